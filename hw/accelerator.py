@@ -1,0 +1,194 @@
+"""The accelerator: what docs/architecture.md draws."""
+
+from amaranth import Module, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.control.execute import ArrayState, ExecutePath
+from celosia.hw.counters import Counters, Owner
+from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
+from celosia.hw.dma.load_path import LoadPath
+from celosia.hw.dma.store_path import StorePath
+from celosia.hw.frontend.decoder import Decoder
+from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.issue.issue import Issue, Waits
+from celosia.hw.memory.accumulator import Accumulator
+from celosia.hw.memory.parameters import ParameterMemory
+from celosia.hw.memory.scratchpad import Scratchpad
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.errors import Cause
+from celosia.isa.events import COUNTER_BITS, COUNTERS
+
+__all__ = ["Accelerator"]
+
+
+class Accelerator(wiring.Component):
+    """Commands in, memory traffic out.
+
+    The first error stops it: no command is accepted any more, nothing new starts, bursts in flight
+    end; `error` keeps what happened until the accelerator is reset.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        What to build.
+    memory_seed : int or None
+        Of the contents of local memories at power-on, in Amaranth's simulator.
+
+    Members
+    -------
+    commands : ``In(stream.Signature(COMMAND))``
+        The program.
+    read_port : ``Out(ReadPort(config))``
+        Reads from memory.
+    write_port : ``Out(WritePort(config))``
+        Writes to memory.
+    read_limits : ``In(Limits())``
+        What may be read.
+    write_limits : ``In(Limits())``
+        What may be written.
+    busy : ``Out(1)``
+        Anything is held, runs, or is not answered yet.
+    error : ``Out(Fault())``
+        The first error; `valid` stays.
+    queued : ``Out(ArrayLayout(unsigned(8), 3))``
+        Operations waiting or running (load, execute, store).
+    waits : ``Out(ArrayLayout(Waits(), 3))``
+        Why the head of each queue does not start.
+    counters : ``Out(StructLayout({name: COUNTER_BITS}))``
+        See `celosia.isa.events`.
+    """
+
+    commands: stream.Interface
+    read_port: wiring.PureInterface
+    write_port: wiring.PureInterface
+
+    def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
+        self.config = config
+        self._seed = memory_seed
+        super().__init__({
+            "commands": In(stream.Signature(COMMAND)),
+            "read_port": Out(ReadPort(config)),
+            "write_port": Out(WritePort(config)),
+            "read_limits": In(Limits()),
+            "write_limits": In(Limits()),
+            "busy": Out(1),
+            "error": Out(Fault()),
+            "queued": Out(data.ArrayLayout(unsigned(8), 3)),
+            "waits": Out(data.ArrayLayout(Waits(), 3)),
+            "counters": Out(data.StructLayout({c.name: COUNTER_BITS for c in COUNTERS})),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        config, seed = self.config, self._seed
+        m.submodules.decoder = decoder = Decoder(config)
+        m.submodules.issue = issue = Issue(config)
+        m.submodules.load = load = LoadPath(config)
+        m.submodules.execute = execute = ExecutePath(config)
+        m.submodules.store = store = StorePath(config)
+        m.submodules.scratchpad = scratchpad = Scratchpad(config, memory_seed=seed)
+        m.submodules.accumulator = accumulator = Accumulator(config, memory_seed=seed)
+        m.submodules.parameters = parameters = ParameterMemory(config, memory_seed=seed)
+
+        # Commands become operations, and wait for what they need.
+        connect(m, flipped(self.commands), decoder.commands)
+        connect(m, decoder.o, issue.i)
+        connect(m, issue.load, load.op)
+        connect(m, issue.execute, execute.op)
+        connect(m, issue.store, store.op)
+        m.d.comb += [
+            issue.finished.load_done.eq(load.done),
+            issue.finished.execute_reads.eq(execute.reads_done),
+            issue.finished.execute_done.eq(execute.done),
+            issue.finished.store_reads.eq(store.reads_done),
+        ]
+
+        # Memory to local memories.
+        connect(m, load.port, flipped(self.read_port))
+        connect(m, load.scratchpad, scratchpad.load)
+        connect(m, load.accumulator, accumulator.load)
+        connect(m, load.parameters, parameters.load)
+        m.d.comb += load.limits.eq(self.read_limits)
+
+        # Products.
+        connect(m, execute.weights, scratchpad.weights)
+        connect(m, execute.operands, scratchpad.operands)
+        connect(m, execute.scratchpad, scratchpad.results)
+        m.d.comb += [
+            accumulator.address.eq(execute.address),
+            accumulator.elements.eq(execute.elements),
+        ]
+
+        # Local memories to memory.
+        connect(m, store.scratchpad, scratchpad.store)
+        connect(m, store.accumulator, accumulator.store)
+        connect(m, store.parameters, parameters.store)
+        connect(m, store.port, flipped(self.write_port))
+        m.d.comb += store.limits.eq(self.write_limits)
+
+        halted = self._errors(m, issue, load, store)
+        m.d.comb += [
+            decoder.halt.eq(halted),
+            issue.halt.eq(halted),
+            load.halt.eq(halted),
+            store.halt.eq(halted),
+        ]
+        paths_idle = load.idle & execute.idle & store.idle
+        waiting = ~halted & ~(decoder.empty & issue.idle)
+        m.d.comb += [
+            issue.paths_idle.eq(paths_idle),
+            self.busy.eq(waiting | ~paths_idle),
+            self.queued.eq(issue.queued),
+            self.waits.eq(issue.waits),
+        ]
+        self._count(m, decoder, issue, load, execute, store)
+        return m
+
+    def _errors(self, m: Module, *units) -> Signal:
+        """Keep the first error; returns whether there was one."""
+        for unit in units:
+            with m.If(unit.fault.valid & (self.error.cause == Cause.NONE)):
+                m.d.sync += self.error.eq(unit.fault)
+        halted = Signal()
+        m.d.comb += halted.eq(self.error.cause != Cause.NONE)
+        return halted
+
+    def _count(self, m: Module, decoder, issue, load, execute, store) -> None:
+        m.submodules.counters = counters = Counters(self.config)
+        events = counters.events
+        m.d.comb += [
+            events.busy.eq(self.busy),
+            events.command.eq(decoder.accepted),
+            events.read_bytes.eq(load.read_bytes),
+            events.write_bytes.eq(store.write_bytes),
+            events.read_beat.eq(self.read_port.r.valid & self.read_port.r.ready),
+            events.write_beat.eq(self.write_port.w.valid & self.write_port.w.ready),
+            self.counters.eq(counters.values),
+        ]
+        known = {
+            ArrayState.ROWS: Owner.ARRAY_ROWS,
+            ArrayState.PADDING: Owner.ARRAY_PADDING,
+            ArrayState.WEIGHTS: Owner.ARRAY_WEIGHTS,
+            ArrayState.BANK: Owner.WAIT_BANK,
+            ArrayState.EXECUTE: Owner.WAIT_EXECUTE,
+            ArrayState.ISSUE: Owner.WAIT_ISSUE,
+        }
+        waits = issue.waits[1]
+        with m.Switch(execute.state):
+            for state, owner in known.items():
+                with m.Case(state):
+                    m.d.comb += events.owner.eq(owner)
+            with m.Default():
+                with m.If(waits.load):
+                    m.d.comb += events.owner.eq(Owner.WAIT_LOAD)
+                with m.Elif(waits.store):
+                    m.d.comb += events.owner.eq(Owner.WAIT_STORE)
+                with m.Elif(waits.execute):
+                    m.d.comb += events.owner.eq(Owner.WAIT_EXECUTE)
+                with m.Elif(issue.execute.valid):
+                    m.d.comb += events.owner.eq(Owner.WAIT_ISSUE)
+                with m.Elif(~decoder.empty | self.commands.valid):
+                    m.d.comb += events.owner.eq(Owner.WAIT_COMMAND)
+                with m.Else():
+                    m.d.comb += events.owner.eq(Owner.DRAIN)

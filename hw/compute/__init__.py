@@ -1,0 +1,1 @@
+"""The systolic array and the arithmetic around it."""

@@ -1,0 +1,97 @@
+"""The array with everything that its operands pass on the way from the scratchpad."""
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.compute.control import RowControl, WeightControl
+from celosia.hw.compute.mesh import Mesh, mesh_latency
+from celosia.hw.compute.transposer import Transposer
+from celosia.hw.lib.delay import delay
+from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["ArrayPath"]
+
+
+class ArrayPath(wiring.Component):
+    """Masks, transposes and widens rows of operands, and multiplies them.
+
+    Control comes in the cycle in which a row is asked for; the row itself follows on ``weights`` or
+    ``operands`` `LOCAL_READ_LATENCY` cycles later and is used at once.  A row that enters with
+    ``rows.valid`` is on ``sums`` exactly `latency` cycles later.  Nothing stalls.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``.
+
+    Members
+    -------
+    weight_control : ``In(WeightControl(config))``
+        What becomes of a row of weights (or of one that fills the transposer).
+    row_control : ``In(RowControl(config))``
+        What becomes of a row of A or D.
+    weights : ``In(ArrayLayout(unsigned(8), dim))``
+        Rows from the weights port.
+    operands : ``In(ArrayLayout(unsigned(8), dim))``
+        Rows from the operands port.
+    d_valid : ``Out(1)``
+        ``d`` is a row of D.
+    d : ``Out(ArrayLayout(signed(8), dim))``
+        The row, elements outside of D as zeros.
+    sums : ``Out(ArrayLayout(signed(partial_sum_bits), dim))``
+        Rows of A*W.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        self.latency = LOCAL_READ_LATENCY + mesh_latency(config)
+        row = data.ArrayLayout(unsigned(8), config.dim)
+        super().__init__({
+            "weight_control": In(WeightControl(config)),
+            "row_control": In(RowControl(config)),
+            "weights": In(row),
+            "operands": In(row),
+            "d_valid": Out(1),
+            "d": Out(data.ArrayLayout(signed(8), config.dim)),
+            "sums": Out(data.ArrayLayout(signed(config.partial_sum_bits), config.dim)),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.mesh = mesh = Mesh(self.config)
+        m.submodules.transposer = transposer = Transposer(self.config)
+        weight = self._delayed(m, self.weight_control, WeightControl(self.config), "weight")
+        row = self._delayed(m, self.row_control, RowControl(self.config), "row")
+
+        left = Signal()  # Direction of the transposer before this cycle.
+        m.d.comb += transposer.left.eq(left ^ (weight.turn | row.turn))
+        m.d.sync += left.eq(transposer.left)
+        m.d.comb += [
+            transposer.shift.eq(weight.shift | row.from_transposer),
+            transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask)),
+            mesh.weights_start.eq(weight.start),
+            mesh.weights.as_value().eq(
+                _masked(Mux(weight.from_transposer, transposer.o, self.weights), weight.mask)
+            ),
+            mesh.swap.eq(delay(m, self.row_control.swap, LOCAL_READ_LATENCY - 1, name="swap")),
+            self.d_valid.eq(row.d_valid),
+            self.d.as_value().eq(_masked(self.operands, row.d_mask)),
+            self.sums.eq(mesh.sums),
+        ]
+        source = Mux(row.from_transposer, transposer.o, self.operands)
+        for lane in range(self.config.dim):
+            element = source.word_select(lane, 8)
+            sign = element[7] & ~row.is_unsigned
+            m.d.comb += mesh.a[lane].eq(Mux(row.mask[lane], Cat(element, sign), 0))
+        return m
+
+    def _delayed(self, m: Module, control: data.View, layout: data.Layout, name: str) -> data.View:
+        """`control` at the time of its row."""
+        return layout(delay(m, control.as_value(), LOCAL_READ_LATENCY, name=name))
+
+
+def _masked(row: Value | data.View, mask: Value) -> Value:
+    """The bytes of `row` whose bit in `mask` is set; zeros elsewhere."""
+    return Value.cast(row) & Cat(bit.replicate(8) for bit in mask)

@@ -1,0 +1,101 @@
+"""The systolic array."""
+
+from amaranth import Cat, Const, Module, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.lib.delay import delay, tapped_delay
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
+
+ACTIVATION = signed(9)
+"""An element of A: int8 or uint8."""
+
+WEIGHT = signed(8)
+
+
+def mesh_latency(config: AcceleratorConfig) -> int:
+    """Cycles from a row of A at the mesh to its row of sums."""
+    return 2 * config.dim - 1
+
+
+class Mesh(wiring.Component):
+    """A weight-stationary array of ``dim`` x ``dim`` multiply-accumulate cells.
+
+    Activations enter at the left, one row of A per cycle, and move right; partial sums move down.
+    Skewing at the inputs and aligning at the outputs happen inside: ``sums`` is A*W for the row that
+    was on ``a`` exactly `mesh_latency` = 2*dim - 1 cycles ago, one row per cycle.  Nothing stalls and
+    nothing is reset: what enters without meaning comes out without meaning.
+
+    Each cell has an active and a shadow weight.  The shadow weights of array row r are taken from
+    ``weights`` r cycles after ``weights_start``: rows 0 to dim - 1 arrive in consecutive cycles,
+    without a pause.  ``swap`` moves shadow to active, along with the row that enters one cycle
+    *after* it: it moves through the array at the speed of the data.  Rules for the sender:
+
+    * ``swap`` comes at least one cycle after ``weights_start`` (its row two cycles after);
+    * the next ``weights_start`` comes at least dim - 1 cycles after ``swap``.
+
+    So, with 16 rows of A per tile at dim = 16, weights move in without a lost cycle.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``.
+
+    Members
+    -------
+    a : ``In(ArrayLayout(ACTIVATION, dim))``
+        A row of A.
+    weights : ``In(ArrayLayout(WEIGHT, dim))``
+        A row of weights.
+    weights_start : ``In(1)``
+        ``weights`` is row 0 of a tile.
+    swap : ``In(1)``
+        The row of A in the next cycle is the first one for the weights that were moved in.
+    sums : ``Out(ArrayLayout(signed(partial_sum_bits), dim))``
+        A row of the product, exact.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "a": In(data.ArrayLayout(ACTIVATION, config.dim)),
+            "weights": In(data.ArrayLayout(WEIGHT, config.dim)),
+            "weights_start": In(1),
+            "swap": In(1),
+            "sums": Out(data.ArrayLayout(signed(config.partial_sum_bits), config.dim)),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        dim = self.config.dim
+        row_enable = tapped_delay(m, self.weights_start, dim, name="weights_row")
+        swap = tapped_delay(m, self.swap, 2 * dim - 1, name="swap")
+
+        sums: list[Value] = [Const(0)] * dim  # Above the first array row.
+        for row in range(dim):
+            activation: Value = delay(m, self.a[row], row, name=f"skew_{row}")
+            for col in range(dim):
+                shadow = Signal(WEIGHT, name=f"shadow_{row}_{col}", reset_less=True)
+                with m.If(row_enable[row]):
+                    m.d.sync += shadow.eq(self.weights[col])
+                activation, sums[col] = self._cell(
+                    m, f"{row}_{col}", activation, sums[col], shadow, swap[row + col]
+                )
+        m.d.comb += self.sums.as_value().eq(
+            Cat(delay(m, sums[col], dim - 1 - col, name=f"align_{col}") for col in range(dim))
+        )
+        return m
+
+    def _cell(
+        self, m: Module, name: str, activation: Value, above: Value, shadow: Value, swap: Value
+    ) -> tuple[Value, Value]:
+        """One multiply-accumulate cell; returns what it hands to its right and lower neighbors."""
+        weight = Signal(WEIGHT, name=f"weight_{name}", reset_less=True)
+        right = Signal(ACTIVATION, name=f"activation_{name}", reset_less=True)
+        below = Signal(signed(self.config.partial_sum_bits), name=f"sum_{name}", reset_less=True)
+        with m.If(swap):
+            m.d.sync += weight.eq(shadow)
+        m.d.sync += [right.eq(activation), below.eq(above + activation * weight)]
+        return right, below

@@ -1,0 +1,58 @@
+"""Rows in, columns out."""
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["Transposer"]
+
+
+class Transposer(wiring.Component):
+    """A dim x dim array of bytes that shifts either down or left.
+
+    A tile is shifted in row by row in one direction and leaves column by column in the other, while
+    the next tile may be shifted in: one array sustains a row in and a row out per cycle.  ``o`` is
+    combinational: in the k-th shift after a turn (k from 0) it is column k of the tile that was
+    shifted in before the turn.  Moves only with ``shift``; an idle array costs one branch.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``.
+
+    Members
+    -------
+    i : ``In(ArrayLayout(unsigned(8), dim))``
+        The row to shift in.
+    shift : ``In(1)``
+        Shift now.
+    left : ``In(1)``
+        Direction of the shift: left or down.  Changes only after ``dim`` shifts.
+    o : ``Out(ArrayLayout(unsigned(8), dim))``
+        The column that this shift pushes out.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        row = data.ArrayLayout(unsigned(8), config.dim)
+        super().__init__({"i": In(row), "shift": In(1), "left": In(1), "o": Out(row)})
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        dim, last = self.config.dim, self.config.dim - 1
+        cell = [
+            [Signal(8, name=f"cell_{row}_{col}", reset_less=True) for col in range(dim)]
+            for row in range(dim)
+        ]
+        with m.If(self.shift):
+            for row in range(dim):
+                for col in range(dim):
+                    from_right = cell[row][col + 1] if col < last else self.i[last - row]
+                    from_above = cell[row - 1][col] if row else self.i[col]
+                    m.d.sync += cell[row][col].eq(Mux(self.left, from_right, from_above))
+        m.d.comb += [
+            self.o[n].eq(Mux(self.left, cell[last - n][0], cell[last][n])) for n in range(dim)
+        ]
+        return m

@@ -1,0 +1,1 @@
+"""One controller per class of operation."""

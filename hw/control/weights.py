@@ -1,0 +1,227 @@
+"""Brings the weights of each product to the array, one wave ahead of its rows."""
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.compute.control import WeightControl
+from celosia.hw.control.ops import ExecuteOp
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["WeightLoader", "prefix_mask"]
+
+
+class WeightLoader(wiring.Component):
+    """Takes products in order and passes each on as soon as its weights are on their way.
+
+    Two products are held: one whose operand may be filling the transposer, and one whose weights
+    wait to enter the array.  Rows move in *slots* of ``dim`` cycles, during which the weights port
+    of the scratchpad is read without a pause.  In a slot a tile enters the array (from the
+    scratchpad, or, transposed, from the transposer), or a tile fills the transposer, or one leaves
+    the transposer while the next fills it.
+
+    A product takes max(dim, rows of A, 4) cycles if operands do not wait.  Without `load_weights`
+    it passes through.  A wave does not start while a product that writes the scratchpad is on its
+    way: its results and the weights could meet in a bank, and neither waits.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``.
+
+    Members
+    -------
+    i : ``In(stream.Signature(ExecuteOp(config)))``
+        Products whose hazards are resolved.
+    o : ``Out(stream.Signature(ExecuteOp(config)))``
+        Products whose wave of weights, if any, has started at least one cycle ago.
+    read : ``Out(RowRead(row, elements))``
+        The weights port of the scratchpad; must be granted.
+    control : ``Out(WeightControl(config))``
+        In the cycle of `read`.
+    swapped : ``In(1)``
+        The first row for the weights that moved in is asked for in this cycle.
+    transposer_taken : ``In(1)``
+        The last row of a transposed A leaves the transposer in this cycle.
+    transposer_ready : ``Out(1)``
+        A transposed A stands in the transposer.
+    hold : ``In(1)``
+        Start no wave.
+    wave : ``Out(1)``
+        A wave of weights is being read, and not for the last cycle.
+    working : ``Out(1)``
+        A product is held whose weights are on their way.
+    waiting : ``Out(1)``
+        A product is held whose wave is kept back by `hold`.
+    empty : ``Out(1)``
+        No product is held.
+    """
+
+    i: stream.Interface
+    o: stream.Interface
+    read: wiring.PureInterface
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        op = stream.Signature(ExecuteOp(config))
+        elements = data.ArrayLayout(unsigned(8), config.dim)
+        super().__init__({
+            "i": In(op),
+            "o": Out(op),
+            "read": Out(RowRead(row_shape(config.scratchpad_rows), elements)),
+            "control": Out(WeightControl(config)),
+            "swapped": In(1),
+            "transposer_taken": In(1),
+            "transposer_ready": Out(1),
+            "hold": In(1),
+            "wave": Out(1),
+            "working": Out(1),
+            "waiting": Out(1),
+            "empty": Out(1),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        dim = self.config.dim
+
+        fill, fill_valid = Signal(ExecuteOp(self.config), reset_less=True), Signal()
+        fill_begun = Signal()  # The product's operand is in the transposer, or on its way.
+        wave, wave_valid = Signal(ExecuteOp(self.config), reset_less=True), Signal()
+        wave_started = Signal()  # Row 0 of the product's weights has been read.
+
+        active, emits, fills = Signal(), Signal(), Signal()  # A slot, and what moves in it.
+        step, last = Signal(range(dim)), Signal()
+        full = Signal()  # A tile in the transposer, or on its way, has not begun to leave.
+        shadow_free = self._shadow(m, active & emits & (step == 0))
+
+        # What the next slot does; one may begin when none is active, or in the last cycle of one.
+        wave_due = wave_valid & wave.load_weights & ~wave_started
+        fill_due = fill_valid & _fills(fill) & ~fill_begun
+        transposed = wave.w_transpose & ~wave.w_zero
+        emit = wave_due & shadow_free & ~self.hold
+        leaves = emit & transposed
+        begin_fill = (
+            fill_due
+            & (leaves | ~full)
+            & ~(emit & ~transposed & ~wave.w_zero)  # The port is taken.
+            & (emit | ~wave_due)  # Not in the way of a wave that starts soon.
+        )
+        m.d.comb += last.eq(step == dim - 1)
+        with m.If(active):
+            m.d.sync += step.eq(step + 1)
+        with m.If(self.transposer_taken):
+            m.d.sync += full.eq(0)
+        with m.If(~active | last):
+            m.d.sync += [
+                active.eq(emit | begin_fill),
+                step.eq(0),
+                emits.eq(emit),
+                fills.eq(begin_fill),
+            ]
+            with m.If(begin_fill | leaves):
+                m.d.sync += full.eq(begin_fill)
+
+        # Products move on.
+        fill_moves, wave_moves = Signal(), Signal()
+        m.d.comb += [
+            fill_moves.eq(fill_valid & (~wave_valid | wave_moves) & (~_fills(fill) | fill_begun)),
+            self.o.valid.eq(wave_valid & (~wave.load_weights | wave_started)),
+            self.o.payload.eq(wave),
+            wave_moves.eq(self.o.valid & self.o.ready),
+            self.i.ready.eq(~fill_valid | fill_moves),
+        ]
+        with m.If(self.i.ready):
+            m.d.sync += fill_valid.eq(self.i.valid)
+        with m.If(self.i.ready & self.i.valid):
+            m.d.sync += fill.eq(self.i.payload)
+        with m.If(fill_moves | wave_moves):
+            m.d.sync += wave_valid.eq(fill_moves)
+        with m.If(fill_moves):
+            m.d.sync += [wave.eq(fill), fill_begun.eq(0)]
+        with m.Elif((~active | last) & begin_fill):
+            m.d.sync += fill_begun.eq(1)
+        with m.If(wave_moves):
+            m.d.sync += wave_started.eq(0)
+        with m.Elif(active & emits & (step == 0)):
+            m.d.sync += wave_started.eq(1)
+
+        self._read(m, fill, wave, (~active | last) & begin_fill, (~active | last) & emit,
+                   active, emits, fills, step)
+        m.d.comb += [
+            self.transposer_ready.eq(full & ~(active & fills)),
+            self.wave.eq(active & emits & ~last),
+            self.working.eq(wave_valid | (fill_valid & _fills(fill))),
+            self.waiting.eq(wave_due & shadow_free & self.hold),
+            self.empty.eq(~fill_valid & ~wave_valid),
+        ]
+        return m
+
+    def _shadow(self, m: Module, taken) -> Signal:
+        """Whether the shadow registers may be written from two cycles on."""
+        dim = self.config.dim
+        free = Signal(init=1)
+        left = Signal(range(max(dim - 3, 2)))  # Cycles until the swap has passed the last column.
+        with m.If(left == 1):
+            m.d.sync += free.eq(1)
+        with m.If(left != 0):
+            m.d.sync += left.eq(left - 1)
+        with m.If(self.swapped):
+            if dim <= 4:
+                m.d.sync += free.eq(1)
+            else:
+                m.d.sync += left.eq(dim - 4)
+        with m.If(taken):
+            m.d.sync += free.eq(0)
+        return free
+
+    def _read(self, m, fill, wave, fill_begins, emit_begins, active, emits, fills, step) -> None:
+        """The port's addresses, and the masks that go with them."""
+        dim, row_shape_ = self.config.dim, self.read.row.shape()
+        row, stride = Signal(row_shape_, reset_less=True), Signal(16, reset_less=True)
+        rows = Signal(range(dim + 1), reset_less=True)  # Rows of the slot that exist.
+        w_rows, w_mask = Signal(range(dim + 1)), Signal(dim, reset_less=True)
+        fill_mask, transposed = Signal(dim, reset_less=True), Signal(reset_less=True)
+        with m.If(active):
+            m.d.sync += row.eq(row + stride)
+        with m.If(fill_begins):
+            m.d.sync += [
+                row.eq(Mux(fill.a_transpose, fill.a_row, fill.w_row)),
+                stride.eq(Mux(fill.a_transpose, fill.a_stride, 1)),
+                rows.eq(Mux(fill.a_transpose, fill.a_cols, fill.w_cols)),
+                fill_mask.eq(
+                    prefix_mask(dim, Mux(fill.a_transpose, fill.a_rows[: rows.shape().width], fill.w_rows))
+                ),
+            ]
+        with m.If(emit_begins):
+            m.d.sync += [
+                transposed.eq(wave.w_transpose & ~wave.w_zero),
+                w_mask.eq(Mux(wave.w_zero, 0, prefix_mask(dim, wave.w_cols))),
+                w_rows.eq(Mux(wave.w_zero, 0, wave.w_rows)),
+            ]
+            with m.If(~wave.w_zero & ~wave.w_transpose):
+                m.d.sync += [row.eq(wave.w_row), stride.eq(1), rows.eq(wave.w_rows)]
+        reading = fills | (emits & ~transposed & (w_rows != 0))
+        live = active & (step < rows)
+        m.d.comb += [
+            self.read.valid.eq(live & reading),
+            self.read.row.eq(row),
+            self.control.start.eq(active & emits & (step == 0)),
+            self.control.mask.eq(Mux(step < w_rows, w_mask, 0)),
+            self.control.from_transposer.eq(transposed),
+            self.control.shift.eq(active & (fills | (emits & transposed))),
+            self.control.turn.eq(active & emits & transposed & (step == 0)),
+            self.control.fill_mask.eq(Mux(live & fills, fill_mask, 0)),
+        ]
+
+
+def _fills(op):
+    """Whether an operand of `op` passes the transposer."""
+    weights = op.load_weights & op.w_transpose & ~op.w_zero
+    return weights | (op.a_transpose & ~op.a_zero & (op.c_rows != 0))
+
+
+def prefix_mask(width: int, count):
+    """A mask of the first `count` of `width` bits."""
+    return ((1 << count) - 1)[:width]

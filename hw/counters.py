@@ -1,0 +1,79 @@
+"""Counts what happens, under the names of `celosia.isa.events`."""
+
+from amaranth import Module, Signal
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import ARRAY_OWNERS, COUNTER_BITS, COUNTERS
+
+__all__ = ["Counters", "CycleEvents", "Owner"]
+
+Owner = enum.Enum("Owner", {owner.name.upper(): n for n, owner in enumerate(ARRAY_OWNERS)})
+"""Who owns a cycle of the array."""
+
+
+class CycleEvents(data.StructLayout):
+    """What happens in one cycle."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "busy": 1,
+            "owner": Owner,
+            "command": 1,
+            "read_bytes": range(129),
+            "write_bytes": range(129),
+            "read_beat": 1,
+            "write_beat": 1,
+        })
+
+
+class Counters(wiring.Component):
+    """Free-running counters, one cycle behind the events.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Of the accelerator.
+
+    Members
+    -------
+    events : ``In(CycleEvents(config))``
+        What happens in this cycle.
+    values : ``Out(StructLayout({name: COUNTER_BITS}))``
+        The counters.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        values = data.StructLayout({counter.name: COUNTER_BITS for counter in COUNTERS})
+        super().__init__({"events": In(CycleEvents(config)), "values": Out(values)})
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        now = Signal.like(self.events)
+        m.d.sync += now.eq(self.events)
+        registers = {
+            counter.name: Signal(COUNTER_BITS, name=counter.name) for counter in COUNTERS
+        }
+
+        def count(name: str, amount=1) -> None:
+            m.d.sync += registers[name].eq(registers[name] + amount)
+
+        with m.If(now.busy):
+            count("cycles")
+            with m.Switch(now.owner):
+                for owner in Owner:
+                    with m.Case(owner):
+                        count(owner.name.lower())
+        for event, name in (
+            (now.command, "commands"),
+            (now.read_beat, "read_beats"),
+            (now.write_beat, "write_beats"),
+        ):
+            with m.If(event):
+                count(name)
+        for name in ("read_bytes", "write_bytes"):
+            with m.If(now[name] != 0):
+                count(name, now[name])
+        m.d.comb += [self.values[name].eq(register) for name, register in registers.items()]
+        return m

@@ -1,0 +1,1 @@
+"""Rows from and to memory as legal bursts."""

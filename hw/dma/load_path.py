@@ -1,0 +1,186 @@
+"""Everything between a load and the local memories."""
+
+from typing import Any
+
+from amaranth import Module, Mux, Signal, Value, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.control.load import LoadContext, LoadController
+from celosia.hw.control.ops import LoadOp
+from celosia.hw.dma.bus import Fault, Limits, ReadPort
+from celosia.hw.dma.reader import READ_BYTES_BITS, Reader
+from celosia.hw.dma.rows import RowWriter
+from celosia.hw.dma.unpack import Unpacker
+from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["LoadPath", "LoadWaits"]
+
+
+class LoadWaits(data.StructLayout):
+    """Why the load path does not move."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "latency": 1,  # What is wanted next has not arrived from memory.
+            "credit": 1,  # As many reads are in flight as there may be.
+        })
+
+
+class LoadPath(wiring.Component):
+    """Carries out loads: reads memory and writes local rows, in order.
+
+    A load occupies the path for one cycle per segment (`LoadController`) and one per piece
+    (`Unpacker`), whichever is more, and loads follow one another without a bubble: where local
+    rows are not shorter than a beat, read data are taken at one beat per cycle, at any alignment.
+    Up to ``config.load_queue`` loads and ``config.read_requests`` bursts are in flight.  An address
+    is on offer `ADDRESS_LATENCY` cycles after its load was accepted, and a local row `ROW_LATENCY`
+    cycles after the last beat of it was accepted.
+
+    A load without rows or columns offers one row without elements, and is done.
+
+    An error ends everything, in order: loads before it are done, rows of its load before it are
+    written, then `fault` reports it.  From the error on no address is offered, beats of bursts in
+    flight are thrown away, and no load is accepted.  `halt` does the same at once, only what is on
+    offer stands until it is accepted.  Only a reset ends this.
+
+    Members
+    -------
+    op : ``In(stream.Signature(LoadOp(config)))``
+        Loads whose hazards have been resolved.
+    port : ``Out(ReadPort(config))``
+        The memory.
+    limits : ``In(Limits())``
+        Bytes that may be read.
+    scratchpad : ``Out(stream.Signature(ScratchpadWrite(config)))``
+        Rows of int8.
+    accumulator : ``Out(stream.Signature(AccumulatorWrite(config)))``
+        Rows of int32.
+    parameters : ``Out(stream.Signature(ParameterWrite(config), always_ready=True))``
+        Rows of parameters.
+    done : ``Out(1)``
+        The last row of the oldest load is accepted in this cycle.
+    fault : ``Out(Fault())``
+        An error.
+    halt : ``In(1)``
+        Another unit failed.
+    idle : ``Out(1)``
+        No load is being worked on; after an error: no burst is in flight.
+    read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
+        Useful bytes of the burst whose address is accepted in this cycle.
+    waits : ``Out(LoadWaits())``
+        Why nothing moves.
+    """
+
+    ADDRESS_LATENCY = LoadController.LATENCY + Reader.LATENCY
+    ROW_LATENCY = Unpacker.LATENCY + RowWriter.LATENCY
+
+    op: stream.Interface
+    port: Any
+    limits: data.View
+    scratchpad: stream.Interface
+    accumulator: stream.Interface
+    parameters: stream.Interface
+    done: Signal
+    fault: data.View
+    halt: Signal
+    idle: Signal
+    read_bytes: Signal
+    waits: data.View
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        parameters = stream.Signature(ParameterWrite(config), always_ready=True)
+        super().__init__({
+            "op": In(stream.Signature(LoadOp(config))),
+            "port": Out(ReadPort(config)),
+            "limits": In(Limits()),
+            "scratchpad": Out(stream.Signature(ScratchpadWrite(config))),
+            "accumulator": Out(stream.Signature(AccumulatorWrite(config))),
+            "parameters": Out(parameters),
+            "done": Out(1),
+            "fault": Out(Fault()),
+            "halt": In(1),
+            "idle": Out(1),
+            "read_bytes": Out(unsigned(READ_BYTES_BITS)),
+            "waits": Out(LoadWaits()),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.controller = controller = LoadController(self.config)
+        m.submodules.contexts = contexts = _ContextQueue(self.config.load_queue)
+        m.submodules.reader = reader = Reader(self.config)
+        m.submodules.unpacker = unpacker = Unpacker(self.config)
+        m.submodules.rows = rows = RowWriter(self.config)
+
+        # Loads become segments; those become bursts.
+        connect(m, controller.context, contexts.i)
+        connect(m, controller.segments, reader.segments)
+        connect(m, reader.port, flipped(self.port))
+
+        # Beats become pieces of local rows; those become writes.
+        connect(m, contexts.o, unpacker.contexts)
+        connect(m, reader.runs, unpacker.runs)
+        connect(m, reader.beats, unpacker.beats)
+        connect(m, unpacker.pieces, rows.pieces)
+        for name in ("scratchpad", "accumulator", "parameters"):
+            connect(m, getattr(rows, name), flipped(getattr(self, name)))
+
+        # The first error ends it all.
+        stopped, stop = Signal(), Signal()
+        with m.If(self.halt | rows.fault):
+            m.d.sync += stopped.eq(1)
+        m.d.comb += [
+            stop.eq(self.halt | stopped),
+            *(unit.stop.eq(stop) for unit in (reader, unpacker, rows)),
+            controller.op.valid.eq(self.op.valid & ~stop),
+            self.op.ready.eq(controller.op.ready & ~stop),
+            controller.op.p.eq(self.op.p),
+            reader.limits.eq(self.limits),
+            self.fault.valid.eq(rows.fault),
+            self.fault.cause.eq(reader.error.cause),
+            self.fault.address.eq(reader.error.address),
+            self.fault.tag.eq(unpacker.tag),
+        ]
+
+        # Loads that are in the queue, or before it or behind it (one per stage).
+        working = Signal(range(self.config.load_queue + rows.LATENCY + 4))
+        m.d.sync += working.eq(working + (self.op.valid & self.op.ready) - rows.done)
+        m.d.comb += [
+            self.done.eq(rows.done),
+            self.idle.eq(Mux(stop, ~reader.in_flight, working == 0)),
+            self.read_bytes.eq(reader.read_bytes),
+            self.waits.latency.eq(unpacker.starved & ~stop),
+            self.waits.credit.eq(reader.no_credit & ~stop),
+        ]
+        return m
+
+
+class _ContextQueue(wiring.Component):
+    """The contexts of the loads whose beats have not all arrived."""
+
+    i: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, depth: int):
+        self.depth = depth
+        super().__init__({
+            "i": In(stream.Signature(LoadContext())),
+            "o": Out(stream.Signature(LoadContext())),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.fifo = fifo = SyncFIFO(width=LoadContext().size, depth=self.depth)
+        m.d.comb += [
+            fifo.w_data.eq(self.i.p),
+            fifo.w_en.eq(self.i.valid),
+            self.i.ready.eq(fifo.w_rdy),
+            Value.cast(self.o.p).eq(fifo.r_data),
+            self.o.valid.eq(fifo.r_rdy),
+            fifo.r_en.eq(self.o.ready),
+        ]
+        return m

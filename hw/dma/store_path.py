@@ -1,0 +1,149 @@
+"""Everything between a store operation and the memory port."""
+
+from typing import Any
+
+from amaranth import Module, Mux, Signal, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.control.ops import StoreOp
+from celosia.hw.control.store import StoreController, leaves_as_int32
+from celosia.hw.dma.bus import Fault, Limits, WritePort
+from celosia.hw.dma.drain import Drain
+from celosia.hw.dma.segments import StoreRows, StoreSegments
+from celosia.hw.dma.writer import Writer
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+
+__all__ = ["StorePath"]
+
+
+class StorePath(wiring.Component):
+    """Executes stores, in order.
+
+    ::
+
+        op ─┬─► StoreController ─► Drain (local reads, Requantizer, buffer) ─► Writer ─► AW W
+            └─► StoreSegments (rows in memory, once they are read) ─────────────┘  ▲──── B
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Of the accelerator.
+
+    Members
+    -------
+    op : ``In(stream.Signature(StoreOp(config)))``
+        Stores whose hazards have been resolved, of at least one row and one column.
+    port : ``Out(WritePort(config))``
+        The memory.
+    limits : ``In(Limits())``
+        Bytes that may be written.
+    scratchpad : ``Out(RowRead(row, ArrayLayout(unsigned(8), dim)))``
+        Reads of rows of int8.
+    accumulator : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
+        Reads of rows of int32.
+    parameters : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
+        Reads of biases, each of which must be granted at once.
+    reads_done : ``Out(1)``
+        The last local row of a store was granted in the cycle before.
+    done : ``Out(1)``
+        The last response of a store was accepted in the cycle before.
+    fault : ``Out(Fault())``
+        An error.
+    halt : ``In(1)``
+        Another unit failed.
+    idle : ``Out(1)``
+        No store is being worked on; after an error: no burst is in flight.
+    write_bytes : ``Out(unsigned(8))``
+        Bytes of the burst whose address is accepted in this cycle.
+    """
+
+    op: stream.Interface
+    port: Any
+    limits: data.View
+    scratchpad: Any
+    accumulator: Any
+    parameters: Any
+    reads_done: Signal
+    done: Signal
+    fault: data.View
+    halt: Signal
+    idle: Signal
+    write_bytes: Signal
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        narrow = data.ArrayLayout(unsigned(8), config.dim)
+        wide = data.ArrayLayout(signed(32), config.dim)
+        super().__init__({
+            "op": In(stream.Signature(StoreOp(config))),
+            "port": Out(WritePort(config)),
+            "limits": In(Limits()),
+            "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
+            "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
+            "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
+            "reads_done": Out(1),
+            "done": Out(1),
+            "fault": Out(Fault()),
+            "halt": In(1),
+            "idle": Out(1),
+            "write_bytes": Out(unsigned(8)),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.controller = controller = StoreController(self.config)
+        m.submodules.drain = drain = Drain(self.config)
+        m.submodules.segments = segments = StoreSegments(self.config)
+        m.submodules.writer = writer = Writer(self.config)
+
+        connect(m, controller.reads, drain.reads)
+        connect(m, drain.scratchpad, flipped(self.scratchpad))
+        connect(m, drain.accumulator, flipped(self.accumulator))
+        connect(m, drain.parameters, flipped(self.parameters))
+        connect(m, drain.words, writer.words)
+        connect(m, segments.segments, writer.segments)
+        connect(m, writer.port, flipped(self.port))
+
+        read = controller.reads.valid & controller.reads.ready
+        m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
+        m.d.comb += [
+            segments.row_read.eq(read & controller.reads.p.last_in_row),
+            drain.halt.eq(writer.stopped),
+            writer.halt.eq(self.halt),
+            writer.limits.eq(self.limits),
+            self.fault.eq(writer.fault),
+            self.done.eq(writer.done),
+            self.write_bytes.eq(writer.write_bytes),
+        ]
+        accepted = self._accept(m, controller, segments, ~writer.stopped)
+
+        # Stores that were accepted and are not done, at most one per place where one can be.
+        places = self.config.store_queue + self.config.write_requests + 4
+        stores = Signal(range(places + 1))
+        m.d.sync += stores.eq(stores + accepted - self.done)
+        m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        return m
+
+    def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
+        """Hand the two halves of an operation to those who walk them.  Returns when."""
+        op, layout = self.op.p, StoreRows(self.config)
+        m.submodules.rows = queue = SyncFIFO(width=layout.size, depth=self.config.store_queue)
+        entry = layout(queue.w_data)
+        accepted = self.op.valid & self.op.ready
+        size = Mux(leaves_as_int32(op), ACC_BYTES, 1)
+        m.d.comb += [
+            self.op.ready.eq(controller.op.ready & queue.w_rdy & free),
+            controller.op.valid.eq(self.op.valid & queue.w_rdy & free),
+            controller.op.p.eq(op),
+            queue.w_en.eq(accepted),
+            entry.bytes.eq(op.cols * size),
+            segments.rows.valid.eq(queue.r_rdy),
+            segments.rows.p.eq(layout(queue.r_data)),
+            queue.r_en.eq(segments.rows.ready),
+        ]
+        m.d.comb += [entry[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        return accepted

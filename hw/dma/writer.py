@@ -1,0 +1,206 @@
+"""The write side of the memory port."""
+
+from typing import Any
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.control.ops import DRAM_ADDRESS_BITS, TAG_BITS
+from celosia.hw.dma.bursts import BurstSplitter
+from celosia.hw.dma.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
+from celosia.hw.dma.drain import StoreWord
+from celosia.hw.dma.pack import PackBurst, Packer
+from celosia.hw.dma.segments import StoreSegment
+from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
+from celosia.isa.errors import Cause
+
+__all__ = ["Writer"]
+
+PACK_QUEUE = 8
+"""Bursts whose address is issued and whose data is not made yet; it bridges a slow AW channel."""
+
+
+class _Pending(data.StructLayout):
+    """A burst without a response."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "address": unsigned(DRAM_ADDRESS_BITS),
+            "tag": unsigned(TAG_BITS),
+            "last": 1,  # Of its operation.
+        })
+
+
+class Writer(wiring.Component):
+    """Writes segments to memory.
+
+    A segment becomes the bursts of `BurstSplitter`.  A burst is issued, at most one per cycle, when
+    fewer than ``write_requests`` are in flight: its address is on offer on AW in the cycle after,
+    its first beat on W in the one after that, if its bytes are there.  Beats follow each other at
+    one per cycle, over bursts and segments.  AW and W wait for nothing of each other but their
+    queues.
+
+    A burst outside the limits is not issued; it, or a response other than OKAY, is a fault (the
+    first one only).  After a fault, and under ``halt``, nothing is issued any more.  Bursts that
+    are in flight get their beats and responses; the rest stays where it is, until a reset.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``, ``bus_bits`` and ``write_requests``.
+
+    Members
+    -------
+    segments : ``In(stream.Signature(StoreSegment(config)))``
+        What to write.
+    words : ``In(stream.Signature(StoreWord(config)))``
+        Its bytes.  Those of a segment that was accepted must come.
+    port : ``Out(WritePort(config))``
+        The memory.
+    limits : ``In(Limits())``
+        Bytes that may be written.
+    halt : ``In(1)``
+        Another unit failed.
+    fault : ``Out(Fault())``
+        A failed burst; one cycle after it was found.
+    stopped : ``Out(1)``
+        Nothing is issued any more.
+    done : ``Out(1)``
+        The last response of an operation was accepted in the cycle before, and all were OKAY.
+    in_flight : ``Out(1)``
+        There is a burst without a response.
+    write_bytes : ``Out(unsigned(8))``
+        Bytes of the burst whose address is accepted in this cycle.
+    """
+
+    segments: stream.Interface
+    words: stream.Interface
+    port: Any
+    limits: data.View
+    halt: Signal
+    fault: data.View
+    stopped: Signal
+    done: Signal
+    in_flight: Signal
+    write_bytes: Signal
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "segments": In(stream.Signature(StoreSegment(config))),
+            "words": In(stream.Signature(StoreWord(config))),
+            "port": Out(WritePort(config)),
+            "limits": In(Limits()),
+            "halt": In(1),
+            "fault": Out(Fault()),
+            "stopped": Out(1),
+            "done": Out(1),
+            "in_flight": Out(1),
+            "write_bytes": Out(unsigned(8)),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.splitter = splitter = BurstSplitter(self.config)
+        m.submodules.packer = packer = Packer(self.config)
+        layout = _Pending()
+        # An entry per burst in flight, whose number it so bounds.
+        depth = self.config.write_requests
+        m.submodules.pending = pending = SyncFIFO(width=layout.size, depth=depth)
+        connect(m, flipped(self.words), packer.words)
+        connect(m, packer.beats, flipped(self.port.w))
+
+        segment, burst = self.segments.p, splitter.bursts.p
+        origin = Signal(range(self.config.bus_bytes), reset_less=True)  # Of the segment being cut.
+        tag = Signal(TAG_BITS, reset_less=True)
+        last = Signal(reset_less=True)
+        m.d.comb += [
+            splitter.limits.eq(self.limits),
+            splitter.segments.valid.eq(self.segments.valid),
+            splitter.segments.p.address.eq(segment.address),
+            splitter.segments.p.bytes.eq(segment.bytes),
+            self.segments.ready.eq(splitter.segments.ready),
+        ]
+        with m.If(self.segments.valid & self.segments.ready):
+            m.d.sync += [origin.eq(segment.address), tag.eq(segment.tag), last.eq(segment.last)]
+
+        room = Signal()
+        issue = splitter.bursts.valid & splitter.bursts.ready
+        m.d.comb += [
+            room.eq(self._address(m, burst, issue) & self._pack(m, packer, burst, origin, issue)),
+            splitter.bursts.ready.eq(room & pending.w_rdy & burst.inside & ~self.stopped),
+        ]
+        entry = layout(pending.w_data)
+        m.d.comb += [
+            pending.w_en.eq(issue),
+            entry.address.eq(burst.address),
+            entry.tag.eq(tag),
+            entry.last.eq(last & burst.last),
+            pending.r_en.eq(self.port.b.valid),
+            self.port.b.ready.eq(1),
+            self.in_flight.eq(pending.r_rdy),
+        ]
+        outside = splitter.bursts.valid & ~burst.inside
+        self._report(m, layout(pending.r_data), outside, burst.address, tag)
+        return m
+
+    def _address(self, m: Module, burst: data.View, issue) -> Signal:
+        """Queue the address of `burst` when `issue`.  Returns whether there is room."""
+        layout = data.StructLayout({
+            "request": AddressRequest(),
+            "bytes": range(MAX_REQUEST_BYTES + 1),
+        })
+        m.submodules.addresses = queue = SyncFIFO(width=layout.size, depth=2)
+        entry, head = layout(queue.w_data), layout(queue.r_data)
+        m.d.comb += [
+            entry.request.address.eq(burst.address),
+            entry.request.beats_minus_1.eq(burst.beats_minus_1),
+            entry.bytes.eq(burst.bytes),
+            queue.w_en.eq(issue),
+            self.port.aw.valid.eq(queue.r_rdy),
+            self.port.aw.p.eq(head.request),
+            queue.r_en.eq(self.port.aw.ready),
+            self.write_bytes.eq(Mux(queue.r_rdy & queue.r_en, head.bytes, 0)),
+        ]
+        return queue.w_rdy
+
+    def _pack(self, m: Module, packer: Packer, burst: data.View, origin, issue) -> Signal:
+        """Queue `burst` for the packer when `issue`.  Returns whether there is room."""
+        layout = PackBurst(self.config)
+        m.submodules.packs = queue = SyncFIFO(width=layout.size, depth=PACK_QUEUE)
+        entry = layout(queue.w_data)
+        m.d.comb += [
+            entry.origin.eq(origin),
+            entry.first.eq(burst.address),
+            entry.last.eq(burst.address[: len(entry.last)] + burst.bytes - 1),
+            entry.beats_minus_1.eq(burst.beats_minus_1),
+            entry.last_in_segment.eq(burst.last),
+            queue.w_en.eq(issue),
+            packer.bursts.valid.eq(queue.r_rdy),
+            packer.bursts.p.eq(layout(queue.r_data)),
+            queue.r_en.eq(packer.bursts.ready),
+        ]
+        return queue.w_rdy
+
+    def _report(self, m: Module, answered: data.View, outside, address, tag) -> None:
+        """Tell operations that are done, and the first fault."""
+        stopped = Signal()  # Also when `halt` is gone.
+        bad = self.port.b.valid & (self.port.b.p.response != RESPONSE_OKAY)
+        found = Signal()
+        m.d.comb += [
+            self.stopped.eq(stopped | self.halt),
+            found.eq((bad | outside) & ~self.stopped),
+        ]
+        m.d.sync += [
+            stopped.eq(self.stopped | found),
+            self.done.eq(self.port.b.valid & ~bad & answered.last & ~self.stopped),
+            self.fault.valid.eq(found),
+        ]
+        with m.If(found):
+            m.d.sync += [
+                self.fault.cause.eq(Mux(bad, Cause.WRITE_RESPONSE, Cause.WRITE_LIMIT)),
+                self.fault.address.eq(Mux(bad, answered.address, address)),
+                self.fault.tag.eq(Mux(bad, answered.tag, tag)),
+            ]

@@ -1,0 +1,1 @@
+"""From command words to decoded operations."""

@@ -1,0 +1,168 @@
+"""The architectural state: what configuration commands leave behind for later ones."""
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.hdl import Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.frontend.layouts import COMMAND, operands
+from celosia.isa import encoding
+from celosia.isa.address import GARBAGE
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Funct
+from celosia.isa.errors import Cause
+
+__all__ = ["LOAD_STATE", "STATE", "Configuration"]
+
+LOAD_STATE = data.StructLayout({
+    "stride": unsigned(64),
+    "block_stride": unsigned(16),
+    "scale": unsigned(32),
+    "shrunk": 1,
+})
+"""What CONFIG_LD sets for one of the three MVINs."""
+
+_TILE = {"": unsigned(32), "_cols": unsigned(16), "_rows": unsigned(16)}
+
+STATE = data.StructLayout({
+    **{f"load_{index}": LOAD_STATE for index in range(len(encoding.LOADS))},
+    "a_stride": unsigned(16),
+    "c_stride": unsigned(16),
+    "execute_relu": 1,
+    "a_transpose": 1,
+    "b_transpose": 1,
+    "a_unsigned": 1,
+    "store_stride": unsigned(32),
+    "store_scale": unsigned(32),
+    "store_relu": 1,
+    "bias": 1,
+    "bias_row": unsigned(16),
+    "drain_block_stride": unsigned(16),
+    **{f"{name}{part}": shape for name in "bc" for part, shape in _TILE.items()},
+})
+"""The fields of `celosia.isa.state.ArchState`."""
+
+
+class Configuration(wiring.Component):
+    """Holds the state, and changes it for CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN and PRELOAD.
+
+    What a command changes counts from the next cycle on.  A command that breaks a rule changes
+    nothing.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``, the block stride after reset.
+
+    Members
+    -------
+    command : ``In(COMMAND)``
+        A command.
+    apply : ``In(1)``
+        `command` takes effect now.
+    mine : ``Out(1)``
+        `command` configures.
+    cause : ``Out(Cause)``
+        The rule that it breaks.
+    state : ``Out(STATE)``
+        The state before `command`.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "command": In(COMMAND),
+            "apply": In(1),
+            "mine": Out(1),
+            "cause": Out(Cause),
+            "state": Out(STATE, init=self._reset()),
+        })
+
+    def _reset(self) -> dict:
+        load = {"block_stride": self.config.dim, "scale": encoding.ONE}
+        return {
+            **{f"load_{index}": load for index in range(len(encoding.LOADS))},
+            "a_stride": 1,
+            "c_stride": 1,
+            "store_scale": encoding.ONE,
+            "b": GARBAGE,
+            "c": GARBAGE,
+        }
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        change = Signal()
+        m.d.comb += change.eq(self.apply & (self.cause == Cause.NONE))
+        with m.Switch(self.command.funct):
+            with m.Case(Funct.CONFIG):
+                m.d.comb += self.mine.eq(1)
+                self._config(m, change)
+            with m.Case(Funct.CONFIG_DRAIN):
+                m.d.comb += self.mine.eq(1)
+                with m.If(change):
+                    fields = operands(encoding.CONFIG_DRAIN, self.command)
+                    m.d.sync += [
+                        self.state.bias.eq(fields.bias),
+                        self.state.bias_row.eq(fields.bias_row),
+                        self.state.drain_block_stride.eq(fields.block_stride),
+                    ]
+            with m.Case(Funct.PRELOAD):
+                m.d.comb += self.mine.eq(1)
+                with m.If(change):
+                    fields = vars(operands(encoding.PRELOAD, self.command))
+                    m.d.sync += [self.state[name].eq(value) for name, value in fields.items()]
+        return m
+
+    def _config(self, m: Module, change: Value) -> None:
+        """The forms of CONFIG, by the select field that they all have."""
+        known = {
+            encoding.CONFIG_EX: self._config_ex,
+            encoding.CONFIG_LD: self._config_ld,
+            encoding.CONFIG_ST: self._config_st,
+        }
+        select = next(field for field in encoding.CONFIG_EX.fields if field.fixed is not None)
+        with m.Switch(self.command.rs1[select.low : select.low + select.bits]):
+            for instruction, apply in known.items():
+                (chosen,) = (field.fixed for field in instruction.fields if field.fixed is not None)
+                with m.Case(chosen):
+                    apply(m, operands(instruction, self.command), change)
+            with m.Default():
+                m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
+
+    def _config_ex(self, m: Module, fields, change: Value) -> None:
+        both = fields.a_transpose & fields.b_transpose
+        with m.If(~fields.strides_only & (~fields.weight_stationary | both)):
+            m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
+        with m.If(change):
+            m.d.sync += [
+                self.state.a_stride.eq(fields.a_stride),
+                self.state.c_stride.eq(fields.c_stride),
+            ]
+            with m.If(~fields.strides_only):
+                m.d.sync += [
+                    self.state.execute_relu.eq(fields.activation == 1),
+                    self.state.a_transpose.eq(fields.a_transpose),
+                    self.state.b_transpose.eq(fields.b_transpose),
+                    self.state.a_unsigned.eq(fields.a_unsigned),
+                ]
+
+    def _config_ld(self, m: Module, fields, change: Value) -> None:
+        sets = len(encoding.LOADS)
+        with m.If((fields.set >= sets) | (fields.pixel_repeats > 1)):
+            m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
+        with m.If(change):
+            for index in range(sets):
+                load = self.state[f"load_{index}"]
+                with m.If(fields.set == index):
+                    m.d.sync += [load[name].eq(getattr(fields, name)) for name, _ in LOAD_STATE]
+
+    def _config_st(self, m: Module, fields, change: Value) -> None:
+        with m.If((fields.pool_stride != 0) | (fields.activation > 1)):
+            m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
+        keep = fields.scale == encoding.KEEP_SCALE
+        with m.If(change):
+            m.d.sync += [
+                self.state.store_stride.eq(fields.stride),
+                self.state.store_scale.eq(Mux(keep, self.state.store_scale, fields.scale)),
+                self.state.store_relu.eq(fields.activation == 1),
+            ]

@@ -1,0 +1,209 @@
+"""What each class of command means as an operation: fields, rows, and the rules on its shape."""
+
+from amaranth import Module, Mux, unsigned
+from amaranth.hdl import Value
+from amaranth.lib import data
+
+from celosia.hw.control.ops import Space
+from celosia.hw.frontend.layouts import operands
+from celosia.isa import encoding
+from celosia.isa.address import (
+    ACCUMULATE_BIT,
+    ACCUMULATOR_BIT,
+    FULL_BIT,
+    GARBAGE,
+    NORM_BITS,
+    NORM_LOW,
+    ROW_BITS,
+)
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Funct
+from celosia.isa.errors import Cause
+
+__all__ = ["Hull", "decode_execute", "decode_load", "decode_store"]
+
+
+class Hull(data.StructLayout):
+    """Local rows `row` to `row + extent`."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "valid": 1,
+            "space": Space,
+            "row": unsigned(32),
+            "extent": unsigned(33),
+        })
+
+
+def decode_load(
+    m: Module, config: AcceleratorConfig, funct: Funct, command, state, op, hulls
+) -> tuple[Value, Value]:
+    """MVIN, MVIN2, MVIN3 and MVIN_PARAM; returns whether there is anything to do, and the cause."""
+    if funct is Funct.MVIN_PARAM:
+        return _decode_parameters(m, config, command, op, hulls)
+    index = next(n for n, load in enumerate(encoding.LOADS) if load.funct == funct)
+    fields, settings = operands(encoding.LOADS[index], command), state[f"load_{index}"]
+    accumulator = fields.local[ACCUMULATOR_BIT]
+    wide = accumulator & ~settings.shrunk
+    blocks = _blocks(config, fields.local_cols)
+    m.d.sync += [
+        op.address.eq(fields.dram),
+        op.stride.eq(settings.stride),
+        op.rows.eq(fields.local_rows),
+        op.cols.eq(fields.local_cols),
+        op.space.eq(_space(accumulator)),
+        op.row.eq(fields.local),
+        op.block_stride.eq(settings.block_stride),
+        op.zero.eq(fields.dram == 0),
+        op.accumulate.eq(fields.local[ACCUMULATE_BIT]),
+        op.shrunk.eq(settings.shrunk),
+        op.scale.eq(settings.scale),
+        hulls[0].valid.eq(1),
+        hulls[0].space.eq(_space(accumulator)),
+        hulls[0].row.eq(fields.local[:ROW_BITS]),
+        hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * settings.block_stride),
+    ]
+    some = (fields.local_rows != 0) & (fields.local_cols != 0)
+    return some, _too_wide(config, blocks, wide)
+
+
+def _decode_parameters(m: Module, config: AcceleratorConfig, command, op, hulls):
+    fields = operands(encoding.MVIN_PARAM, command)
+    m.d.sync += [
+        op.address.eq(fields.dram),
+        op.rows.eq(1),
+        op.cols.eq(fields.count),
+        op.space.eq(Space.PARAMETER),
+        op.row.eq(fields.row),
+        op.block_stride.eq(1),
+        op.zero.eq(0),
+        op.accumulate.eq(0),
+        op.shrunk.eq(0),
+        hulls[0].valid.eq(1),
+        hulls[0].space.eq(Space.PARAMETER),
+        hulls[0].row.eq(fields.row),
+        hulls[0].extent.eq(_blocks(config, fields.count) - 1),
+    ]
+    return fields.count != 0, Value.cast(Cause.NONE)
+
+
+def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls):
+    """MVOUT; returns whether there is anything to do, the cause, and the cause of last resort."""
+    fields = operands(encoding.MVOUT, command)
+    accumulator = fields.local[ACCUMULATOR_BIT]
+    full = accumulator & fields.local[FULL_BIT]
+    blocks = _blocks(config, fields.local_cols)
+    own_stride = accumulator & (state.drain_block_stride != 0)
+    block_stride = Mux(own_stride, state.drain_block_stride, config.dim)
+    bias = accumulator & state.bias
+    m.d.sync += [
+        op.address.eq(fields.dram),
+        op.stride.eq(state.store_stride),
+        op.rows.eq(fields.local_rows),
+        op.cols.eq(fields.local_cols),
+        op.space.eq(_space(accumulator)),
+        op.row.eq(fields.local),
+        op.block_stride.eq(block_stride),
+        op.full.eq(full),
+        op.relu.eq(state.store_relu),
+        op.scale.eq(state.store_scale),
+        op.bias.eq(bias),
+        op.bias_row.eq(state.bias_row),
+        hulls[0].valid.eq(1),
+        hulls[0].space.eq(_space(accumulator)),
+        hulls[0].row.eq(fields.local[:ROW_BITS]),
+        hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * block_stride),
+        hulls[1].valid.eq(bias),
+        hulls[1].space.eq(Space.PARAMETER),
+        hulls[1].row.eq(state.bias_row),
+        hulls[1].extent.eq(blocks - 1),
+    ]
+    some = (fields.local_rows != 0) & (fields.local_cols != 0)
+    norm = fields.local[NORM_LOW : NORM_LOW + NORM_BITS]
+    return some, _too_wide(config, blocks, full), Mux(norm != 0, Value.cast(Cause.UNSUPPORTED), 0)
+
+
+def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hulls) -> Value:
+    """COMPUTE_PRELOADED and COMPUTE_ACCUMULATED; returns the cause."""
+    dim = config.dim
+    fields = operands(encoding.COMPUTE_PRELOADED, command)
+    load_weights = command.funct == Funct.COMPUTE_PRELOADED
+    has_a, has_d, has_c = _names(fields.a), _names(fields.d), _names(state.c)
+    has_w = load_weights & _names(state.b)
+    a_lines = Mux(state.a_transpose, fields.a_cols, fields.a_rows)
+    w_lines = Mux(state.b_transpose, state.b_cols, state.b_rows)
+    to_accumulator = state.c[ACCUMULATOR_BIT]
+    m.d.sync += [
+        op.load_weights.eq(load_weights),
+        op.w_zero.eq(~has_w),
+        op.w_row.eq(state.b),
+        op.w_rows.eq(state.b_rows),
+        op.w_cols.eq(state.b_cols),
+        op.w_transpose.eq(state.b_transpose),
+        op.a_zero.eq(~has_a),
+        op.a_row.eq(fields.a),
+        op.a_rows.eq(fields.a_rows),
+        op.a_cols.eq(fields.a_cols),
+        op.a_stride.eq(state.a_stride),
+        op.a_transpose.eq(state.a_transpose),
+        op.a_unsigned.eq(state.a_unsigned),
+        op.d_valid.eq(has_d),
+        op.d_row.eq(fields.d),
+        op.d_rows.eq(fields.d_rows),
+        op.d_cols.eq(fields.d_cols),
+        op.c_row.eq(state.c),
+        op.c_rows.eq(Mux(has_c, state.c_rows, 0)),
+        op.c_cols.eq(state.c_cols),
+        op.c_stride.eq(state.c_stride),
+        op.c_accumulator.eq(to_accumulator),
+        op.accumulate.eq(state.c[ACCUMULATE_BIT]),
+        op.relu.eq(state.execute_relu),
+    ]
+    for hull, named, word, lines, stride in (
+        (hulls[0], has_c, state.c, state.c_rows, state.c_stride),
+        (hulls[1], has_a, fields.a, a_lines, state.a_stride),
+        (hulls[2], has_w, state.b, w_lines, None),
+        (hulls[3], has_d, fields.d, fields.d_rows, None),
+    ):
+        extent = (lines - 1)[:16]
+        m.d.sync += [
+            hull.valid.eq(named & (lines != 0)),
+            hull.space.eq(Space.SCRATCHPAD),
+            hull.row.eq(word[:ROW_BITS]),
+            hull.extent.eq(extent if stride is None else extent * stride),
+        ]
+    with m.If(to_accumulator):
+        m.d.sync += hulls[0].space.eq(Space.ACCUMULATOR)
+
+    foreign = (
+        (has_a & fields.a[ACCUMULATOR_BIT])
+        | (has_w & state.b[ACCUMULATOR_BIT])
+        | (has_d & fields.d[ACCUMULATOR_BIT])
+    )
+    too_large = (
+        (has_w & ((state.b_rows > dim) | (state.b_cols > dim)))
+        | (has_a & ((fields.a_cols > dim) | (state.a_transpose & (fields.a_rows > dim))))
+        | (has_d & (fields.d_cols > dim))
+        | (has_c & (state.c_cols > dim))
+    )
+    shape = Mux(too_large, Value.cast(Cause.SHAPE), 0)
+    return Mux(foreign, Value.cast(Cause.UNSUPPORTED), shape)
+
+
+def _names(word: Value) -> Value:
+    """Whether `word` names rows, and is not garbage."""
+    return (word | ((1 << NORM_BITS) - 1) << NORM_LOW) != GARBAGE
+
+
+def _space(accumulator: Value) -> Value:
+    return Mux(accumulator, Value.cast(Space.ACCUMULATOR), Value.cast(Space.SCRATCHPAD))
+
+
+def _blocks(config: AcceleratorConfig, cols: Value) -> Value:
+    """Blocks of ``dim`` columns, the last one perhaps short."""
+    return (cols + (config.dim - 1)) >> (config.dim - 1).bit_length()
+
+
+def _too_wide(config: AcceleratorConfig, blocks: Value, wide: Value) -> Value:
+    limit = Mux(wide, config.max_accumulator_blocks, config.max_blocks)
+    return Mux(blocks > limit, Value.cast(Cause.SHAPE), 0)

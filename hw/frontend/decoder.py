@@ -1,0 +1,197 @@
+"""From commands to operations, with the rules of the contract checked."""
+
+from amaranth import Module, Mux, Signal, unsigned
+from amaranth.hdl import Value
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.control.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
+from celosia.hw.frontend.configuration import Configuration
+from celosia.hw.frontend.decode import Hull, decode_execute, decode_load, decode_store
+from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Funct
+from celosia.isa.errors import Cause
+
+__all__ = ["HULLS", "Decoded", "Decoder", "Kind"]
+
+HULLS = 4
+"""Ranges of rows that one operation may name.  The first one is written, except by a store."""
+
+
+class Kind(enum.Enum, shape=3):
+    """What becomes of a decoded command."""
+
+    LOAD = 0
+    EXECUTE = 1
+    STORE = 2
+    FENCE = 3
+    ERROR = 4
+
+
+class Decoded(data.StructLayout):
+    """An operation and the rows that it names."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "kind": Kind,
+            "cause": Cause,
+            "tag": unsigned(TAG_BITS),
+            "ranges": data.ArrayLayout(RowRange(config), HULLS),
+            "load": LoadOp(config),
+            "execute": ExecuteOp(config),
+            "store": StoreOp(config),
+        })
+
+
+class Decoder(wiring.Component):
+    """Resolves configuration and checks the rules, in program order.
+
+    Three stages, each elastic: take a command; resolve it (configuration ends here); check that its
+    rows exist.  An operation is on offer three cycles after its command was accepted.  Sustains a
+    command per cycle while the output is taken.  Commands with nothing to do leave nothing.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies every size.
+
+    Members
+    -------
+    commands : ``In(stream.Signature(COMMAND))``
+        The program.
+    halt : ``In(1)``
+        Accept no command.
+    o : ``Out(stream.Signature(Decoded(config)))``
+        Operations, fences and broken rules, in order.
+    empty : ``Out(1)``
+        No command is held.
+    accepted : ``Out(1)``
+        A command is accepted in this cycle.
+    """
+
+    commands: stream.Interface
+    o: stream.Interface
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "commands": In(stream.Signature(COMMAND)),
+            "halt": In(1),
+            "o": Out(stream.Signature(Decoded(config))),
+            "empty": Out(1),
+            "accepted": Out(1),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        s1_valid, s2_valid = Signal(), Signal()
+        s1_moves, s2_moves = Signal(), Signal()
+        m.d.comb += [
+            s2_moves.eq(~self.o.valid | self.o.ready),
+            s1_moves.eq(~s2_valid | s2_moves),
+            self.commands.ready.eq((~s1_valid | s1_moves) & ~self.halt),
+            self.accepted.eq(self.commands.valid & self.commands.ready),
+            self.empty.eq(~s1_valid & ~s2_valid & ~self.o.valid),
+        ]
+
+        # Stage 1: the command and its number.
+        s1_command = Signal(COMMAND, reset_less=True)
+        s1_tag, count = Signal(TAG_BITS, reset_less=True), Signal(TAG_BITS)
+        with m.If(~s1_valid | s1_moves):
+            m.d.sync += s1_valid.eq(self.accepted)
+        with m.If(self.accepted):
+            m.d.sync += [s1_command.eq(self.commands.p), s1_tag.eq(count), count.eq(count + 1)]
+
+        # Stage 2: the operation, and its rows as first row and extent.
+        m.submodules.configuration = configuration = Configuration(self.config)
+        m.d.comb += [
+            configuration.command.eq(s1_command),
+            configuration.apply.eq(s1_valid & s1_moves),
+        ]
+        s2 = Signal(Decoded(self.config), reset_less=True)
+        s2_hulls = Signal(data.ArrayLayout(Hull(), HULLS), reset_less=True)
+        s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
+        with m.If(s1_moves):
+            m.d.sync += s2_valid.eq(0)
+        with m.If(s1_moves & s1_valid):
+            m.d.sync += [s2.cause.eq(Cause.NONE), s2_late.eq(Cause.NONE), s2.tag.eq(s1_tag)]
+            m.d.sync += [hull.valid.eq(0) for hull in s2_hulls]
+            self._resolve(m, s1_command, configuration, s2, s2_valid, s2_hulls, s2_late)
+            m.d.sync += [op.tag.eq(s1_tag) for op in (s2.load, s2.execute, s2.store)]
+
+        # Stage 3: rows that exist.
+        with m.If(s2_moves):
+            m.d.sync += self.o.valid.eq(s2_valid)
+        with m.If(s2_moves & s2_valid):
+            m.d.sync += self.o.payload.eq(s2)
+            self._check(m, s2, s2_hulls, s2_late)
+        return m
+
+    def _resolve(self, m, command, configuration, s2, s2_valid, hulls, late) -> None:
+        """Fill stage 2 from stage 1."""
+
+        def broken(cause: Cause | Value) -> list:
+            return [s2_valid.eq(1), s2.kind.eq(Kind.ERROR), s2.cause.eq(cause)]
+
+        state = configuration.state
+        with m.If(configuration.mine):
+            with m.If(configuration.cause != Cause.NONE):
+                m.d.sync += broken(configuration.cause)
+        with m.Else(), m.Switch(command.funct):
+            loads = [Funct.MVIN, Funct.MVIN2, Funct.MVIN3, Funct.MVIN_PARAM]
+            for funct in loads:
+                with m.Case(funct):
+                    m.d.sync += s2.kind.eq(Kind.LOAD)
+                    wanted, cause = decode_load(m, self.config, funct, command, state, s2.load, hulls)
+                    m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause)]
+            with m.Case(Funct.MVOUT):
+                m.d.sync += s2.kind.eq(Kind.STORE)
+                wanted, cause, norm = decode_store(
+                    m, self.config, command, state, s2.store, hulls
+                )
+                m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause), late.eq(norm)]
+            with m.Case(Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED):
+                m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.EXECUTE)]
+                cause = decode_execute(m, self.config, command, state, s2.execute, hulls)
+                m.d.sync += s2.cause.eq(cause)
+            with m.Case(Funct.FENCE):
+                m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.FENCE)]
+            with m.Case(Funct.FLUSH):
+                pass
+            with m.Default():
+                m.d.sync += broken(Cause.UNKNOWN_FUNCT)
+
+    def _check(self, m: Module, s2, hulls, late) -> None:
+        """Turn hulls into ranges, and the first broken rule into an error."""
+        config, ranges = self.config, []
+        outside: Value = Signal(1)
+        for index, hull in enumerate(hulls):
+            last = hull.row + hull.extent
+            row_range = Signal(RowRange(config), name=f"range_{index}")
+            m.d.comb += row_range.valid.eq(hull.valid)
+            beyond = Signal(name=f"outside_{index}")
+            with m.Switch(hull.space):
+                for space in Space:
+                    with m.Case(space):
+                        base = space_base(config, space)
+                        m.d.comb += [
+                            row_range.first.eq(hull.row + base),
+                            row_range.last.eq(last + base),
+                            beyond.eq(last >= space_rows(config, space)),
+                        ]
+            outside = outside | (hull.valid & beyond)
+            m.d.sync += self.o.p.ranges[index].eq(row_range)
+            ranges.append(row_range)
+        meets = Signal()
+        for other in ranges[1:]:
+            with m.If((s2.kind == Kind.EXECUTE) & overlap(ranges[0], other)):
+                m.d.comb += meets.eq(1)
+        rules = ((outside, Cause.LOCAL_RANGE), (meets, Cause.OVERLAP), (1, late))
+        cause: Value = Value.cast(s2.cause)
+        for rule, name in rules:
+            cause = Mux(cause == Cause.NONE.value, Mux(rule, Value.cast(name), 0), cause)
+        m.d.sync += self.o.p.cause.eq(cause)
+        with m.If(cause != Cause.NONE.value):
+            m.d.sync += self.o.p.kind.eq(Kind.ERROR)

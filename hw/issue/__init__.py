@@ -1,0 +1,1 @@
+"""Which operation may start: hazards and queues."""

@@ -1,0 +1,1 @@
+"""Scratchpad, accumulator and parameter memory."""

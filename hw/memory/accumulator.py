@@ -1,0 +1,158 @@
+"""The accumulator: banked rows of int32 that add on write."""
+
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.memory.garbage import garbage
+from celosia.hw.memory.ports import AccumulatorWrite, row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["Accumulator", "ResultAddress"]
+
+
+class ResultAddress(data.StructLayout):
+    """Where the row of results goes that follows one cycle later."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "valid": 1,
+            "row": row_shape(config.accumulator_rows),
+            "accumulate": 1,
+            "mask": unsigned(config.dim),
+        })
+
+
+class Accumulator(wiring.Component):
+    """Rows of ``dim`` int32 in banks with one read and one write port each.
+
+    Results come from the array and never wait: their address in one cycle, their elements in the
+    next.  Loads wait while results use their bank.  A write that accumulates reads its row in the
+    cycle of its address and writes the sum one cycle later; writes to one row in consecutive cycles
+    are exact (the bank forwards the sum that is being written).  Sums wrap at 32 bits.  Store reads
+    wait while their bank's read port serves an accumulation; a row is on ``data``
+    `LOCAL_READ_LATENCY` cycles after its grant.  A store may read a row from two cycles after its
+    address (or load) on.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``, ``accumulator_banks`` and ``accumulator_bank_rows``.
+    memory_seed : int or None
+        Of the contents at power-on; zeros without one.
+
+    Members
+    -------
+    address : ``In(ResultAddress(config))``
+        Where the next row of results goes.
+    elements : ``In(ArrayLayout(signed(32), dim))``
+        The row for the address of the last cycle.
+    load : ``In(stream.Signature(AccumulatorWrite(config)))``
+        Rows from memory.
+    store : ``In(RowRead(row, elements))``
+        Reads of rows that go to memory.
+    """
+
+    load: stream.Interface
+    store: wiring.PureInterface
+
+    def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
+        self.config = config
+        self._seed = memory_seed
+        elements = data.ArrayLayout(signed(32), config.dim)
+        super().__init__({
+            "address": In(ResultAddress(config)),
+            "elements": In(elements),
+            "load": In(stream.Signature(AccumulatorWrite(config))),
+            "store": In(RowRead(row_shape(config.accumulator_rows), elements)),
+        })
+
+    def _hits(self, row: Value, index: int) -> Value:
+        bits = (self.config.accumulator_bank_rows - 1).bit_length()
+        return row[bits:] == index if self.config.accumulator_banks > 1 else Value.cast(1)
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        # Elements of an accepted load, for the cycle after.
+        loaded = Signal(data.ArrayLayout(signed(32), self.config.dim), reset_less=True)
+        with m.If(self.load.valid):
+            m.d.sync += loaded.eq(self.load.p.data)
+        m.d.comb += [self.load.ready.eq(0), self.store.ready.eq(0)]
+
+        words, chosen = [], []
+        for index in range(self.config.accumulator_banks):
+            word, granted = self._bank(m, index, loaded)
+            words.append(word)
+            chosen.append(granted)
+        bank = Signal(range(len(words)) if len(words) > 1 else 1, reset_less=True)
+        granted = Signal()
+        word = Signal.like(words[0], reset_less=True)
+        m.d.sync += granted.eq(Cat(chosen).any())
+        for index, hit in enumerate(chosen):
+            with m.If(hit):
+                m.d.sync += bank.eq(index)
+        with m.If(granted):
+            for index, candidate in enumerate(words):
+                with m.If(bank == index):
+                    m.d.sync += word.eq(candidate)
+        m.d.comb += self.store.data.as_value().eq(word)
+        return m
+
+    def _bank(self, m: Module, index: int, loaded: data.View) -> tuple[Value, Value]:
+        """One bank; returns the word it read in the last cycle, and that a store is granted."""
+        config = self.config
+        depth, bits = config.accumulator_bank_rows, 32 * config.dim
+        seed = None if self._seed is None else self._seed + index
+        memory = Memory(shape=unsigned(bits), depth=depth, init=garbage(depth, bits, seed))
+        m.submodules[f"bank_{index}"] = memory
+        read, write = memory.read_port(), memory.write_port(granularity=32)
+
+        # Stage 1: choose who writes and who reads.
+        from_array = self.address.valid & self._hits(self.address.row, index)
+        from_load = self.load.valid & self._hits(self.load.p.row, index) & ~from_array
+        with m.If(from_load):
+            m.d.comb += self.load.ready.eq(1)
+        row = Mux(from_array, self.address.row, self.load.p.row)[: (depth - 1).bit_length()]
+        accumulate = (from_array & self.address.accumulate) | (from_load & self.load.p.accumulate)
+        store = self.store.valid & self._hits(self.store.row, index) & ~accumulate
+        with m.If(store):
+            m.d.comb += self.store.ready.eq(1)
+        m.d.comb += [
+            read.en.eq(accumulate | store),
+            read.addr.eq(Mux(accumulate, row, self.store.row)),
+        ]
+
+        # Stage 2: add and write.
+        s1_valid = Signal(name=f"s1_valid_{index}")
+        s1_row = Signal((depth - 1).bit_length(), name=f"s1_row_{index}", reset_less=True)
+        s1_accumulate = Signal(name=f"s1_accumulate_{index}", reset_less=True)
+        s1_load = Signal(name=f"s1_load_{index}", reset_less=True)
+        s1_mask = Signal(config.dim, name=f"s1_mask_{index}", reset_less=True)
+        s1_forward = Signal(config.dim, name=f"s1_forward_{index}", reset_less=True)
+        m.d.sync += s1_valid.eq(from_array | from_load)
+        with m.If(from_array | from_load):
+            m.d.sync += [
+                s1_row.eq(row),
+                s1_accumulate.eq(accumulate),
+                s1_load.eq(from_load),
+                s1_mask.eq(Mux(from_array, self.address.mask, self.load.p.mask)),
+                # Lanes whose sum is written to the same row in this very cycle.
+                s1_forward.eq(Mux(s1_valid & (s1_row == row), s1_mask, 0)),
+            ]
+        sums = []
+        for lane in range(config.dim):
+            written = Signal(32, name=f"written_{index}_{lane}", reset_less=True)
+            kept = Mux(s1_forward[lane], written, read.data.word_select(lane, 32))
+            added = Mux(s1_load, loaded[lane], self.elements[lane])
+            total = (Mux(s1_accumulate, kept, 0) + added)[:32]
+            with m.If(s1_valid):
+                m.d.sync += written.eq(total)
+            sums.append(total)
+        m.d.comb += [
+            write.addr.eq(s1_row),
+            write.data.eq(Cat(sums)),
+            write.en.eq(Mux(s1_valid, s1_mask, 0)),
+        ]
+        return read.data, store

@@ -1,0 +1,73 @@
+"""The parameter memory: per-column values for the way out of the accumulator."""
+
+from amaranth import Module, Signal, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.memory.garbage import garbage
+from celosia.hw.memory.ports import ParameterWrite, row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["ParameterMemory"]
+
+
+class ParameterMemory(wiring.Component):
+    """Rows of ``dim`` int32 with one write and one read port, neither of which ever waits.
+
+    A row is on ``data`` `LOCAL_READ_LATENCY` cycles after its request; a row that is written can be
+    read from the next cycle on.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim`` and ``parameter_rows``.
+    memory_seed : int or None
+        Of the contents at power-on; zeros without one.
+
+    Members
+    -------
+    load : ``In(stream.Signature(ParameterWrite(config), always_ready=True))``
+        Rows from memory.
+    store : ``In(RowRead(row, elements))``
+        Reads for rows on their way out.
+    """
+
+    load: stream.Interface
+    store: wiring.PureInterface
+
+    def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
+        self.config = config
+        self._seed = memory_seed
+        super().__init__({
+            "load": In(stream.Signature(ParameterWrite(config), always_ready=True)),
+            "store": In(
+                RowRead(
+                    row_shape(config.parameter_rows), data.ArrayLayout(signed(32), config.dim)
+                )
+            ),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        depth, bits = self.config.parameter_rows, 32 * self.config.dim
+        init = garbage(depth, bits, self._seed)
+        m.submodules.rows = memory = Memory(shape=unsigned(bits), depth=depth, init=init)
+        read, write = memory.read_port(), memory.write_port(granularity=32)
+        with m.If(self.load.valid):
+            m.d.comb += write.en.eq(self.load.p.mask)
+        m.d.comb += [
+            write.addr.eq(self.load.p.row),
+            write.data.eq(self.load.p.data.as_value()),
+            read.en.eq(self.store.valid),
+            read.addr.eq(self.store.row),
+            self.store.ready.eq(1),
+        ]
+        granted = Signal()
+        word = Signal(bits, reset_less=True)
+        m.d.sync += granted.eq(self.store.valid)
+        with m.If(granted):
+            m.d.sync += word.eq(read.data)
+        m.d.comb += self.store.data.as_value().eq(word)
+        return m

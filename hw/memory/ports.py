@@ -1,0 +1,47 @@
+"""Payloads of the local memories' ports."""
+
+from amaranth import signed, unsigned
+from amaranth.lib import data
+
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["AccumulatorWrite", "ParameterWrite", "ScratchpadWrite", "row_shape"]
+
+
+def row_shape(rows: int):
+    """The shape of a row number of a memory of `rows` rows."""
+    return unsigned((rows - 1).bit_length())
+
+
+class ScratchpadWrite(data.StructLayout):
+    """A row of int8, and which of its elements are written."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "row": row_shape(config.scratchpad_rows),
+            "data": data.ArrayLayout(unsigned(8), config.dim),
+            "mask": unsigned(config.dim),
+        })
+
+
+class AccumulatorWrite(data.StructLayout):
+    """A row of int32, which of its elements are written, and whether they are added."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "row": row_shape(config.accumulator_rows),
+            "accumulate": 1,
+            "data": data.ArrayLayout(signed(32), config.dim),
+            "mask": unsigned(config.dim),
+        })
+
+
+class ParameterWrite(data.StructLayout):
+    """A row of int32 parameters, and which of its elements are written."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "row": row_shape(config.parameter_rows),
+            "data": data.ArrayLayout(signed(32), config.dim),
+            "mask": unsigned(config.dim),
+        })

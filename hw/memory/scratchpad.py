@@ -1,0 +1,147 @@
+"""The scratchpad: banked, one access per bank and cycle."""
+
+from amaranth import Cat, Const, Module, Signal, Value, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.memory.garbage import garbage
+from celosia.hw.memory.ports import ScratchpadWrite, row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["Scratchpad"]
+
+
+class Scratchpad(wiring.Component):
+    """Rows of ``dim`` int8 in single-ported banks; the high bits of a row number are its bank.
+
+    Each bank serves one request per cycle, by fixed priority: results, weights, operands, store,
+    load.  Results and weights never wait: the execute controller does not let them meet.  The
+    others wait while their bank serves a higher priority; requests to different banks are served
+    in the same cycle.  A row that is read is on ``data`` `LOCAL_READ_LATENCY` cycles after its
+    grant; a row that is written can be read from the next cycle on.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``, ``scratchpad_banks`` and ``scratchpad_bank_rows``.
+    memory_seed : int or None
+        Of the contents at power-on; zeros without one.
+
+    Members
+    -------
+    results : ``In(stream.Signature(ScratchpadWrite(config), always_ready=True))``
+        Rows of products.
+    weights : ``In(RowRead(row, elements))``
+        Reads of weights; always granted.
+    operands : ``In(RowRead(row, elements))``
+        Reads of A and D.
+    store : ``In(RowRead(row, elements))``
+        Reads of rows that go to memory.
+    load : ``In(stream.Signature(ScratchpadWrite(config)))``
+        Rows from memory.
+    """
+
+    results: stream.Interface
+    weights: wiring.PureInterface
+    operands: wiring.PureInterface
+    store: wiring.PureInterface
+    load: stream.Interface
+
+    def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
+        self.config = config
+        self._seed = memory_seed
+        row = row_shape(config.scratchpad_rows)
+        read = RowRead(row, data.ArrayLayout(unsigned(8), config.dim))
+        super().__init__({
+            "results": In(stream.Signature(ScratchpadWrite(config), always_ready=True)),
+            "weights": In(read),
+            "operands": In(read),
+            "store": In(read),
+            "load": In(stream.Signature(ScratchpadWrite(config))),
+        })
+
+    def _bank_of(self, row: Value) -> Value:
+        return row[(self.config.scratchpad_bank_rows - 1).bit_length() :]
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        self._arbitrate(m)
+        words = [self._bank(m, index) for index in range(self.config.scratchpad_banks)]
+        for name, port in (
+            ("weights", self.weights),
+            ("operands", self.operands),
+            ("store", self.store),
+        ):
+            _select_word(m, name, port, self._bank_of(port.row), words)
+        return m
+
+    def _arbitrate(self, m: Module) -> None:
+        """Grant each requester whose bank no higher priority uses."""
+        higher = []
+        for valid, row, ready in (
+            (self.results.valid, self.results.p.row, None),
+            (self.weights.valid, self.weights.row, self.weights.ready),
+            (self.operands.valid, self.operands.row, self.operands.ready),
+            (self.store.valid, self.store.row, self.store.ready),
+            (self.load.valid, self.load.p.row, self.load.ready),
+        ):
+            bank = self._bank_of(row)
+            if ready is not None:
+                blockers = higher if ready is not self.weights.ready else []
+                taken = [busy & (other == bank) for busy, other in blockers]
+                m.d.comb += ready.eq(~_any(taken))
+            higher.append((valid, bank))
+
+    def _bank(self, m: Module, index: int) -> Value:
+        """One bank; returns what it read in the last cycle."""
+        config = self.config
+        depth, bits = config.scratchpad_bank_rows, 8 * config.dim
+        seed = None if self._seed is None else self._seed + index
+        memory = Memory(shape=unsigned(bits), depth=depth, init=garbage(depth, bits, seed))
+        m.submodules[f"bank_{index}"] = memory
+        read, write = memory.read_port(), memory.write_port(granularity=8)
+
+        def hit(valid: Value, row: Value) -> Value:
+            return valid & (self._bank_of(row) == index)
+
+        # One address for both: the memory has a single port.
+        row = Signal(range(depth), name=f"row_{index}")
+        written = Signal(ScratchpadWrite(config), name=f"written_{index}")
+        m.d.comb += [written.eq(self.load.payload), read.addr.eq(row), write.addr.eq(row)]
+        m.d.comb += [write.data.eq(written.data.as_value()), read.en.eq(0)]
+        with m.If(hit(self.load.valid, self.load.p.row) & self.load.ready):
+            m.d.comb += [row.eq(self.load.p.row), write.en.eq(written.mask)]
+        for port in (self.store, self.operands, self.weights):
+            with m.If(hit(port.valid, port.row) & port.ready):
+                m.d.comb += [row.eq(port.row), read.en.eq(1)]
+        with m.If(hit(self.results.valid, self.results.p.row)):
+            m.d.comb += [
+                written.eq(self.results.payload),
+                row.eq(self.results.p.row),
+                write.en.eq(written.mask),
+            ]
+        return read.data
+
+
+def _any(bits: list[Value]) -> Value:
+    return Cat(bits).any() if bits else Const(0)
+
+
+def _select_word(
+    m: Module, name: str, port: wiring.PureInterface, bank: Value, words: list[Value]
+) -> None:
+    """Register the word that `port` was granted in the last cycle."""
+    granted = Signal(name=f"{name}_granted")
+    selected = Signal(range(len(words)), name=f"{name}_bank", reset_less=True)
+    word = Signal(words[0].shape(), name=f"{name}_word", reset_less=True)
+    m.d.sync += granted.eq(port.valid & port.ready)
+    with m.If(port.valid):
+        m.d.sync += selected.eq(bank)
+    with m.If(granted):
+        with m.Switch(selected):
+            for index, candidate in enumerate(words):
+                with m.Case(index):
+                    m.d.sync += word.eq(candidate)
+    m.d.comb += port.data.as_value().eq(word)

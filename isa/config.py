@@ -1,0 +1,155 @@
+"""The parameters that an accelerator is built from."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+__all__ = ["MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+
+MAX_REQUEST_BYTES: Final = 64
+"""Most useful bytes that one memory request (one AXI burst) moves."""
+
+ACC_BYTES: Final = 4
+"""Bytes of one accumulator element (int32)."""
+
+
+class ConfigError(ValueError):
+    """A parameter, or a combination of parameters, that no accelerator can be built from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratorConfig:
+    """Parameters of one accelerator instance.
+
+    The same object is given to the RTL, to the compiler and to the simulators, so that the three
+    cannot disagree.  Everything that can be derived is a property, never a second parameter.
+
+    Raises :class:`ConfigError` that names the parameter, its value and the rule it breaks.
+    """
+
+    dim: int = 16
+    """Rows and columns of the systolic array, and elements in one local row."""
+    scratchpad_kib: int = 256
+    """Capacity of the scratchpad (int8 rows)."""
+    accumulator_kib: int = 64
+    """Capacity of the accumulator (int32 rows)."""
+    scratchpad_banks: int = 4
+    """Single-ported banks of the scratchpad; the bank is the high part of a row number."""
+    accumulator_banks: int = 2
+    """Banks of the accumulator, one read and one write port each."""
+    parameter_rows: int = 128
+    """Rows of ``dim`` int32 in the parameter memory (bias, and later scale, gamma, beta)."""
+    bus_bits: int = 128
+    """Width of the memory bus."""
+    read_requests: int = 32
+    """Read bursts in flight."""
+    write_requests: int = 32
+    """Write bursts in flight."""
+    load_queue: int = 16
+    """Loads that may wait or run at once."""
+    execute_queue: int = 16
+    """Products that may wait or run at once."""
+    store_queue: int = 8
+    """Stores that may wait or run at once."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError(f"{field.name}: {value!r} is not a whole number")
+        self._check_power_of_two("dim", 2, 64)
+        self._check_power_of_two("bus_bits", 32, 512)
+        self._check_power_of_two("scratchpad_kib", 1, 16 * 1024)
+        self._check_power_of_two("accumulator_kib", 1, 16 * 1024)
+        self._check_power_of_two("scratchpad_banks", 2, 16)
+        self._check_power_of_two("accumulator_banks", 1, 8)
+        self._check_power_of_two("parameter_rows", 8, 4096)
+        for name in ("read_requests", "write_requests"):
+            self._check_power_of_two(name, 2, 128)
+        for name in ("load_queue", "execute_queue", "store_queue"):
+            self._check_power_of_two(name, 2, 32)
+        for name, rows in (
+            ("scratchpad", self.scratchpad_bank_rows),
+            ("accumulator", self.accumulator_bank_rows),
+        ):
+            if rows < 2 * self.dim:
+                raise ConfigError(
+                    f"{name}_kib, {name}_banks: a bank has {rows} rows, "
+                    f"but must hold at least 2*dim = {2 * self.dim}"
+                )
+            if rows > MAX_BANK_ROWS:
+                raise ConfigError(
+                    f"{name}_kib, {name}_banks: a bank has {rows} rows, "
+                    f"more than the {MAX_BANK_ROWS} that are addressable"
+                )
+
+    def _check_power_of_two(self, name: str, low: int, high: int) -> None:
+        value = getattr(self, name)
+        if not low <= value <= high or value & (value - 1):
+            raise ConfigError(f"{name}: {value} is not a power of two in {low}..{high}")
+
+    def with_values(self, values: dict[str, Any]) -> "AcceleratorConfig":
+        """A copy with some parameters replaced.  Raises `ConfigError` for an unknown name."""
+        known = {field.name for field in fields(self)}
+        for name in values:
+            if name not in known:
+                raise ConfigError(f"{name}: no such parameter; there are {', '.join(sorted(known))}")
+        return replace(self, **values)
+
+    @property
+    def scratchpad_row_bytes(self) -> int:
+        """Bytes of one scratchpad row."""
+        return self.dim
+
+    @property
+    def accumulator_row_bytes(self) -> int:
+        """Bytes of one accumulator (or parameter) row."""
+        return ACC_BYTES * self.dim
+
+    @property
+    def scratchpad_rows(self) -> int:
+        """Rows of all scratchpad banks."""
+        return self.scratchpad_kib * 1024 // self.scratchpad_row_bytes
+
+    @property
+    def scratchpad_bank_rows(self) -> int:
+        """Rows of one scratchpad bank."""
+        return self.scratchpad_rows // self.scratchpad_banks
+
+    @property
+    def accumulator_rows(self) -> int:
+        """Rows of all accumulator banks."""
+        return self.accumulator_kib * 1024 // self.accumulator_row_bytes
+
+    @property
+    def accumulator_bank_rows(self) -> int:
+        """Rows of one accumulator bank."""
+        return self.accumulator_rows // self.accumulator_banks
+
+    @property
+    def bus_bytes(self) -> int:
+        """Bytes of one bus beat."""
+        return self.bus_bits // 8
+
+    @property
+    def max_blocks(self) -> int:
+        """Blocks of ``dim`` int8 elements that one MVIN or MVOUT row may span."""
+        return max(1, MAX_REQUEST_BYTES // self.scratchpad_row_bytes)
+
+    @property
+    def max_accumulator_blocks(self) -> int:
+        """Blocks of ``dim`` int32 elements that one MVIN row may span."""
+        return max(1, MAX_REQUEST_BYTES // self.accumulator_row_bytes)
+
+    @property
+    def partial_sum_bits(self) -> int:
+        """Signed width that holds ``dim`` products of a 9-bit and an 8-bit signed number."""
+        return (self.dim * 255 * 128).bit_length() + 1
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates of a busy array cycle."""
+        return self.dim * self.dim
+
+
+MAX_BANK_ROWS: Final = 1 << 20
+"""Largest bank: total rows stay far below the 26 row bits of a local address."""

@@ -1,0 +1,42 @@
+"""Why the accelerator stops: the values of its error register."""
+
+from enum import IntEnum
+from typing import Final
+
+__all__ = ["ERROR_BITS", "Cause", "describe"]
+
+ERROR_BITS: Final = 4
+
+
+class Cause(IntEnum):
+    """The first thing that went wrong; the accelerator then halts until it is cleared."""
+
+    NONE = 0
+    UNKNOWN_FUNCT = 1
+    UNSUPPORTED = 2
+    LOCAL_RANGE = 3
+    SHAPE = 4
+    READ_LIMIT = 5
+    WRITE_LIMIT = 6
+    READ_RESPONSE = 7
+    WRITE_RESPONSE = 8
+    OVERLAP = 9
+
+
+_TEXT: Final = {
+    Cause.NONE: "no error",
+    Cause.UNKNOWN_FUNCT: "no instruction has this funct",
+    Cause.UNSUPPORTED: "this form of the instruction is not built into this accelerator",
+    Cause.LOCAL_RANGE: "a local address leaves the scratchpad, accumulator or parameter memory",
+    Cause.SHAPE: "more rows or columns than the instruction can move or multiply",
+    Cause.READ_LIMIT: "a read outside the permitted range of memory",
+    Cause.WRITE_LIMIT: "a write outside the permitted range of memory",
+    Cause.READ_RESPONSE: "memory answered a read with an error",
+    Cause.WRITE_RESPONSE: "memory answered a write with an error",
+    Cause.OVERLAP: "a product's destination overlaps one of its own operands",
+}
+
+
+def describe(cause: Cause) -> str:
+    """One clause that says what `cause` means."""
+    return _TEXT[cause]

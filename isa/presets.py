@@ -1,0 +1,68 @@
+"""Named configurations, configuration files and overrides."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig, ConfigError
+
+__all__ = ["PRESETS", "parse_override", "resolve_config"]
+
+_BASE: Final = AcceleratorConfig()
+
+PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
+    "tiny": _BASE.with_values(
+        {"dim": 4, "scratchpad_kib": 16, "accumulator_kib": 8, "bus_bits": 32}
+    ),
+    "small": _BASE.with_values(
+        {"dim": 8, "scratchpad_kib": 64, "accumulator_kib": 32, "bus_bits": 64}
+    ),
+    "base": _BASE,
+    "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
+}
+"""`tiny` for tests, `small` for FPGAs, `base` and `rebalanced` for the survey's case study."""
+
+
+def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> AcceleratorConfig:
+    """The configuration of a preset name or a TOML file, with ``key=value`` overrides on top.
+
+    A TOML file holds the parameters at its top level, and may name a `preset` that it starts from.
+    Raises `ConfigError` that names the value, the rule and the place.
+    """
+    config = _from_file(Path(source)) if source.endswith(".toml") else _from_preset(source, "preset")
+    return config.with_values(dict(parse_override(text) for text in overrides))
+
+
+def parse_override(text: str) -> tuple[str, int]:
+    """``"dim=8"`` as ``("dim", 8)``."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"override {text!r}: write it as key=value")
+    try:
+        return key.strip(), int(value, 0)
+    except ValueError:
+        raise ConfigError(f"{key.strip()}: {value.strip()!r} is not a whole number") from None
+
+
+def _from_preset(name: object, place: str) -> AcceleratorConfig:
+    if not isinstance(name, str) or name not in PRESETS:
+        raise ConfigError(
+            f"{place}: there is no preset {name!r}; there are {', '.join(PRESETS)}, "
+            "or give a .toml file"
+        )
+    return PRESETS[name]
+
+
+def _from_file(path: Path) -> AcceleratorConfig:
+    try:
+        values = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    base = _from_preset(values.pop("preset", "base"), f"{path}: preset")
+    try:
+        return base.with_values(values)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None

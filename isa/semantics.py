@@ -1,0 +1,187 @@
+"""What a command means: the rules it must keep, the operation it is, the state it leaves.
+
+The rules are those of `docs/architecture.md`, and stand nowhere else in executable form: the
+functional simulator executes what `step` returns, and the RTL's decoder is compared with `check`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa import encoding
+from celosia.isa.address import LocalAddress
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Command, Funct, Instruction
+from celosia.isa.errors import Cause
+from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.state import ArchState, Values
+
+__all__ = ["Step", "check", "step"]
+
+_CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
+    funct: tuple(known for known in encoding.INSTRUCTIONS.values() if known.funct == funct)
+    for funct in Funct
+}
+_LAST_SET: Final = len(encoding.LOADS) - 1
+_ACTIVATIONS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command in one state."""
+
+    cause: Cause
+    """The first rule that the command breaks; it then does nothing at all."""
+    state: ArchState
+    """The state after the command."""
+    operation: Operation | None = None
+    """What it does to memories and the array; None if nothing."""
+
+
+def check(command: Command, state: ArchState, config: AcceleratorConfig) -> Cause:
+    """The first rule that `command` breaks in `state`, or `Cause.NONE`.
+
+    Accesses to memory (DRAM) are not looked at: what they may touch is no property of the command.
+    """
+    return step(command, state, config).cause
+
+
+def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
+    """What `command` does in `state`."""
+    candidates = _CANDIDATES.get(command.funct)
+    if candidates is None:
+        return Step(Cause.UNKNOWN_FUNCT, state)
+    for instruction in candidates:
+        if instruction.matches(command):
+            values = instruction.decode(command)
+            if configure := _CONFIGURES.get(instruction.name):
+                cause, change = configure
+                broken = cause(values)
+                return Step(broken, state if broken else change(state, values))
+            return _operate(_OPERATES[instruction.name](values, state, config), state, config)
+    return Step(Cause.UNSUPPORTED, state)
+
+
+def _operate(operation: Operation | None, state: ArchState, config: AcceleratorConfig) -> Step:
+    cause = Cause.NONE if operation is None else operation.check(config)
+    return Step(cause, state, None if cause else operation)
+
+
+def _legal(_values: Values) -> Cause:
+    return Cause.NONE
+
+
+def _config_ex_cause(values: Values) -> Cause:
+    if values["strides_only"]:
+        return Cause.NONE
+    one_transpose = not (values["a_transpose"] and values["b_transpose"])
+    return Cause.NONE if values["weight_stationary"] and one_transpose else Cause.UNSUPPORTED
+
+
+def _config_ld_cause(values: Values) -> Cause:
+    known = values["set"] <= _LAST_SET and values["pixel_repeats"] <= 1
+    return Cause.NONE if known else Cause.UNSUPPORTED
+
+
+def _config_st_cause(values: Values) -> Cause:
+    known = values["pool_stride"] == 0 and values["activation"] < _ACTIVATIONS
+    return Cause.NONE if known else Cause.UNSUPPORTED
+
+
+_CONFIGURES: Final[
+    dict[str, tuple[Callable[[Values], Cause], Callable[[ArchState, Values], ArchState]]]
+] = {
+    "config_ex": (_config_ex_cause, ArchState.config_ex),
+    "config_ld": (_config_ld_cause, ArchState.config_ld),
+    "config_st": (_config_st_cause, ArchState.config_st),
+    "config_drain": (_legal, ArchState.config_drain),
+    "preload": (_legal, ArchState.preload),
+}
+
+
+def _mvin(number: int, values: Values, state: ArchState) -> Load | None:
+    if not values["local_rows"] or not values["local_cols"]:
+        return None
+    load = state.loads[number]
+    return Load(
+        address=values["dram"],
+        stride=load.stride,
+        local=LocalAddress.decode(values["local"]),
+        rows=values["local_rows"],
+        cols=values["local_cols"],
+        pitch=load.block_stride,
+        shrunk=load.shrunk,
+        scale=load.scale,
+    )
+
+
+def _mvin_param(
+    values: Values, _state: ArchState, _config: AcceleratorConfig
+) -> LoadParameters | None:
+    if not values["count"]:
+        return None
+    return LoadParameters(address=values["dram"], row=values["row"], count=values["count"])
+
+
+def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store | None:
+    if not values["local_rows"] or not values["local_cols"]:
+        return None
+    local = LocalAddress.decode(values["local"])
+    return Store(
+        address=values["dram"],
+        stride=state.store_stride,
+        local=local,
+        rows=values["local_rows"],
+        cols=values["local_cols"],
+        pitch=(local.accumulator and state.drain_block_stride) or config.dim,
+        scale=state.store_scale,
+        relu=state.store_relu,
+        bias_row=state.bias_row if local.accumulator and state.bias else None,
+    )
+
+
+def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
+    return Product(
+        load_weights=preloaded,
+        a=_operand(
+            values["a"],
+            values["a_rows"],
+            values["a_cols"],
+            stride=state.a_stride,
+            transposed=state.a_transpose,
+        ),
+        w=_operand(state.b, state.b_rows, state.b_cols, transposed=state.b_transpose)
+        if preloaded
+        else None,
+        d=_operand(values["d"], values["d_rows"], values["d_cols"]),
+        c=_operand(state.c, state.c_rows, state.c_cols, stride=state.c_stride),
+        a_unsigned=state.a_unsigned,
+        relu=state.execute_relu,
+    )
+
+
+def _operand(
+    word: int, rows: int, cols: int, *, stride: int = 1, transposed: bool = False
+) -> Operand | None:
+    if LocalAddress.is_garbage(word):
+        return None
+    return Operand(
+        local=LocalAddress.decode(word), rows=rows, cols=cols, stride=stride, transposed=transposed
+    )
+
+
+def _nothing(_values: Values, _state: ArchState, _config: AcceleratorConfig) -> None:
+    return None
+
+
+_OPERATES: Final[dict[str, Callable[[Values, ArchState, AcceleratorConfig], Operation | None]]] = {
+    "mvin": lambda values, state, _config: _mvin(0, values, state),
+    "mvin2": lambda values, state, _config: _mvin(1, values, state),
+    "mvin3": lambda values, state, _config: _mvin(2, values, state),
+    "mvin_param": _mvin_param,
+    "mvout": _mvout,
+    "compute_preloaded": lambda values, state, _config: _compute(values, state, preloaded=True),
+    "compute_accumulated": lambda values, state, _config: _compute(values, state, preloaded=False),
+    "flush": _nothing,
+    "fence": _nothing,
+}

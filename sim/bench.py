@@ -1,0 +1,115 @@
+"""The benchmarks: what must be reached, and what is."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celosia.sim.display import Steps
+from celosia.sim.problems import InputError
+from celosia.sim.progress import Progress
+from celosia.sim.report import Report, commit, versions
+from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.workloads import WorkloadOptions
+from celosia.sw.driver.device import MemoryTiming
+
+__all__ = [
+    "BENCHMARKS",
+    "BENCH_SCHEMA",
+    "PRODUCTS",
+    "Bench",
+    "Product",
+    "ProductLine",
+    "run_bench",
+    "run_products",
+]
+
+BENCH_SCHEMA: Final = "celosia.bench/1"
+
+Runner = Callable[[RunOptions, Progress], Outcome]
+"""`run_workload`, or what takes its place in a test."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """A matrix product, and what must be reached on preset `base`."""
+
+    shape: str
+    bound: float
+    """The least MAC utilization; or with `least_cycles`, the least share of that limit."""
+    transpose_b: bool = False
+    latency: int = 40
+    gemmini: float | None = None
+    """What Gemmini's RTL reaches on the same memory model, in the unit of `bound`."""
+    least_cycles: int | None = None
+    """Of a product that memory bounds: its bytes over the bandwidth."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        notes = (" B^T" if self.transpose_b else "", f" latency {self.latency}")
+        return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
+
+    def options(self) -> RunOptions:
+        """How it is measured."""
+        return RunOptions(
+            workload="matmul",
+            preset="base",
+            simulator="verilator",
+            timing=MemoryTiming(latency=self.latency, bytes_per_cycle=16),
+            details=WorkloadOptions(shape=self.shape, transpose_b=self.transpose_b),
+        )
+
+
+PRODUCTS: Final = (
+    Product(shape="64x64x64", bound=0.65, gemmini=0.489),
+    Product(shape="128x128x128", bound=0.94, gemmini=0.863),
+    Product(shape="512x768x768", bound=0.995, gemmini=0.994),
+    Product(shape="512x512x64", bound=0.97, gemmini=0.781, transpose_b=True),
+    Product(shape="512x64x512", bound=0.97, gemmini=0.903),
+    Product(shape="128x768x768", bound=0.99, gemmini=0.980),
+    Product(shape="128x3072x768", bound=0.99),
+    Product(shape="128x768x3072", bound=0.99),
+    Product(shape="512x768x768", bound=0.99, gemmini=0.894, latency=100),
+    Product(shape="1x768x768", bound=0.90, gemmini=0.63, least_cycles=36_864),
+)
+"""The performance table; Gemmini's figures were measured on its generated RTL."""
+
+
+@dataclass(frozen=True)
+class ProductLine:
+    """A product and its run."""
+
+    product: Product
+    report: Report
+
+    @property
+    def reached(self) -> float | None:
+        """What `Product.bound` bounds; None if the run was stopped."""
+        total = self.report.total
+        if self.product.least_cycles is None or not total.cycles:
+            return total.utilization(self.report.setting.config)
+        return self.product.least_cycles / total.cycles
+
+    @property
+    def limit(self) -> float | None:
+        """What is possible, in the same unit."""
+        total = self.report.total
+        if self.product.least_cycles is None or total.limit is None:
+            return total.limit_utilization(self.report.setting.config)
+        return self.product.least_cycles / total.limit.cycles
+
+    @property
+    def right(self) -> bool:
+        """Every element is right, and the bound is kept."""
+        return self.report.right and self.reached is not None and self.reached >= self.product.bound
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "bound": self.product.bound,
+            "reached": self.reached,
+            "limit": self.limit,
+            "gemmini": self.product.gemmini,
+            "right": self.right,
+            "run": self.report.document(),
+        }

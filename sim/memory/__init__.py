@@ -1,0 +1,1 @@
+"""The memory model that every RTL simulator runs on (`model.h`)."""

@@ -1,0 +1,129 @@
+"""The operands of a product: from NumPy files, or random ones of a given shape."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sim.problems import InputError
+from celosia.sw.ir.matmul import MatMul, verify
+
+__all__ = ["Operands", "load_array", "load_operands", "parse_shape", "random_operands"]
+
+_SPREAD: Final = 40.0
+"""Standard deviation of random int8 results: few saturate, few are zero."""
+
+_UNREADABLE: Final = (
+    ValueError,
+    EOFError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    TypeError,
+    RecursionError,
+)
+"""What NumPy raises for files that are no arrays, or that were written to hurt."""
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """A product and the arrays that it is computed from, as they stand in memory."""
+
+    problem: MatMul
+    a: NDArray[Any]
+    b: NDArray[Any]
+    bias: NDArray[Any] | None = None
+
+
+def parse_shape(text: str) -> tuple[int, int, int]:
+    """``"512x768x64"`` as (M, N, K)."""
+    if not re.fullmatch(r"\d{1,18}x\d{1,18}x\d{1,18}", text, re.ASCII):
+        raise InputError(f"--shape {text!r}: write it as MxNxK, three whole numbers")
+    m, n, k = (int(size) for size in text.split("x"))
+    return m, n, k
+
+
+def random_operands(problem: MatMul, seed: int) -> Operands:
+    """Operands over the whole range of their types.
+
+    The same `problem` and `seed` give the same operands.
+    """
+    verify(problem)
+    random = np.random.default_rng([seed, problem.m, problem.n, problem.k])
+    a_type = np.uint8 if problem.a_unsigned else np.int8
+    a = _integers(random, (problem.m, problem.k), a_type)
+    b = _integers(random, problem.b_shape, np.int8)
+    bias = None
+    if problem.bias:
+        bound = 64 * max(1, round(np.sqrt(problem.k) * 64))
+        bias = random.integers(-bound, bound, problem.n, np.int32, endpoint=True)
+    return Operands(problem, a, b, bias)
+
+
+def fitting_scale(k: int) -> float:
+    """A scale for sums of `k` products of random int8 numbers, so that few results saturate."""
+    return float(np.float32(_SPREAD / (np.sqrt(k) * 74.0 * 74.0)))
+
+
+def load_operands(problem: MatMul, a_path: Path, b_path: Path, bias_path: Path | None) -> Operands:
+    """The operands in three ``.npy`` files.
+
+    `problem` says what the files cannot: its shape and the type of A are taken from them.
+    """
+    a = load_array("--a", a_path, (np.int8, np.uint8), 2)
+    b = load_array("--b", b_path, (np.int8,), 2)
+    if problem.a_unsigned and a.dtype != np.uint8:
+        raise InputError(f"--a {a_path}: int8, but --unsigned-a says uint8")
+    (m, k), (rows, cols) = a.shape, b.shape
+    n, b_k = (rows, cols) if problem.b_transposed else (cols, rows)
+    if b_k != k:
+        form = "B is N x K" if problem.b_transposed else "B is K x N"
+        raise InputError(
+            f"--b {b_path}: {rows}x{cols} does not match A's {m}x{k} "
+            f"(A is M x K, {form}: {b_k} is not {k})"
+        )
+    bias = None
+    if bias_path is not None:
+        bias = load_array("--bias", bias_path, (np.int32,), 1)
+        if len(bias) != n:
+            raise InputError(f"--bias {bias_path}: {len(bias)} elements, but C has {n} columns")
+    shaped = replace(problem, m=m, n=n, k=k, a_unsigned=a.dtype == np.uint8, bias=bias is not None)
+    return Operands(verify(shaped), a, b, bias)
+
+
+def load_array(
+    option: str, path: Path, kinds: tuple[type[np.integer[Any]], ...], dimensions: int
+) -> NDArray[Any]:
+    """The array in a ``.npy`` file, dense and in the machine's byte order.
+
+    Raises `InputError` unless it is of one of the `kinds`, has so many `dimensions`, and is not
+    empty.  Nothing is allocated before the file is known to hold what it promises.
+    """
+    place = f"{option} {path}"
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"{place}: {error.strerror or error}") from None
+    except _UNREADABLE as error:
+        raise InputError(f"{place}: not a complete .npy file of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise InputError(f"{place}: an .npz archive, not one array (.npy)")
+    names = " or ".join(np.dtype(kind).name for kind in kinds)
+    if array.dtype.newbyteorder("=") not in kinds:
+        raise InputError(f"{place}: elements are {array.dtype}, must be {names}")
+    if array.ndim != dimensions:
+        raise InputError(f"{place}: shape {array.shape}, must have {dimensions} dimensions")
+    if not array.size:
+        raise InputError(f"{place}: shape {array.shape}: every size must be at least 1")
+    return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+
+
+def _integers(
+    random: np.random.Generator, shape: tuple[int, int], kind: type[np.integer[Any]]
+) -> NDArray[Any]:
+    info = np.iinfo(kind)
+    return random.integers(info.min, info.max, shape, kind, endpoint=True)

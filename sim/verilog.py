@@ -1,0 +1,95 @@
+"""The RTL as Verilog, the same text byte for byte whenever the RTL is the same.
+
+What Amaranth writes is changed in two ways, neither of which changes what it means:
+
+* The initial zeros of memories go: real memories hold garbage, and one line per row is most of
+  the file.  Tables that are not all zeros stay.
+* A register that is computed in a block of its own and then clocked,
+  ``always @* begin n = r; if (e) n = d; end  always @(posedge clk) r <= n;``, is written
+  as ``always @(posedge clk) begin if (e) r <= d; end``.  Verilator then neither computes nor
+  stores `n`: a register whose enable is low costs one branch, or none.
+"""
+
+import re
+from collections import Counter
+from importlib import import_module
+
+from amaranth.back import verilog
+from amaranth.lib import wiring
+
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["TOP_NAME", "clean_verilog", "generate_verilog", "to_verilog"]
+
+TOP_NAME = "celosia_core"
+"""The module's name."""
+
+_INITIAL = re.compile(r"  initial begin\n(?:    \S+ ?\[\d+\] = \d+'\w+;\n)+  end\n")
+_NONZERO = re.compile(r"= \d+'[bdho]0*[^0;]")
+_MODULE_END = "endmodule\n"
+
+_COMPUTED = re.compile(
+    r"  always @\* begin\n"
+    r"    if \(\\\$auto\$verilog_backend\.cc:\d+:dump_module\$\d+ \) begin end\n"
+    r"((?:    .*\n)*?)  end\n"
+)
+_CLOCKED = re.compile(r"  always @\((posedge|negedge) (\S+ ?)\)\n    (\S+ ?)<= (\\\$\d+ );\n")
+_NAME = re.compile(r"\\\$\d+ ")
+_TARGET = re.compile(r"^( *)(\\\$\d+ ) ?((?:\[[^]]*\] )?)= ", re.MULTILINE)
+_DECLARED = re.compile(r"  reg (?:\[[^]]*\] )?(\\\$\d+ );\n")
+
+
+def generate_verilog(config: AcceleratorConfig) -> str:
+    """The accelerator that `config` describes, one module `TOP_NAME` and what it is made of."""
+    # Not before it is needed: whoever finds a model in the cache does without the RTL.
+    top = import_module("celosia.hw.top").Top(config)
+    return to_verilog(top)
+
+
+def to_verilog(top: wiring.Component) -> str:
+    """The Verilog of a component with the accelerator's ports, as `generate_verilog` writes it."""
+    return clean_verilog(
+        verilog.convert(top, name=TOP_NAME, emit_src=False, strip_internal_attrs=True)
+    )
+
+
+def clean_verilog(text: str) -> str:
+    """Amaranth's output without initial zeros in memories and with registers folded."""
+    text = _INITIAL.sub(lambda block: block[0] if _NONZERO.search(block[0]) else "", text)
+    return "".join(
+        _fold_registers(module) for module in re.split(f"(?<={_MODULE_END})", text) if module
+    )
+
+
+def _fold_registers(module: str) -> str:
+    uses = Counter(_NAME.findall(module))
+    registers = {match[4]: match[3] for match in _CLOCKED.finditer(module)}
+    bodies: dict[str, str] = {}
+
+    def take_out(block: re.Match[str]) -> str:
+        body = block[1]
+        assigned = Counter(match[2] for match in _TARGET.finditer(body))
+        if len(assigned) != 1:
+            return block[0]
+        [(name, times)] = assigned.items()
+        # Besides its own block, only the declaration and the clocked block may mention it.
+        if name not in registers or not uses[name] - 2 == times == body.count(name):
+            return block[0]
+        bodies[name] = _assign(body, registers[name])
+        return ""
+
+    def put_in(block: re.Match[str]) -> str:
+        if block[4] not in bodies:
+            return block[0]
+        return f"  always @({block[1]} {block[2]}) begin\n{bodies[block[4]]}  end\n"
+
+    module = _CLOCKED.sub(put_in, _COMPUTED.sub(take_out, module))
+    return _DECLARED.sub(lambda line: "" if line[1] in bodies else line[0], module)
+
+
+def _assign(body: str, register: str) -> str:
+    """`body` with `register` as the target; a register that keeps its value is not mentioned."""
+    body = _TARGET.sub(lambda match: f"{match[1]}{register}{match[3]}<= ", body)
+    name = re.escape(register.strip())
+    keeps = re.compile(rf"\A(?:    {name} ?((?:\[[^]]*\])?) ?<= {name} ?\1 ?;\n)+")
+    return keeps.sub("", body)

@@ -1,0 +1,1 @@
+"""Talking to a device: buffers, command lists, results."""

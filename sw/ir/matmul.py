@@ -1,0 +1,81 @@
+"""The matrix product as a problem: shapes, element types and what happens on the way out."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+__all__ = ["MAX_EXTENT", "MatMul", "MatMulAddresses", "verify"]
+
+MAX_EXTENT: Final = 1 << 24
+"""Largest M, N or K: every stride in bytes stays below 2^32."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatMul:
+    """``C = act(scale * (A @ B + bias))``, or the raw ``C = A @ B + bias``.
+
+    A is ``m x k``, B ``k x n`` and C ``m x n``, dense and row-major in memory.  A is int8 or uint8,
+    B int8, the bias one int32 for each column.  Sums are int32 and wrap.
+    """
+
+    m: int
+    n: int
+    k: int
+    a_unsigned: bool = False
+    """A is uint8."""
+    b_transposed: bool = False
+    """B stands in memory as ``n x k``."""
+    bias: bool = False
+    scale: float | None = None
+    """C is int8, requantised by this float32; None: C is int32."""
+    relu: bool = False
+    """Negative results become 0 (int8 only)."""
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulates."""
+        return self.m * self.n * self.k
+
+    @property
+    def b_shape(self) -> tuple[int, int]:
+        """Rows and columns of B as it stands in memory."""
+        return (self.n, self.k) if self.b_transposed else (self.k, self.n)
+
+    @property
+    def c_bytes(self) -> int:
+        """Bytes of one element of C."""
+        return 4 if self.scale is None else 1
+
+    def __str__(self) -> str:
+        flags = [f"uint8 x int8 -> int{8 * self.c_bytes}" if self.a_unsigned else ""]
+        flags[0] = flags[0] or f"int8 x int8 -> int{8 * self.c_bytes}"
+        flags += ["B transposed"] * self.b_transposed + ["bias"] * self.bias
+        flags += [] if self.scale is None else [f"scale {np.float32(self.scale)}"]
+        return ", ".join([f"matmul {self.m}x{self.n}x{self.k}", *flags, *["ReLU"] * self.relu])
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatMulAddresses:
+    """Where the operands stand in device memory, as byte addresses."""
+
+    a: int
+    b: int
+    c: int
+    bias: int | None = None
+
+
+def verify(problem: MatMul) -> MatMul:
+    """Return `problem` if it can be computed; raise `ValueError` otherwise."""
+    for name in ("m", "n", "k"):
+        if not 1 <= getattr(problem, name) <= MAX_EXTENT:
+            raise ValueError(f"{name}: {getattr(problem, name)} is not in 1..{MAX_EXTENT}")
+    if problem.scale is None:
+        if problem.relu:
+            raise ValueError("relu: an int32 result is not activated; give a scale, or no ReLU")
+    else:
+        with np.errstate(over="ignore"):
+            scale = np.float32(problem.scale)
+        if not np.isfinite(scale):
+            raise ValueError(f"scale: {problem.scale} is not a finite float32")
+    return problem

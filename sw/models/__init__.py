@@ -1,0 +1,1 @@
+"""Workloads: the products of real models."""

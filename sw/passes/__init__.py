@@ -1,0 +1,1 @@
+"""Rewrites from one representation to the next."""

@@ -1,0 +1,214 @@
+"""Single random commands on a few local rows; many of them are legal.
+
+What the odds are for: results that are rarely all zero or all saturated, sizes that are often full
+and sometimes zero, strides that let rows meet, and addresses that fit no alignment.
+"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from celosia.isa.address import GARBAGE, NORM_BITS, LocalAddress
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.encoding import (
+    COMPUTE_ACCUMULATED,
+    COMPUTE_PRELOADED,
+    CONFIG_DRAIN,
+    CONFIG_EX,
+    CONFIG_LD,
+    CONFIG_ST,
+    FENCE,
+    FLUSH,
+    KEEP_SCALE,
+    LOADS,
+    MVIN_PARAM,
+    MVOUT,
+    PRELOAD,
+    Command,
+    float_bits,
+)
+from celosia.sw.driver.program_file import Region
+
+__all__ = ["RandomCommands", "Surroundings", "Window"]
+
+_SCALES: Final = (1.0, 0.5, 0.37, -1.0, 2.5, 0.003, 1e-4, -0.02, 100.0, 0.0)
+_ODD_SCALES: Final = (0x80000000, 0x00000001, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF)
+"""Bits: negative zero, the smallest subnormal, the infinities, a NaN, the largest number."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Local rows that a program uses."""
+
+    first: int
+    rows: int
+
+    def holds(self, first: int, last: int) -> bool:
+        """Whether rows `first` to `last` are in the window."""
+        return self.first <= first and last < self.first + self.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """Where a program's commands may reach."""
+
+    scratchpad: tuple[Window, ...]
+    accumulator: tuple[Window, ...]
+    parameters: Window
+    sources: tuple[Region, ...]
+    """Memory that may be read."""
+    targets: tuple[Region, ...]
+    """Memory that may be written."""
+
+
+class RandomCommands:
+    """Draws commands from `random`; nothing is promised but that they can be encoded."""
+
+    def __init__(self, config: AcceleratorConfig, places: Surroundings, random: Random):
+        self.config, self.places, self.random = config, places, random
+        self._makers = {
+            self._config_ld: 8,
+            self._config_ex: 5,
+            self._config_st: 5,
+            self._config_drain: 4,
+            self._mvin: 22,
+            self._mvin_param: 4,
+            self._mvout: 18,
+            self._preload: 16,
+            self._compute: 26,
+            self._flush: 1,
+            FENCE.encode: 2,
+        }
+
+    def draw(self) -> Command:
+        """Any command."""
+        return self.random.choices(list(self._makers), list(self._makers.values()))[0]()
+
+    def _flag(self, percent: int = 50) -> bool:
+        return self.random.randrange(100) < percent
+
+    def _extent(self, most: int) -> int:
+        """A size that is often full, sometimes zero, and otherwise anything."""
+        return self.random.choice((self.config.dim, self.random.randint(1, most), most) * 5 + (0,))
+
+    def _scale(self) -> int:
+        if self._flag(10):
+            return self.random.choice(_ODD_SCALES)
+        return float_bits(1.0 if self._flag() else self.random.choice(_SCALES))
+
+    def _local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+        places = self.places
+        window = self.random.choice(places.accumulator if accumulator else places.scratchpad)
+        noise = self._flag(5)
+        return LocalAddress(
+            row=self.random.randrange(window.first, window.first + window.rows),
+            accumulator=accumulator,
+            accumulate=accumulate or (noise and self._flag()),
+            full=noise and self._flag(),
+            norm=self.random.randrange(1 << NORM_BITS) if noise else 0,
+        ).encode()
+
+    def _address(self, regions: tuple[Region, ...]) -> int:
+        region = self.random.choice(regions)
+        return self.random.randrange(region.address, region.end)
+
+    def _flush(self) -> Command:
+        return FLUSH.encode(skip=self._flag())
+
+    def _config_ld(self) -> Command:
+        dim = self.config.dim
+        stride = self.random.choice((0, dim, self.random.randrange(6 * dim), (1 << 64) - dim - 1))
+        return CONFIG_LD.encode(
+            set=self.random.randrange(len(LOADS)),
+            stride=stride,
+            block_stride=self.random.choice((0, 1, dim, dim, self.random.randrange(2 * dim))),
+            pixel_repeats=self.random.randrange(2),
+            shrunk=self._flag(40),
+            scale=self._scale(),
+        )
+
+    def _config_ex(self) -> Command:
+        return CONFIG_EX.encode(
+            strides_only=self._flag(20),
+            activation=self.random.randrange(3),
+            a_transpose=self._flag(25),
+            b_transpose=self._flag(25),
+            a_unsigned=self._flag(30),
+            a_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
+            c_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
+        )
+
+    def _config_st(self) -> Command:
+        row = self.config.dim * self.random.choice((1, ACC_BYTES))
+        return CONFIG_ST.encode(
+            stride=self.random.choice((0, row, row, self.random.randrange(2 * row))),
+            scale=KEEP_SCALE if self._flag(10) else self._scale(),
+            activation=self.random.randrange(2),
+        )
+
+    def _config_drain(self) -> Command:
+        parameters = self.places.parameters
+        return CONFIG_DRAIN.encode(
+            bias=self._flag(),
+            bias_row=self.random.randrange(parameters.first, parameters.first + parameters.rows),
+            block_stride=self.random.choice((0, 1, self.random.randrange(2 * self.config.dim))),
+        )
+
+    def _mvin(self) -> Command:
+        accumulator = self._flag(35)
+        return self.random.choice(LOADS).encode(
+            dram=0 if self._flag(5) else self._address(self.places.sources),
+            local=self._local(accumulator=accumulator, accumulate=self._flag()),
+            local_cols=self._columns(),
+            local_rows=self._extent(2 * self.config.dim),
+        )
+
+    def _columns(self) -> int:
+        blocks = self.random.randint(1, self.config.max_blocks) if self._flag(40) else 1
+        return (blocks - 1) * self.config.dim + self._extent(self.config.dim)
+
+    def _mvin_param(self) -> Command:
+        first, rows = self.places.parameters.first, self.places.parameters.rows
+        return MVIN_PARAM.encode(
+            dram=self._address(self.places.sources),
+            row=self.random.randrange(first, first + rows),
+            count=self._extent(3 * self.config.dim),
+        )
+
+    def _mvout(self) -> Command:
+        accumulator = self._flag(70)
+        local = self._local(accumulator=accumulator)
+        if accumulator and self._flag(30):
+            local = LocalAddress(
+                row=LocalAddress.decode(local).row, accumulator=True, full=True
+            ).encode()
+        return MVOUT.encode(
+            dram=self._address(self.places.targets),
+            local=local,
+            local_cols=self._columns(),
+            local_rows=self._extent(2 * self.config.dim),
+        )
+
+    def _preload(self) -> Command:
+        dim = self.config.dim
+        c = self._local(accumulator=self._flag(75), accumulate=self._flag(60))
+        return PRELOAD.encode(
+            b=GARBAGE if self._flag(10) else self._local(),
+            b_cols=min(self._extent(dim), dim),
+            b_rows=min(self._extent(dim), dim),
+            c=GARBAGE if self._flag(8) else c,
+            c_cols=min(self._extent(dim), dim),
+            c_rows=self._extent(3 * dim),
+        )
+
+    def _compute(self) -> Command:
+        dim = self.config.dim
+        instruction = COMPUTE_PRELOADED if self._flag(70) else COMPUTE_ACCUMULATED
+        return instruction.encode(
+            a=GARBAGE if self._flag(5) else self._local(),
+            a_cols=min(self._extent(dim), dim),
+            a_rows=self._extent(self.random.choice((dim, 3 * dim))),
+            d=GARBAGE if self._flag(60) else self._local(),
+            d_cols=min(self._extent(dim), dim),
+            d_rows=self._extent(3 * dim),
+        )

@@ -1,0 +1,261 @@
+"""Seeded random programs: legal, with one defined result, and full of conflicts.
+
+Every command is drawn at random and kept if it is legal (`celosia.isa.semantics`) and touches only
+a few local rows, which all three queues use again and again, and its regions of memory.  What makes
+results depend on timing is avoided as the contract asks of every program: local rows are written
+before they are read, and a FENCE stands between accesses to the same bytes of memory unless both
+are stores.  At the end, all used local rows leave to memory; `ProgramFile.checks` has everything
+that must be equal on all devices.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.encoding import (
+    COMPUTE_PRELOADED,
+    CONFIG_DRAIN,
+    CONFIG_LD,
+    CONFIG_ST,
+    FENCE,
+    MVIN,
+    MVIN_PARAM,
+    MVOUT,
+    PRELOAD,
+    Command,
+)
+from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.presets import resolve_config
+from celosia.isa.semantics import step
+from celosia.isa.state import ArchState
+from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sw.driver.program_file import Content, ProgramFile, Region
+from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+
+__all__ = ["random_program"]
+
+_PAGE: Final = 4096
+_MAX_TRIES: Final = 1000
+
+
+def random_program(
+    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+) -> ProgramFile:
+    """A program with about `length` random commands; the same arguments give the same program."""
+    config = resolve_config(preset, overrides)
+    generator = _Generator(config, Random(f"celosia {seed}"))
+    generator.prologue()
+    for _ in range(length):
+        generator.draw()
+    generator.epilogue()
+    memory = generator.memory
+    return ProgramFile(
+        preset=preset,
+        overrides=overrides,
+        memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
+        contents=tuple(
+            Content(region, seed=seed * 3 + index) for index, region in enumerate(memory.regions)
+        ),
+        checks=memory.regions,
+        commands=tuple(generator.commands),
+    )
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Regions of device memory."""
+
+    source: Region
+    """Only read."""
+    shared: Region
+    """Read and written."""
+    dump: Region
+    """Where local rows go at the end."""
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        return self.source, self.shared, self.dump
+
+
+@dataclass
+class _Traffic:
+    """Accesses to memory since the last FENCE, as first and last byte."""
+
+    reads: list[tuple[int, int]] = field(default_factory=list)
+    writes: list[tuple[int, int]] = field(default_factory=list)
+
+    def needs_fence(self, operation: Operation, first: int, last: int) -> bool:
+        """Whether an access from `first` to `last` must come after what is under way."""
+        under_way = self.reads if isinstance(operation, Store) else self.writes
+        return any(first <= end and start <= last for start, end in under_way)
+
+    def add(self, operation: Operation, first: int, last: int) -> None:
+        (self.writes if isinstance(operation, Store) else self.reads).append((first, last))
+
+
+class _Generator:
+    def __init__(self, config: AcceleratorConfig, random: Random):
+        self.config = config
+        self.state = ArchState.reset(config)
+        self.commands: list[Command] = []
+        self.traffic = _Traffic()
+        self.memory = _regions(config, random)
+        self.places = Surroundings(
+            scratchpad=_scratchpad_windows(config),
+            accumulator=_accumulator_windows(config),
+            parameters=Window(config.parameter_rows - 8, 8),
+            sources=(self.memory.source, self.memory.shared),
+            targets=(self.memory.shared,),
+        )
+        self.random_commands = RandomCommands(config, self.places, random)
+
+    def draw(self) -> None:
+        """Append one random legal command, and a FENCE before it if it needs one."""
+        for _ in range(_MAX_TRIES):
+            command = self.random_commands.draw()
+            if self._acceptable(command):
+                self._append(command)
+                return
+        raise AssertionError("no legal command found")
+
+    def prologue(self) -> None:
+        """Write all local rows and the array's weights."""
+        config, source = self.config, self.memory.source.address
+        self._append(CONFIG_LD.encode(stride=7, block_stride=config.dim))
+        for window in self.places.scratchpad:
+            self._move_window(MVIN.encode, source, window, accumulator=False)
+        self._append(CONFIG_LD.encode(stride=13, block_stride=config.dim))
+        for window in self.places.accumulator:
+            self._move_window(MVIN.encode, source + 3, window, accumulator=True)
+        parameters = self.places.parameters
+        count = parameters.rows * config.dim
+        self._append(MVIN_PARAM.encode(dram=source + 5, row=parameters.first, count=count))
+        self._append(
+            PRELOAD.encode(
+                b=self.places.scratchpad[0].first, b_cols=config.dim, b_rows=config.dim, c=GARBAGE
+            )
+        )
+        self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
+
+    def epilogue(self) -> None:
+        """Move all local rows out."""
+        row, address = self.config.dim, self.memory.dump.address
+        self._append(CONFIG_DRAIN.encode())
+        self._append(CONFIG_ST.encode(stride=row))
+        for window in self.places.scratchpad:
+            self._move_window(MVOUT.encode, address, window, accumulator=False)
+            address += window.rows * row
+        self._append(CONFIG_ST.encode(stride=row * ACC_BYTES))
+        for window in self.places.accumulator:
+            self._move_window(MVOUT.encode, address, window, accumulator=True)
+            address += window.rows * row * ACC_BYTES
+
+    def _move_window(
+        self, encode: Callable[..., Command], dram: int, window: Window, *, accumulator: bool
+    ) -> None:
+        local = LocalAddress(row=window.first, accumulator=accumulator, full=accumulator)
+        self._append(
+            encode(
+                dram=dram,
+                local=local.encode(),
+                local_cols=self.config.dim,
+                local_rows=window.rows,
+            )
+        )
+
+    def _append(self, command: Command) -> None:
+        done = step(command, self.state, self.config)
+        assert not done.cause, f"{command}: {done.cause.name}"
+        if done.operation and (span := self._memory_span(done.operation)):
+            if self.traffic.needs_fence(done.operation, *span):
+                self.commands.append(FENCE.encode())
+                self.traffic = _Traffic()
+            self.traffic.add(done.operation, *span)
+        elif FENCE.matches(command):
+            self.traffic = _Traffic()
+        self.commands.append(command)
+        self.state = done.state
+
+    def _acceptable(self, command: Command) -> bool:
+        """Whether `command` is legal and stays within the program's rows and regions."""
+        done = step(command, self.state, self.config)
+        if done.cause:
+            return False
+        if done.operation is None:
+            return not PRELOAD.matches(command) or self._usable(done.state)
+        return self._reachable(done.operation)
+
+    def _usable(self, state: ArchState) -> bool:
+        """Whether a product with the weights and destination of `state` is acceptable."""
+        done = step(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE), state, self.config)
+        return done.operation is not None and self._reachable(done.operation)
+
+    def _reachable(self, operation: Operation) -> bool:
+        """Whether `operation` stays within the program's rows and regions."""
+        spans = self._local_spans(operation)
+        if not all(any(w.holds(first, last) for w in windows) for windows, first, last in spans):
+            return False
+        span = self._memory_span(operation)
+        store = isinstance(operation, Store)
+        allowed = self.places.targets if store else self.places.sources
+        return span is None or any(r.address <= span[0] and span[1] < r.end for r in allowed)
+
+    def _local_spans(self, operation: Operation) -> Iterator[tuple[tuple[Window, ...], int, int]]:
+        """The windows that each range of local rows of `operation` must be in, and the range."""
+        match operation:
+            case LoadParameters(row=row, count=count):
+                yield (self.places.parameters,), row, row - 1 - -count // self.config.dim
+            case Product():
+                for operand in (operation.a, operation.w, operation.d, operation.c):
+                    if operand is not None and operand.lines:
+                        yield self._windows(operand), operand.local.row, operand.last
+            case Load() | Store():
+                blocks = operation.blocks(self.config.dim)
+                last = operation.local.row + operation.rows - 1 + (blocks - 1) * operation.pitch
+                yield self._windows(operation), operation.local.row, last
+                if isinstance(operation, Store) and operation.bias_row is not None:
+                    first = operation.bias_row
+                    yield (self.places.parameters,), first, first + blocks - 1
+
+    def _windows(self, place: Operand | Load | Store) -> tuple[Window, ...]:
+        return self.places.accumulator if place.local.accumulator else self.places.scratchpad
+
+    def _memory_span(self, operation: Operation) -> tuple[int, int] | None:
+        """First and last byte of memory that `operation` may touch."""
+        match operation:
+            case LoadParameters(address=address, count=count):
+                return address, address + ACC_BYTES * count - 1
+            case Load(zero=True) | Product():
+                return None
+            case Load() | Store():
+                size = operation.cols * (ACC_BYTES if operation.wide else 1)
+                starts = [
+                    (operation.address + row * operation.stride) % (1 << 64)
+                    for row in range(operation.rows)
+                ]
+                return min(starts), max(starts) + size - 1
+
+
+def _regions(config: AcceleratorConfig, random: Random) -> _Memory:
+    """Regions at odd addresses, the first two larger than a page."""
+    dumped = sum(window.rows for window in _scratchpad_windows(config))
+    dumped += sum(window.rows for window in _accumulator_windows(config)) * ACC_BYTES
+    source = Region(MEMORY_BASE + 1 + random.randrange(200), 2 * _PAGE)
+    shared = Region(source.end + random.randrange(200), _PAGE + 300)
+    return _Memory(source, shared, Region(shared.end + random.randrange(200), dumped * config.dim))
+
+
+def _scratchpad_windows(config: AcceleratorConfig) -> tuple[Window, ...]:
+    """Across a boundary of banks, and inside the last bank."""
+    rows = min(6 * config.dim, config.scratchpad_bank_rows)
+    boundary = config.scratchpad_bank_rows - rows // 2
+    return Window(boundary, rows), Window(config.scratchpad_rows - rows, rows)
+
+
+def _accumulator_windows(config: AcceleratorConfig) -> tuple[Window, ...]:
+    """Across the boundary of the halves."""
+    rows = min(4 * config.dim, config.accumulator_rows)
+    return (Window((config.accumulator_rows - rows) // 2, rows),)

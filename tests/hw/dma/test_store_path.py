@@ -1,0 +1,205 @@
+"""`StorePath` against a NumPy model of stores, with checked memory channels."""
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from celosia.hw.control.ops import Space
+from celosia.hw.dma.store_path import StorePath
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import float_bits
+from celosia.isa.numerics import relu, requantize, scale_from_bits, wrap32
+from celosia.isa.presets import PRESETS
+from tests.support.streams import simulate
+from tests.support.write_memory import WriteMemory
+
+TINY, BASE = PRESETS["tiny"], PRESETS["base"]
+NARROW = TINY.with_values({"dim": 2, "bus_bits": 512, "write_requests": 4})
+WIDE = TINY.with_values({"dim": 64, "scratchpad_kib": 64, "accumulator_kib": 64})
+EVEN = TINY.with_values({"dim": 8, "bus_bits": 64, "accumulator_kib": 16})
+LIMITS = {"base": 0, "limit": (1 << 64) - 1}
+
+
+class Locals:
+    """Local memories with random contents, and the bytes that a store makes of them."""
+
+    def __init__(self, config: AcceleratorConfig, seed: int):
+        rng = np.random.default_rng(seed)
+        self.config = config
+        self.scratchpad = rng.integers(-128, 128, (config.scratchpad_rows, config.dim))
+        shape = config.accumulator_rows, config.dim
+        self.accumulator = rng.integers(-(1 << 31), 1 << 31, shape) >> rng.integers(0, 31, shape)
+        shape = config.parameter_rows, config.dim
+        self.parameters = rng.integers(-(1 << 31), 1 << 31, shape) >> rng.integers(0, 31, shape)
+
+    def word(self, memory: str, row: int) -> int:
+        """A row as the memory's port carries it."""
+        narrow = memory == "scratchpad"
+        elements = getattr(self, memory)[row].astype(np.int8 if narrow else np.int32)
+        return int.from_bytes(elements.tobytes(), "little")
+
+    def stored(self, op: dict) -> dict[int, int]:
+        """The bytes that `op` writes."""
+        written = {}
+        for r in range(op["rows"]):
+            blocks = [self._block(op, r, b) for b in range(-(-op["cols"] // self.config.dim))]
+            content = np.concatenate(blocks)[: op["cols"]].tobytes()
+            address = op["address"] + r * op["stride"]
+            written |= {address + n: byte for n, byte in enumerate(content)}
+        return written
+
+    def _block(self, op: dict, r: int, b: int) -> np.ndarray:
+        row = op["row"] + r + b * op["block_stride"]
+        if op["space"] == Space.SCRATCHPAD:
+            return self.scratchpad[row].astype(np.int8)
+        x = self.accumulator[row]
+        if op["bias"]:
+            x = wrap32(x + self.parameters[op["bias_row"] + b])
+        if op["full"]:
+            return x.astype(np.int32)
+        y = requantize(x, scale_from_bits(op["scale"]))
+        return relu(y) if op["relu"] else y
+
+
+def store(config: AcceleratorConfig, **values) -> dict:
+    """An operation with simple values for what is left out."""
+    return {
+        "address": 0x1000, "stride": 256, "rows": 1, "cols": config.dim, "space": Space.SCRATCHPAD,
+        "row": 0, "block_stride": config.dim, "full": 0, "relu": 0, "scale": float_bits(2.0**-12),
+        "bias": 0, "bias_row": 0, "tag": 0,
+    } | values  # fmt: skip
+
+
+def random_stores(config: AcceleratorConfig, count: int, seed: int) -> list[dict]:
+    """Stores of every kind, to places in memory that do not overlap."""
+    rng, ops, address = random.Random(seed), [], 0x10000
+    for tag in range(count):
+        space = rng.choice([Space.SCRATCHPAD, Space.ACCUMULATOR, Space.ACCUMULATOR])
+        full = rng.choice([0, 0, 1])  # Means nothing for the scratchpad.
+        wide = full and space == Space.ACCUMULATOR
+        most = config.dim * (config.max_accumulator_blocks if wide else config.max_blocks)
+        cols = rng.choice([1, most, config.dim, rng.randint(1, most), rng.randint(1, most)])
+        size = cols * (4 if wide else 1)
+        rows, stride = rng.randint(1, 5), size + rng.choice([0, 1, rng.randrange(100)])
+        blocks, block_stride = -(-cols // config.dim), rng.choice([1, config.dim])
+        local_rows = (
+            config.accumulator_rows if space == Space.ACCUMULATOR else config.scratchpad_rows
+        )
+        if rng.random() < 0.3:  # Across a page.
+            address = (address // 4096 + 1) * 4096 - rng.randrange(1, size + 1)
+        ops.append(
+            store(
+                config, address=address, stride=stride, rows=rows, cols=cols, space=space,
+                row=rng.randrange(local_rows - rows - blocks * block_stride),
+                block_stride=block_stride, full=full, relu=rng.randrange(2), tag=tag,
+                scale=float_bits(rng.choice([-1, 1]) * 2.0 ** rng.uniform(-30, 0)),
+                bias=rng.randrange(2), bias_row=rng.randrange(config.parameter_rows - blocks + 1),
+            )
+        )  # fmt: skip
+        address += rows * stride + rng.randrange(200)
+    return ops
+
+
+@dataclass
+class Run:
+    """Runs operations, cycle by cycle, and notes when what happened."""
+
+    config: AcceleratorConfig
+    ops: list[dict]
+    seed: int | None = None
+    """Of stalls everywhere; none without."""
+    limits: dict = field(default_factory=lambda: LIMITS)
+    errors: tuple[int, ...] = ()
+    halt_at: int | None = None
+    aw_blocked_until: int = 0
+    deadline: int = 3000
+
+    granted: list[int] = field(default_factory=list)
+    reads_done: list[int] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    faults: list[dict] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+    counted: int = 0
+    cycles: int = 0
+
+    def __post_init__(self) -> None:
+        self.dut = StorePath(self.config)
+        self.locals = Locals(self.config, 0)
+        self.memory = WriteMemory(self.config, seed=self.seed, errors=self.errors)
+        self._rng = random.Random(self.seed)
+        simulate(self.dut, self._bench, deadline=self.deadline + 10)
+
+    def expected(self, ops: list[dict]) -> dict[int, int]:
+        written = {}
+        for op in ops:
+            written |= self.locals.stored(op)
+        return written
+
+    def _coin(self) -> bool:
+        return self.seed is None or self._rng.random() < 0.7
+
+    async def _bench(self, ctx) -> None:
+        dut, memory = self.dut, self.memory
+        ports = {name: getattr(dut, name) for name in ("scratchpad", "accumulator", "parameters")}
+        todo = list(self.ops)
+        offered, quiet = False, 0
+        delivery: dict[str, int | None] = dict.fromkeys(ports)
+        ctx.set(dut.limits, self.limits)
+        ctx.set(dut.parameters.ready, 1)
+        signals = [dut.op.ready, dut.reads_done, dut.done, dut.fault, dut.idle, dut.write_bytes]
+        for port in ports.values():
+            signals += [port.valid, port.row, port.ready]
+        signals += memory.signals(dut.port)
+        while quiet < 20:
+            memory.ready[0] = self.cycles >= self.aw_blocked_until
+            memory.drive(ctx, dut.port, self.cycles)
+            ctx.set(dut.halt, self.halt_at is not None and self.cycles >= self.halt_at)
+            if todo and not offered and self._coin():
+                offered = True
+                ctx.set(dut.op.valid, 1)
+                ctx.set(dut.op.p, todo[0])
+            for name in ("scratchpad", "accumulator"):
+                ctx.set(ports[name].ready, self._coin())
+            _, _, ready, reads_done, done, fault, idle, count, *rest = await ctx.tick().sample(
+                *signals
+            )
+            for index, (name, port) in enumerate(ports.items()):
+                row = delivery[name]
+                noise = self._rng.getrandbits(8)  # When there is no row to deliver.
+                ctx.set(port.data.as_value(), noise if row is None else self.locals.word(name, row))
+                valid, row, granted = rest[3 * index : 3 * index + 3]
+                delivery[name] = row if valid and granted else None
+                if name != "parameters" and delivery[name] is not None:
+                    self.granted.append(self.cycles)
+            memory.step(self.cycles, rest[9:])
+            stopped = self.faults or fault.valid or ctx.get(dut.halt)
+            unanswered = memory.responses < len(memory.bursts)
+            assert idle == (not unanswered if stopped else len(self.taken) == len(self.done))
+            if offered and ready:
+                self.taken.append(self.cycles)
+                todo.pop(0)
+                offered = False
+                ctx.set(dut.op.valid, 0)
+            self.counted += count
+            self.reads_done += [self.cycles] * reads_done
+            self.done += [self.cycles] * done
+            if fault.valid:
+                self.faults.append({name: fault[name] for name in ("cause", "address", "tag")})
+            quiet = quiet + 1 if idle and (stopped or not (todo or offered)) else 0
+            self.cycles += 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "config", [TINY, EVEN, NARROW, WIDE], ids=lambda c: f"dim{c.dim}-bus{c.bus_bits}"
+)
+def test_random_stores_reach_memory_under_stalls(config, seed):
+    ops = random_stores(config, 6 if config.dim > 8 else 12, seed)
+    run = Run(config, ops, seed=seed)
+    assert run.memory.bytes == run.expected(ops)
+    assert run.counted == len(run.memory.bytes)
+    assert len(run.done) == len(run.reads_done) == len(ops)
+    assert not run.faults
+    assert run.memory.most_in_flight <= config.write_requests

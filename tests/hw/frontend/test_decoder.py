@@ -1,0 +1,215 @@
+"""`Decoder` (and `Configuration`) against the rules of the contract, command by command."""
+
+import random
+
+import pytest
+
+from celosia.hw.frontend.decoder import HULLS, Decoder, Kind
+from celosia.hw.issue.ranges import space_base
+from celosia.hw.control.ops import Space
+from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import (
+    COMPUTE_ACCUMULATED,
+    COMPUTE_PRELOADED,
+    CONFIG_DRAIN,
+    CONFIG_EX,
+    CONFIG_LD,
+    CONFIG_ST,
+    FENCE,
+    FLUSH,
+    KEEP_SCALE,
+    LOADS,
+    MVIN_PARAM,
+    MVOUT,
+    PRELOAD,
+    Command,
+    Funct,
+    Instruction,
+)
+from celosia.isa.errors import Cause
+from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
+from celosia.isa.semantics import step
+from celosia.isa.state import ArchState
+from tests.support.operations import load_op, parameters_op, product_op, store_op
+from tests.support.streams import never, receive, send, simulate, sometimes
+
+CONFIGS = [
+    AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32),
+    AcceleratorConfig(dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16),
+]
+OPERATIONS = (*LOADS, MVIN_PARAM, MVOUT, COMPUTE_PRELOADED, COMPUTE_ACCUMULATED)
+CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN, PRELOAD)
+OTHERS = (FLUSH, FENCE)
+
+
+def random_command(config: AcceleratorConfig, rng: random.Random) -> Command:
+    """A command whose operands are mostly near the limits of what is legal."""
+    if rng.random() < 0.03:
+        return Command(rng.choice([9, 31, 63, 126, 0]), rng.getrandbits(64), rng.getrandbits(64))
+    instruction = rng.choice(rng.choice([OPERATIONS, OPERATIONS, CONFIGURE, OTHERS]))
+    return instruction.encode(**{
+        field.name: random_value(config, rng, instruction, field.name, field.limit)
+        for field in instruction.operands
+    })
+
+
+def random_value(
+    config: AcceleratorConfig, rng: random.Random, instruction: Instruction, name: str, limit: int
+) -> int:
+    if name in ("local", "a", "b", "c", "d"):
+        return random_address(config, rng, instruction is MVOUT)
+    if name.endswith(("rows", "cols")):
+        most = config.dim * (1 if instruction.name.startswith(("comp", "pre")) else 4)
+        return rng.choice([0, 1, config.dim, rng.randint(1, most), rng.randint(1, most), most + 1])
+    small = {
+        "weight_stationary": [1, 1, 1, 1, 0],
+        "activation": [0, 1, 1, 3],
+        "pool_stride": [0] * 9 + [1],
+        "pixel_repeats": [0, 1, 1, 1, 2],
+        "strides_only": [0, 0, 1],
+        "set": [0, 1, 2, 2, 3],
+        "block_stride": [0, 1, config.dim, 3 * config.dim],
+        "a_stride": [0, 1, 1, 2],
+        "c_stride": [0, 1, 1, 2],
+        "count": [0, 1, config.dim, config.dim + 1, 5 * config.dim],
+        "row": [0, 3, config.parameter_rows - 1, config.parameter_rows],
+        "bias_row": [0, 3, config.parameter_rows - 1],
+        "dram": [0, 0x8000_0040, rng.getrandbits(64)],
+        "scale": [KEEP_SCALE, rng.getrandbits(32)],
+    }
+    return rng.choice(small[name]) if name in small else rng.randrange(limit)
+
+
+def random_address(config: AcceleratorConfig, rng: random.Random, stores: bool) -> int:
+    if rng.random() < 0.1:
+        return GARBAGE
+    accumulator = rng.random() < 0.35
+    rows = config.accumulator_rows if accumulator else config.scratchpad_rows
+    return LocalAddress(
+        row=rng.choice([rng.randrange(rows), rng.randrange(rows), rows - 1, rows]),
+        accumulator=accumulator,
+        accumulate=rng.random() < 0.5,
+        full=stores and rng.random() < 0.5,
+        norm=rng.choice([0] * 9 + [rng.randrange(8)]),
+    ).encode()
+
+
+def expected(config: AcceleratorConfig, commands: list[Command]) -> list[dict]:
+    """What the decoder offers for `commands`."""
+    state, offers = ArchState.reset(config), []
+    for tag, command in enumerate(commands):
+        result = step(command, state, config)
+        state = result.state
+        if result.cause:
+            offers.append({"kind": Kind.ERROR, "cause": result.cause, "tag": tag})
+        elif result.operation is not None:
+            offers.append(offer(config, result.operation) | {"cause": Cause.NONE, "tag": tag})
+        elif command.funct == Funct.FENCE:
+            offers.append({"kind": Kind.FENCE, "cause": Cause.NONE, "tag": tag})
+    return offers
+
+
+def offer(config: AcceleratorConfig, operation: Operation) -> dict:
+    ranges: list[tuple[int, int] | None] = []
+
+    def add(space: Space, first: int, last: int) -> None:
+        base = space_base(config, space)
+        ranges.append((base + first, base + last) if last >= first else None)
+
+    match operation:
+        case Load() | Store():
+            space = Space.ACCUMULATOR if operation.local.accumulator else Space.SCRATCHPAD
+            blocks = operation.blocks(config.dim)
+            extent = operation.rows - 1 + (blocks - 1) * operation.pitch
+            add(space, operation.local.row, operation.local.row + extent)
+            if isinstance(operation, Store) and operation.bias_row is not None:
+                add(Space.PARAMETER, operation.bias_row, operation.bias_row + blocks - 1)
+            kind = Kind.LOAD if isinstance(operation, Load) else Kind.STORE
+            fields = load_op(operation) if isinstance(operation, Load) else store_op(operation)
+        case LoadParameters():
+            last = operation.row + -(-operation.count // config.dim) - 1
+            add(Space.PARAMETER, operation.row, last)
+            kind, fields = Kind.LOAD, parameters_op(operation)
+        case Product():
+            for operand in (operation.c, operation.a, operation.w, operation.d):
+                if operand is None:
+                    ranges.append(None)
+                else:
+                    in_accumulator = operand.local.accumulator
+                    space = Space.ACCUMULATOR if in_accumulator else Space.SCRATCHPAD
+                    add(space, operand.local.row, operand.last)
+            kind, fields = Kind.EXECUTE, product_op(operation)
+    ranges += [None] * (HULLS - len(ranges))
+    return {"kind": kind, "fields": fields, "ranges": ranges}
+
+
+def check(got, wanted: dict) -> None:
+    assert got.kind == wanted["kind"]
+    assert (got.cause, got.tag) == (wanted["cause"], wanted["tag"])
+    if "fields" not in wanted:
+        return
+    op = got[wanted["kind"].name.lower()]
+    assert op.tag == wanted["tag"]
+    for name, value in wanted["fields"].items():
+        got_value = op[name]
+        assert getattr(got_value, "value", got_value) == getattr(value, "value", value), name
+    found = [(r.first, r.last) if r.valid else None for r in got.ranges]
+    assert found == wanted["ranges"]
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}")
+@pytest.mark.parametrize("seed", range(3))
+def test_decodes_what_the_contract_says(config, seed):
+    rng = random.Random(seed)
+    commands = [random_command(config, rng) for _ in range(400)]
+    wanted = expected(config, commands)
+    assert {offer["kind"] for offer in wanted} == set(Kind)
+    dut = Decoder(config)
+
+    async def producer(ctx):
+        payloads = [command._asdict() for command in commands]
+        await send(ctx, dut.commands, payloads, sometimes(seed))
+
+    async def consumer(ctx):
+        got = await receive(ctx, dut.o, len(wanted), sometimes(seed + 1))
+        for one, other in zip(got, wanted, strict=True):
+            check(one, other)
+        await ctx.tick().repeat(10)
+        assert ctx.get(dut.empty)
+        assert not ctx.get(dut.o.valid)
+
+    simulate(dut, producer, consumer)
+
+
+def test_latency_and_throughput_are_as_documented():
+    config, count, arrivals = CONFIGS[0], 10, []
+    dut = Decoder(config)
+    command = LOADS[0].encode(dram=64, local=3, local_rows=2, local_cols=4)
+
+    async def producer(ctx):
+        await send(ctx, dut.commands, [command._asdict()] * count, never)
+
+    async def consumer(ctx):
+        ctx.set(dut.o.ready, 1)
+        for cycle in range(count + 6):
+            if ctx.get(dut.o.valid):
+                arrivals.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    assert arrivals == [3 + n for n in range(count)]
+
+
+def test_halted_it_accepts_nothing():
+    dut = Decoder(CONFIGS[0])
+
+    async def testbench(ctx):
+        ctx.set(dut.halt, 1)
+        ctx.set(dut.commands.valid, 1)
+        for _ in range(5):
+            await ctx.tick()
+            assert not ctx.get(dut.commands.ready)
+            assert not ctx.get(dut.accepted)
+
+    simulate(dut, testbench)

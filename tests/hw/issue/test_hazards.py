@@ -1,0 +1,71 @@
+"""`HazardTables` and the arithmetic of positions."""
+
+import pytest
+from amaranth import Module
+from amaranth.hdl import Const
+from amaranth.sim import Simulator
+
+from celosia.hw.frontend.decoder import HULLS, Kind
+from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
+from celosia.isa.config import AcceleratorConfig
+from tests.support.streams import simulate
+
+CONFIG = AcceleratorConfig(
+    dim=4, scratchpad_kib=1, accumulator_kib=1, load_queue=4, execute_queue=4, store_queue=4
+)
+WRAP = 1 << POSITION_BITS
+NOTHING = {"valid": 0, "first": 0, "last": 0}
+
+
+def rows(first: int, last: int) -> dict:
+    return {"valid": 1, "first": first, "last": last}
+
+
+async def needs_of(ctx, dut: HazardTables, tails: list[int], kind: Kind, *ranges: dict) -> dict:
+    """Insert one operation; returns its needs."""
+    ctx.set(dut.kind, kind)
+    ctx.set(dut.ranges, [*ranges, *[NOTHING] * (HULLS - len(ranges))])
+    ctx.set(dut.tails, [tail % WRAP for tail in tails])
+    ctx.set(dut.compare, 1)
+    await ctx.tick()
+    ctx.set(dut.compare, 0)
+    ctx.set(dut.insert, 1)
+    await ctx.tick()
+    ctx.set(dut.insert, 0)
+    tails[kind.value] += 1
+    return {name: ctx.get(dut.needs[name]) for name, _ in dut.needs.shape()}
+
+
+@pytest.mark.parametrize("start", [0, WRAP - 2])
+def test_an_operation_waits_for_the_youngest_conflict(start):
+    dut = HazardTables(CONFIG)
+
+    async def testbench(ctx):
+        tails = [start] * 3
+        for first in (0, 4, 0):
+            await needs_of(ctx, dut, tails, Kind.LOAD, rows(first, first + 3))
+        needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 20), rows(5, 6))
+        assert needs["load_done"] == (start + 2) % WRAP
+        needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 20), rows(3, 6))
+        assert needs["load_done"] == (start + 3) % WRAP
+        assert needs["execute_done"] == (start + 1 - CONFIG.execute_queue) % WRAP  # No conflict.
+        needs = await needs_of(ctx, dut, tails, Kind.LOAD, rows(6, 6))
+        assert needs["execute_reads"] == (start + 2) % WRAP
+        needs = await needs_of(ctx, dut, tails, Kind.STORE, rows(18, 20))
+        assert needs["execute_done"] == (start + 2) % WRAP
+        needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(19, 19))
+        assert needs["store_reads"] == (start + 1) % WRAP
+
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("need", [0, 5, WRAP - 1])
+def test_positions_compare_across_the_wrap(need):
+    async def testbench(ctx):
+        for ahead, wanted in ((-2 * WINDOW, 0), (-1, 0), (0, 1), (1, 1), (2 * WINDOW - 1, 1)):
+            event = Const((need + ahead) % WRAP, POSITION_BITS)
+            assert ctx.get(reached(event, Const(need, POSITION_BITS))) == wanted
+
+    simulator = Simulator(Module())
+    simulator.add_testbench(testbench)
+    simulator.run()

@@ -1,0 +1,228 @@
+"""`Issue`: no conflicting pair runs out of order, everything runs, fences and errors drain."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from celosia.hw.frontend.decoder import HULLS, Kind
+from celosia.hw.issue.issue import Issue
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.errors import Cause
+from tests.support.streams import never, send, simulate, sometimes
+
+CONFIG = AcceleratorConfig(
+    dim=4, scratchpad_kib=1, accumulator_kib=1, load_queue=4, execute_queue=4, store_queue=2
+)
+QUEUES = (Kind.LOAD, Kind.EXECUTE, Kind.STORE)
+ROWS = 12
+"""Few rows, so that many operations conflict."""
+
+
+@dataclass
+class Operation:
+    """An operation of the test, and what has become of it."""
+
+    tag: int
+    kind: Kind
+    ranges: list[range]
+    events: set[str] = field(default_factory=set)
+
+    @property
+    def writes(self) -> list[range]:
+        return [] if self.kind == Kind.STORE else self.ranges[:1]
+
+    @property
+    def reads(self) -> list[range]:
+        return self.ranges if self.kind == Kind.STORE else self.ranges[1:]
+
+    def payload(self) -> dict:
+        ranges = [{"valid": 1, "first": r[0], "last": r[-1]} for r in self.ranges]
+        ranges += [{"valid": 0, "first": 0, "last": 0}] * (HULLS - len(ranges))
+        payload = {"kind": self.kind, "tag": self.tag, "ranges": ranges}
+        return payload | {kind.name.lower(): {"tag": self.tag} for kind in QUEUES}
+
+
+def meet(ones: list[range], others: list[range]) -> bool:
+    return any(max(a[0], b[0]) <= min(a[-1], b[-1]) for a in ones for b in others)
+
+
+def must_wait(new: Operation, old: Operation) -> bool:
+    """Whether `new` must not start in the present state of the older `old`."""
+    if new.kind == old.kind != Kind.EXECUTE:
+        return False
+    if "done" not in old.events:
+        same = new.kind == old.kind
+        if meet(new.reads, old.writes) or (not same and meet(new.writes, old.writes)):
+            return True
+    return new.kind != old.kind and "reads" not in old.events and meet(new.writes, old.reads)
+
+
+def random_operation(tag: int, rng: random.Random) -> Operation:
+    kind = rng.choice(QUEUES)
+    hulls = {Kind.LOAD: 1, Kind.EXECUTE: HULLS, Kind.STORE: 2}[kind]
+    firsts = [rng.randrange(ROWS) for _ in range(hulls)]
+    return Operation(tag, kind, [range(n, n + rng.randint(1, 2)) for n in firsts])
+
+
+async def controller(ctx, dut: Issue, kind: Kind, operations: dict[int, Operation], rng) -> None:
+    """Accept operations, at times several at once, and finish them in order."""
+    port = getattr(dut, kind.name.lower())
+    running: list[Operation] = []
+    reading: list[Operation] = []
+    name = kind.name.lower()
+    while True:
+        ready = len(running) < 2 and rng.random() < 0.5
+        ctx.set(port.ready, ready)
+        reads_end = bool(reading) and rng.random() < 0.3
+        ends = bool(running) and running[0] not in reading and rng.random() < 0.3
+        if kind == Kind.STORE:  # Over for the queue once it has read.
+            ctx.set(dut.finished.store_reads, reads_end)
+        elif kind == Kind.EXECUTE:
+            ctx.set(dut.finished.execute_reads, reads_end)
+        if kind != Kind.STORE:
+            ctx.set(dut.finished[f"{name}_done"], ends)
+        _, _, valid, tag = await ctx.tick().sample(port.valid, port.p.tag)
+        if reads_end:
+            reading.pop(0).events.add("reads")
+        if ends:
+            running.pop(0).events.add("done")
+        if valid and ready:
+            operation = operations[tag]
+            for old in operations.values():
+                assert old.tag >= tag or not must_wait(operation, old), (operation, old)
+            operation.events.add("started")
+            running.append(operation)
+            if kind != Kind.LOAD:
+                reading.append(operation)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_conflicting_operations_keep_their_order(seed):
+    rng = random.Random(seed)
+    operations = {tag: random_operation(tag, rng) for tag in range(150)}
+    dut = Issue(CONFIG)
+
+    async def producer(ctx):
+        payloads = [operation.payload() for operation in operations.values()]
+        await send(ctx, dut.i, payloads, never if seed % 2 else sometimes(seed))
+        while any("started" not in operation.events for operation in operations.values()):
+            await ctx.tick()
+
+    def worker(kind: Kind):
+        async def run(ctx):
+            await controller(ctx, dut, kind, operations, random.Random(seed + kind.value))
+
+        return run
+
+    simulate(dut, producer, background=[worker(kind) for kind in QUEUES])
+
+
+def independent(kind: Kind, count: int) -> list[dict]:
+    return [Operation(tag, kind, [range(tag, tag + 1)]).payload() for tag in range(count)]
+
+
+def test_takes_an_operation_every_two_cycles_and_delivers_it_three_cycles_later():
+    dut, count, arrivals, taken = Issue(CONFIG), 4, [], []
+
+    async def producer(ctx):
+        await send(ctx, dut.i, independent(Kind.LOAD, count), never)
+
+    async def consumer(ctx):
+        ctx.set(dut.load.ready, 1)
+        for cycle in range(20):
+            if ctx.get(dut.i.valid) and ctx.get(dut.i.ready):
+                taken.append(cycle)
+            if ctx.get(dut.load.valid):
+                arrivals.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    assert taken == [1 + 2 * n for n in range(count)]
+    assert arrivals == [4 + 2 * n for n in range(count)]
+
+
+def test_a_full_queue_holds_operations_outside():
+    dut, count = Issue(CONFIG), 8
+
+    async def producer(ctx):
+        await send(ctx, dut.i, independent(Kind.STORE, count), never)
+
+    async def consumer(ctx):
+        ctx.set(dut.store.ready, 1)
+        await ctx.tick().repeat(20)
+        assert ctx.get(dut.queued[2]) == CONFIG.store_queue
+        for _ in range(count):
+            ctx.set(dut.finished.store_reads, 1)
+            await ctx.tick()
+            ctx.set(dut.finished.store_reads, 0)
+            await ctx.tick().repeat(8)
+        assert ctx.get(dut.queued[2]) == 0
+        assert ctx.get(dut.idle)
+
+    simulate(dut, producer, consumer)
+
+
+@pytest.mark.parametrize("kind", [Kind.FENCE, Kind.ERROR])
+def test_fences_and_errors_wait_until_everything_is_over(kind):
+    dut = Issue(CONFIG)
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, independent(Kind.LOAD, 1))
+        ctx.set(dut.load.ready, 1)
+        ctx.set(dut.i.payload, {"kind": kind, "cause": Cause.SHAPE, "tag": 7})
+        ctx.set(dut.i.valid, 1)
+        ctx.set(dut.paths_idle, 1)
+        for _ in range(10):
+            await ctx.tick()
+            assert not ctx.get(dut.i.ready)
+        ctx.set(dut.finished.load_done, 1)
+        ctx.set(dut.paths_idle, 0)
+        await ctx.tick()
+        ctx.set(dut.finished.load_done, 0)
+        for _ in range(3):
+            await ctx.tick()
+            assert not ctx.get(dut.i.ready)
+        ctx.set(dut.paths_idle, 1)
+        assert ctx.get(dut.i.ready)
+        assert ctx.get(dut.fault.valid) == (kind == Kind.ERROR)
+        assert ctx.get(dut.fault.tag) == (7 if kind == Kind.ERROR else 0)
+
+    simulate(dut, testbench)
+
+
+def test_a_halt_starts_nothing():
+    dut = Issue(CONFIG)
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, independent(Kind.LOAD, 1))
+        ctx.set(dut.halt, 1)
+        ctx.set(dut.load.ready, 1)
+        ctx.set(dut.i.valid, 1)
+        for _ in range(10):
+            await ctx.tick()
+            assert not ctx.get(dut.load.valid)
+            assert not ctx.get(dut.i.ready)
+
+    simulate(dut, testbench)
+
+
+def test_waits_name_the_queue():
+    dut = Issue(CONFIG)
+    load = Operation(0, Kind.LOAD, [range(4)])
+    product = Operation(1, Kind.EXECUTE, [range(8, 9), range(2, 3)])
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, [load.payload(), product.payload()])
+        ctx.set(dut.load.ready, 1)
+        await ctx.tick().repeat(8)
+        assert ctx.get(dut.waits[1].load)
+        assert not ctx.get(dut.waits[1].store)
+        assert not ctx.get(dut.execute.valid)
+        ctx.set(dut.finished.load_done, 1)
+        await ctx.tick()
+        ctx.set(dut.finished.load_done, 0)
+        assert ctx.get(dut.execute.valid)
+        assert ctx.get(dut.waits[1].controller)
+
+    simulate(dut, testbench)

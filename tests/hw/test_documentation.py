@@ -1,0 +1,63 @@
+# amaranth: UnusedElaboratable=no
+
+"""The ``Members`` section of every component says what its signature says."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import pytest
+from amaranth.lib.wiring import Component, Flow
+
+import celosia.hw
+from celosia.isa.presets import PRESETS
+
+EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {}
+"""Makes an instance of a class whose constructor takes more than a configuration, as in
+``{Queue: lambda: Queue(unsigned(8), depth=2)}``."""
+
+
+def components() -> Iterator[type[Component]]:
+    """Every public component that is defined in a module of `celosia.hw`."""
+    for info in pkgutil.walk_packages(celosia.hw.__path__, "celosia.hw."):
+        module = importlib.import_module(info.name)
+        for name, value in sorted(vars(module).items()):
+            if not inspect.isclass(value) or not issubclass(value, Component):
+                continue
+            if value.__module__ == module.__name__ and not name.startswith("_"):
+                yield value
+
+
+COMPONENTS = list(components())
+
+
+def instance(cls: type[Component]) -> Component:
+    if cls in EXAMPLES:
+        return EXAMPLES[cls]()
+    required = [
+        parameter
+        for parameter in inspect.signature(cls).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    if [parameter.name for parameter in required] == ["config"]:
+        return cls(PRESETS["tiny"])
+    assert not required, f"say in EXAMPLES how to make a {cls.__name__}"
+    return cls()
+
+
+def documented_members(cls: type[Component]) -> dict[str, Flow]:
+    _, _, members = inspect.cleandoc(cls.__doc__ or "").partition("Members\n-------\n")
+    return {name: Flow[flow] for name, flow in re.findall(r"^(\w+) : ``(In|Out)\(", members, re.M)}
+
+
+@pytest.mark.parametrize("cls", COMPONENTS, ids=lambda cls: cls.__name__)
+def test_members_match_the_signature(cls):
+    actual = {name: member.flow for name, member in instance(cls).signature.members.items()}
+    assert documented_members(cls) == actual
+
+
+def test_there_are_components():
+    assert COMPONENTS

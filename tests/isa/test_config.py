@@ -1,0 +1,100 @@
+"""Which accelerators can be built, and what follows from their parameters."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from celosia.isa.config import AcceleratorConfig, ConfigError
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dim", 1),
+        ("dim", 3),
+        ("dim", 128),
+        ("bus_bits", 16),
+        ("bus_bits", 1024),
+        ("scratchpad_kib", 0),
+        ("scratchpad_kib", 100),
+        ("accumulator_kib", 1 << 15),
+        ("scratchpad_banks", 1),
+        ("scratchpad_banks", 3),
+        ("accumulator_banks", 16),
+        ("parameter_rows", 4),
+        ("read_requests", 1),
+        ("write_requests", 256),
+        ("load_queue", 1),
+        ("execute_queue", 64),
+        ("store_queue", 5),
+        ("dim", -16),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(name, value):
+    with pytest.raises(
+        ConfigError, match=rf"^{name}: {value} is not a power of two in \d+\.\.\d+$"
+    ):
+        AcceleratorConfig(**{name: value})
+
+
+@pytest.mark.parametrize("value", [16.0, "16", True, None])
+@pytest.mark.parametrize("name", [field.name for field in fields(AcceleratorConfig)])
+def test_a_parameter_that_is_no_whole_number_is_named(name, value):
+    with pytest.raises(ConfigError, match=rf"^{name}: {value!r} is not a whole number"):
+        AcceleratorConfig(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"dim": 64, "scratchpad_kib": 16}, "scratchpad_kib, scratchpad_banks: a bank has 64 rows"),
+        ({"dim": 64, "accumulator_kib": 32}, "accumulator_kib, accumulator_banks: a bank has 64"),
+        ({"dim": 2, "scratchpad_kib": 16384, "scratchpad_banks": 2}, "more than the 1048576"),
+    ],
+)
+def test_a_bank_that_is_too_small_or_too_large_is_named(values, message):
+    with pytest.raises(ConfigError, match=message):
+        AcceleratorConfig(**values)
+
+
+def test_an_unknown_parameter_is_named():
+    with pytest.raises(
+        ConfigError, match=r"^dims: no such parameter; there are accumulator_banks,"
+    ):
+        AcceleratorConfig().with_values({"dims": 8})
+
+
+def test_a_changed_copy_is_checked_too():
+    with pytest.raises(ConfigError, match="dim: 5"):
+        AcceleratorConfig().with_values({"dim": 5})
+
+
+def test_a_configuration_cannot_change():
+    with pytest.raises(FrozenInstanceError):
+        AcceleratorConfig().dim = 8  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_derived_values_of_the_base_configuration():
+    config = AcceleratorConfig()
+    assert (config.scratchpad_rows, config.scratchpad_bank_rows) == (16384, 4096)
+    assert (config.accumulator_rows, config.accumulator_bank_rows) == (1024, 512)
+    assert (config.max_blocks, config.max_accumulator_blocks) == (4, 1)
+    assert (config.scratchpad_row_bytes, config.accumulator_row_bytes) == (16, 64)
+    assert (config.bus_bytes, config.macs_per_cycle) == (16, 256)
+
+
+@pytest.mark.parametrize(
+    ("dim", "blocks", "accumulator_blocks"),
+    [(2, 32, 8), (4, 16, 4), (8, 8, 2), (32, 2, 1), (64, 1, 1)],
+)
+def test_blocks_of_a_request(dim, blocks, accumulator_blocks):
+    config = AcceleratorConfig(dim=dim)
+    assert (config.max_blocks, config.max_accumulator_blocks) == (blocks, accumulator_blocks)
+
+
+@pytest.mark.parametrize("dim", [2, 4, 8, 16, 32, 64])
+def test_partial_sums_fit_their_width(dim):
+    config = AcceleratorConfig(dim=dim)
+    half = 1 << config.partial_sum_bits - 1
+    assert -half <= dim * 255 * -128
+    assert dim * 255 * 127 < half

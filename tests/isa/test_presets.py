@@ -1,0 +1,102 @@
+"""Presets, configuration files and overrides, and what is said about wrong ones."""
+
+import pytest
+
+from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.presets import PRESETS, parse_override, resolve_config
+
+
+@pytest.mark.parametrize(
+    ("name", "dim", "scratchpad", "accumulator", "bus"),
+    [
+        ("tiny", 4, 16, 8, 32),
+        ("small", 8, 64, 32, 64),
+        ("base", 16, 256, 64, 128),
+        ("rebalanced", 16, 64, 256, 128),
+    ],
+)
+def test_the_presets_are_the_promised_ones(name, dim, scratchpad, accumulator, bus):
+    config = PRESETS[name]
+    assert config.dim == dim
+    assert (config.scratchpad_kib, config.accumulator_kib) == (scratchpad, accumulator)
+    assert (config.scratchpad_banks, config.accumulator_banks) == (4, 2)
+    assert (config.read_requests, config.write_requests) == (32, 32)
+    if dim == 16:
+        assert config.bus_bits == 128
+    assert config.bus_bits == bus
+
+
+def test_base_is_the_default():
+    assert resolve_config() == PRESETS["base"] == AcceleratorConfig()
+
+
+def test_overrides_apply_in_order():
+    config = resolve_config("tiny", ["dim=8", "read_requests=0x10", "dim=2"])
+    assert config == PRESETS["tiny"].with_values({"dim": 2, "read_requests": 16})
+
+
+def test_a_file_starts_from_its_preset(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('preset = "tiny"\nscratchpad_kib = 32\n')
+    want = PRESETS["tiny"].with_values({"scratchpad_kib": 32, "store_queue": 4})
+    assert resolve_config(str(path), ["store_queue=4"]) == want
+
+
+def test_a_file_without_a_preset_starts_from_base(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("dim = 8\n")
+    assert resolve_config(str(path)) == PRESETS["base"].with_values({"dim": 8})
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        (b"dim = ", "mine.toml: not a TOML file: "),
+        (b"\xff\xfe", "mine.toml: not a TOML file: "),
+        (b"dim = 5", "mine.toml: dim: 5 is not a power of two"),
+        (b"dims = 8", "mine.toml: dims: no such parameter"),
+        (b"dim = 8.0", "mine.toml: dim: 8.0 is not a whole number"),
+        (b'preset = "huge"', "mine.toml: preset: there is no preset 'huge'"),
+        (b"preset = 1", "mine.toml: preset: there is no preset 1"),
+        (b"[dim]\nx = 1", "mine.toml: dim: {'x': 1} is not a whole number"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path, contents, message):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(contents)
+    with pytest.raises(ConfigError) as caught:
+        resolve_config(str(path))
+    assert message in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file"):
+        resolve_config(str(tmp_path / "none.toml"))
+
+
+def test_an_unknown_preset_is_named():
+    with pytest.raises(
+        ConfigError, match="preset: there is no preset 'huge'; there are tiny, small"
+    ):
+        resolve_config("huge")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dim", "override 'dim': write it as key=value"),
+        ("=8", "override '=8': write it as key=value"),
+        ("dim=eight", "dim: 'eight' is not a whole number"),
+        ("dim=", "dim: '' is not a whole number"),
+        ("dim=8.5", "dim: '8.5' is not a whole number"),
+    ],
+)
+def test_a_wrong_override_is_named(text, message):
+    with pytest.raises(ConfigError) as caught:
+        resolve_config("base", [text])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["dim=8", " dim = 8 ", "dim=0x8", "dim=0b1000"])
+def test_ways_to_write_an_override(text):
+    assert parse_override(text) == ("dim", 8)

@@ -1,0 +1,31 @@
+"""Looking into local memories."""
+
+import numpy as np
+
+from celosia.hw.memory.garbage import garbage
+
+__all__ = ["read_rows", "rows_of_garbage"]
+
+
+def rows_of_garbage(seed: int, banks: int, bank_rows: int, dim: int, dtype) -> np.ndarray:
+    """What a banked memory holds at power-on, rows x dim."""
+    size = np.dtype(dtype).itemsize * dim
+    image = b"".join(
+        word.to_bytes(size, "little")
+        for bank in range(banks)
+        for word in garbage(bank_rows, 8 * size, seed + bank)
+    )
+    return np.frombuffer(image, dtype).reshape(banks * bank_rows, dim)
+
+
+async def read_rows(ctx, port, count: int) -> list[list[int]]:
+    """Rows 0 to count - 1 through a `RowRead` port."""
+    rows = []
+    for row in range(count):
+        ctx.set(port.row, row)
+        ctx.set(port.valid, 1)
+        await ctx.tick().until(port.ready)
+        ctx.set(port.valid, 0)
+        await ctx.tick()
+        rows.append(list(ctx.get(port.data)))
+    return rows

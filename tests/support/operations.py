@@ -1,0 +1,86 @@
+"""Operations of the contract as payloads of the RTL."""
+
+from celosia.hw.control.ops import Space
+from celosia.isa.operations import Load, LoadParameters, Product, Store
+
+__all__ = ["load_op", "parameters_op", "product_op", "store_op"]
+
+
+def product_op(product: Product) -> dict:
+    """The fields of `ExecuteOp`; those that mean nothing are left out."""
+    a, w, d, c = product.a, product.w, product.d, product.c
+    fields = {
+        "load_weights": product.load_weights,
+        "w_zero": w is None,
+        "a_zero": a is None,
+        "d_valid": d is not None,
+        "a_unsigned": product.a_unsigned,
+        "relu": product.relu,
+    }
+    for name, operand in (("a", a), ("w", w), ("d", d), ("c", c)):
+        if operand is not None:
+            fields |= {f"{name}_rows": operand.rows, f"{name}_cols": operand.cols}
+            if operand.lines:
+                fields[f"{name}_row"] = operand.local.row
+    if w is not None:
+        fields["w_transpose"] = w.transposed
+    if a is not None:
+        fields |= {"a_stride": a.stride, "a_transpose": a.transposed}
+    if c is not None:
+        fields |= {
+            "c_stride": c.stride,
+            "c_accumulator": c.local.accumulator,
+            "accumulate": c.local.accumulate,
+        }
+    return fields
+
+
+def _space(accumulator: bool) -> Space:
+    return Space.ACCUMULATOR if accumulator else Space.SCRATCHPAD
+
+
+def load_op(load: Load) -> dict:
+    """The fields of `LoadOp`."""
+    return {
+        "address": load.address,
+        "stride": load.stride,
+        "rows": load.rows,
+        "cols": load.cols,
+        "space": _space(load.local.accumulator),
+        "row": load.local.row,
+        "block_stride": load.pitch,
+        "zero": load.zero,
+        "accumulate": load.local.accumulate,
+        "shrunk": load.shrunk,
+        "scale": load.scale,
+    }
+
+
+def parameters_op(load: LoadParameters) -> dict:
+    """The fields of `LoadOp`."""
+    return {
+        "address": load.address,
+        "rows": 1,
+        "cols": load.count,
+        "space": Space.PARAMETER,
+        "row": load.row,
+        "block_stride": 1,
+        "zero": 0,
+    }
+
+
+def store_op(store: Store) -> dict:
+    """The fields of `StoreOp`."""
+    return {
+        "address": store.address,
+        "stride": store.stride,
+        "rows": store.rows,
+        "cols": store.cols,
+        "space": _space(store.local.accumulator),
+        "row": store.local.row,
+        "block_stride": store.pitch,
+        "full": store.wide,
+        "relu": store.relu,
+        "scale": store.scale,
+        "bias": store.bias_row is not None,
+    } | ({} if store.bias_row is None else {"bias_row": store.bias_row})
