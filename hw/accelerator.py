@@ -1,11 +1,13 @@
 """The accelerator: what docs/architecture.md draws."""
 
+from typing import Any
+
 from amaranth import Module, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.execute import ArrayState, ExecutePath
-from celosia.hw.counters import Counters, Owner
+from celosia.hw.counters import Counters, owner_number
 from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
@@ -60,8 +62,15 @@ class Accelerator(wiring.Component):
     """
 
     commands: stream.Interface
-    read_port: wiring.PureInterface
-    write_port: wiring.PureInterface
+    read_port: Any
+    write_port: Any
+    read_limits: data.View
+    write_limits: data.View
+    busy: Signal
+    error: data.View
+    queued: data.View
+    waits: data.View
+    counters: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -167,12 +176,12 @@ class Accelerator(wiring.Component):
             self.counters.eq(counters.values),
         ]
         known = {
-            ArrayState.ROWS: Owner.ARRAY_ROWS,
-            ArrayState.PADDING: Owner.ARRAY_PADDING,
-            ArrayState.WEIGHTS: Owner.ARRAY_WEIGHTS,
-            ArrayState.BANK: Owner.WAIT_BANK,
-            ArrayState.EXECUTE: Owner.WAIT_EXECUTE,
-            ArrayState.ISSUE: Owner.WAIT_ISSUE,
+            ArrayState.ROWS: owner_number("array_rows"),
+            ArrayState.PADDING: owner_number("array_padding"),
+            ArrayState.WEIGHTS: owner_number("array_weights"),
+            ArrayState.BANK: owner_number("wait_bank"),
+            ArrayState.EXECUTE: owner_number("wait_execute"),
+            ArrayState.ISSUE: owner_number("wait_issue"),
         }
         waits = issue.waits[1]
         with m.Switch(execute.state):
@@ -181,14 +190,14 @@ class Accelerator(wiring.Component):
                     m.d.comb += events.owner.eq(owner)
             with m.Default():
                 with m.If(waits.load):
-                    m.d.comb += events.owner.eq(Owner.WAIT_LOAD)
+                    m.d.comb += events.owner.eq(owner_number("wait_load"))
                 with m.Elif(waits.store):
-                    m.d.comb += events.owner.eq(Owner.WAIT_STORE)
+                    m.d.comb += events.owner.eq(owner_number("wait_store"))
                 with m.Elif(waits.execute):
-                    m.d.comb += events.owner.eq(Owner.WAIT_EXECUTE)
+                    m.d.comb += events.owner.eq(owner_number("wait_execute"))
                 with m.Elif(issue.execute.valid):
-                    m.d.comb += events.owner.eq(Owner.WAIT_ISSUE)
+                    m.d.comb += events.owner.eq(owner_number("wait_issue"))
                 with m.Elif(~decoder.empty | self.commands.valid):
-                    m.d.comb += events.owner.eq(Owner.WAIT_COMMAND)
+                    m.d.comb += events.owner.eq(owner_number("wait_command"))
                 with m.Else():
-                    m.d.comb += events.owner.eq(Owner.DRAIN)
+                    m.d.comb += events.owner.eq(owner_number("drain"))

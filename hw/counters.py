@@ -1,16 +1,18 @@
 """Counts what happens, under the names of `celosia.isa.events`."""
 
 from amaranth import Module, Signal
-from amaranth.lib import data, enum, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import ARRAY_OWNERS, COUNTER_BITS, COUNTERS
 
-__all__ = ["Counters", "CycleEvents", "Owner"]
+__all__ = ["Counters", "CycleEvents", "owner_number"]
 
-Owner = enum.Enum("Owner", {owner.name.upper(): n for n, owner in enumerate(ARRAY_OWNERS)})
-"""Who owns a cycle of the array."""
+
+def owner_number(name: str) -> int:
+    """The number of a name in `ARRAY_OWNERS`."""
+    return [owner.name for owner in ARRAY_OWNERS].index(name)
 
 
 class CycleEvents(data.StructLayout):
@@ -19,7 +21,7 @@ class CycleEvents(data.StructLayout):
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "busy": 1,
-            "owner": Owner,
+            "owner": range(len(ARRAY_OWNERS)),
             "command": 1,
             "read_bytes": range(129),
             "write_bytes": range(129),
@@ -44,6 +46,9 @@ class Counters(wiring.Component):
         The counters.
     """
 
+    events: data.View
+    values: data.View
+
     def __init__(self, config: AcceleratorConfig):
         values = data.StructLayout({counter.name: COUNTER_BITS for counter in COUNTERS})
         super().__init__({"events": In(CycleEvents(config)), "values": Out(values)})
@@ -52,9 +57,7 @@ class Counters(wiring.Component):
         m = Module()
         now = Signal.like(self.events)
         m.d.sync += now.eq(self.events)
-        registers = {
-            counter.name: Signal(COUNTER_BITS, name=counter.name) for counter in COUNTERS
-        }
+        registers = {counter.name: Signal(COUNTER_BITS, name=counter.name) for counter in COUNTERS}
 
         def count(name: str, amount=1) -> None:
             m.d.sync += registers[name].eq(registers[name] + amount)
@@ -62,9 +65,9 @@ class Counters(wiring.Component):
         with m.If(now.busy):
             count("cycles")
             with m.Switch(now.owner):
-                for owner in Owner:
-                    with m.Case(owner):
-                        count(owner.name.lower())
+                for number, owner in enumerate(ARRAY_OWNERS):
+                    with m.Case(number):
+                        count(owner.name)
         for event, name in (
             (now.command, "commands"),
             (now.read_beat, "read_beats"),

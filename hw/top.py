@@ -1,5 +1,7 @@
 """The accelerator with flat port names: the top level of generated Verilog and of simulators."""
 
+from typing import Any
+
 from amaranth import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -39,21 +41,22 @@ class Top(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        ports: Any = self
         m.submodules.accelerator = core = Accelerator(self.config, memory_seed=self._seed)
         m.d.comb += [
-            core.commands.valid.eq(self.cmd_valid),
-            core.commands.p.funct.eq(self.cmd_funct),
-            core.commands.p.rs1.eq(self.cmd_rs1),
-            core.commands.p.rs2.eq(self.cmd_rs2),
-            self.cmd_ready.eq(core.commands.ready),
-            core.read_limits.base.eq(self.read_base),
-            core.read_limits.limit.eq(self.read_limit),
-            core.write_limits.base.eq(self.write_base),
-            core.write_limits.limit.eq(self.write_limit),
-            self.busy.eq(core.busy),
-            self.error_cause.eq(core.error.cause),
-            self.error_address.eq(core.error.address),
-            self.error_tag.eq(core.error.tag),
+            core.commands.valid.eq(ports.cmd_valid),
+            core.commands.p.funct.eq(ports.cmd_funct),
+            core.commands.p.rs1.eq(ports.cmd_rs1),
+            core.commands.p.rs2.eq(ports.cmd_rs2),
+            ports.cmd_ready.eq(core.commands.ready),
+            core.read_limits.base.eq(ports.read_base),
+            core.read_limits.limit.eq(ports.read_limit),
+            core.write_limits.base.eq(ports.write_base),
+            core.write_limits.limit.eq(ports.write_limit),
+            ports.busy.eq(core.busy),
+            ports.error_cause.eq(core.error.cause),
+            ports.error_address.eq(core.error.address),
+            ports.error_tag.eq(core.error.tag),
         ]
         for index, queue in enumerate(QUEUES):
             m.d.comb += [
@@ -83,26 +86,28 @@ class Top(wiring.Component):
     def _read(self, m: Module, core: Accelerator) -> None:
         self._address(m, "ar", core.read_port.ar)
         r = core.read_port.r
+        ports: Any = self
         m.d.comb += [
-            r.valid.eq(self.m_axi_rvalid),
-            r.p.data.eq(self.m_axi_rdata),
-            r.p.response.eq(self.m_axi_rresp),
-            r.p.last.eq(self.m_axi_rlast),
-            self.m_axi_rready.eq(r.ready),
+            r.valid.eq(ports.m_axi_rvalid),
+            r.p.data.eq(ports.m_axi_rdata),
+            r.p.response.eq(ports.m_axi_rresp),
+            r.p.last.eq(ports.m_axi_rlast),
+            ports.m_axi_rready.eq(r.ready),
         ]
 
     def _write(self, m: Module, core: Accelerator) -> None:
         self._address(m, "aw", core.write_port.aw)
         w, b = core.write_port.w, core.write_port.b
+        ports: Any = self
         m.d.comb += [
-            self.m_axi_wvalid.eq(w.valid),
-            self.m_axi_wdata.eq(w.p.data),
-            self.m_axi_wstrb.eq(w.p.strobe),
-            self.m_axi_wlast.eq(w.p.last),
-            w.ready.eq(self.m_axi_wready),
-            b.valid.eq(self.m_axi_bvalid),
-            b.p.response.eq(self.m_axi_bresp),
-            self.m_axi_bready.eq(b.ready),
+            ports.m_axi_wvalid.eq(w.valid),
+            ports.m_axi_wdata.eq(w.p.data),
+            ports.m_axi_wstrb.eq(w.p.strobe),
+            ports.m_axi_wlast.eq(w.p.last),
+            w.ready.eq(ports.m_axi_wready),
+            b.valid.eq(ports.m_axi_bvalid),
+            b.p.response.eq(ports.m_axi_bresp),
+            ports.m_axi_bready.eq(b.ready),
         ]
 
 

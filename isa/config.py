@@ -92,7 +92,9 @@ class AcceleratorConfig:
         known = {field.name for field in fields(self)}
         for name in values:
             if name not in known:
-                raise ConfigError(f"{name}: no such parameter; there are {', '.join(sorted(known))}")
+                raise ConfigError(
+                    f"{name}: no such parameter; there are {', '.join(sorted(known))}"
+                )
         return replace(self, **values)
 
     @property

@@ -150,7 +150,9 @@ class Instruction:
         for field in self.fields:
             value = values.get(field.name, field.default) if field.fixed is None else field.fixed
             if not 0 <= value < field.limit:
-                raise ValueError(f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}")
+                raise ValueError(
+                    f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}"
+                )
             words[field.register] |= int(value) << field.low
         return Command(self.funct, words["rs1"], words["rs2"])
 
@@ -183,7 +185,9 @@ def pack_ring(commands: Iterable[Command]) -> bytes:
 def unpack_ring(image: bytes) -> list[Command]:
     """The inverse of `pack_ring`.  Raises `ValueError` for a torn or malformed image."""
     if len(image) % RING_ENTRY.size:
-        raise ValueError(f"{len(image)} bytes are not a whole number of {RING_ENTRY.size}-byte entries")
+        raise ValueError(
+            f"{len(image)} bytes are not a whole number of {RING_ENTRY.size}-byte entries"
+        )
     commands = []
     for index, (funct, zero, rs1, rs2) in enumerate(RING_ENTRY.iter_unpack(image)):
         if zero or funct >= 1 << FUNCT_BITS:
@@ -195,11 +199,15 @@ def unpack_ring(image: bytes) -> list[Command]:
 ONE: Final = float_bits(1.0)
 
 
-def _rs1(name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0) -> Field:
+def _rs1(
+    name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0
+) -> Field:
     return Field(name, "rs1", low, bits, doc, kind, None, default)
 
 
-def _rs2(name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0) -> Field:
+def _rs2(
+    name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0
+) -> Field:
     return Field(name, "rs2", low, bits, doc, kind, None, default)
 
 
@@ -223,14 +231,20 @@ CONFIG_EX: Final = Instruction(
     "and c_stride change.",
     (
         _select(0),
-        _rs1("weight_stationary", 2, 1, "1: weight-stationary, 0: output-stationary.", Kind.FLAG, 1),
+        _rs1("weight_stationary", 2, 1, "1: weight-, 0: output-stationary.", Kind.FLAG, 1),
         _rs1("activation", 3, 2, "Of results written to the scratchpad: 0 none, 1 ReLU."),
         _rs1("strides_only", 7, 1, "Change nothing but the strides.", Kind.FLAG),
         _rs1("a_transpose", 8, 1, "A is stored transposed.", Kind.FLAG),
         _rs1("b_transpose", 9, 1, "The weights are stored transposed.", Kind.FLAG),
         _rs1("a_unsigned", 10, 1, "Elements of A are uint8, not int8 (Celosia's own).", Kind.FLAG),
         _rs1("a_stride", 16, 16, "Local rows from one row of A to the next.", Kind.INT, 1),
-        _rs1("acc_scale", 32, 32, "Scale of operands read from the accumulator (ignored).", Kind.FLOAT),
+        _rs1(
+            "acc_scale",
+            32,
+            32,
+            "Scale of operands from the accumulator (ignored).",
+            Kind.FLOAT,
+        ),
         _rs2("shift", 0, 32, "Right shift of output-stationary results (ignored by WS)."),
         _rs2("c_stride", 48, 16, "Local rows from one row of C to the next.", Kind.INT, 1),
     ),
@@ -242,7 +256,7 @@ CONFIG_LD: Final = Instruction(
     "Set how one of the three MVINs moves, from its next use on.",
     (
         _select(1),
-        _rs1("shrunk", 2, 1, "Accumulator rows are read as int8 and scaled, not as int32.", Kind.FLAG),
+        _rs1("shrunk", 2, 1, "Accumulator rows are int8 in memory, and scaled.", Kind.FLAG),
         _rs1("set", 3, 2, "0: MVIN, 1: MVIN2, 2: MVIN3."),
         _rs1("pixel_repeats", 8, 8, "Copies of each row at falling rows; 0 means 1.", Kind.INT, 1),
         _rs1("block_stride", 16, 16, "Local rows from one block of dim columns to the next."),

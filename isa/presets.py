@@ -12,12 +12,18 @@ __all__ = ["PRESETS", "parse_override", "resolve_config"]
 _BASE: Final = AcceleratorConfig()
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
-    "tiny": _BASE.with_values(
-        {"dim": 4, "scratchpad_kib": 16, "accumulator_kib": 8, "bus_bits": 32}
-    ),
-    "small": _BASE.with_values(
-        {"dim": 8, "scratchpad_kib": 64, "accumulator_kib": 32, "bus_bits": 64}
-    ),
+    "tiny": _BASE.with_values({
+        "dim": 4,
+        "scratchpad_kib": 16,
+        "accumulator_kib": 8,
+        "bus_bits": 32,
+    }),
+    "small": _BASE.with_values({
+        "dim": 8,
+        "scratchpad_kib": 64,
+        "accumulator_kib": 32,
+        "bus_bits": 64,
+    }),
     "base": _BASE,
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
 }
@@ -30,7 +36,9 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
     A TOML file holds the parameters at its top level, and may name a `preset` that it starts from.
     Raises `ConfigError` that names the value, the rule and the place.
     """
-    config = _from_file(Path(source)) if source.endswith(".toml") else _from_preset(source, "preset")
+    config = (
+        _from_file(Path(source)) if source.endswith(".toml") else _from_preset(source, "preset")
+    )
     return config.with_values(dict(parse_override(text) for text in overrides))
 
 

@@ -1,11 +1,10 @@
 """The benchmarks: what must be reached, and what is."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from celosia.sim.display import Steps
-from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
@@ -24,6 +23,8 @@ __all__ = [
 ]
 
 BENCH_SCHEMA: Final = "celosia.bench/1"
+
+BENCHMARKS: Final = ("products", "speed")
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""
@@ -113,3 +114,49 @@ class ProductLine:
             "right": self.right,
             "run": self.report.document(),
         }
+
+
+def run_products(
+    tell: Progress, runner: Runner = run_workload, products: Sequence[Product] = PRODUCTS
+) -> tuple[ProductLine, ...]:
+    """Measure `products`, one after the other."""
+    steps = Steps(tell, len(products))
+    lines = []
+    for product in products:
+        steps.begin(product.name)
+        lines.append(ProductLine(product, runner(product.options(), steps).report))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What was measured; None: not asked for."""
+
+    products: tuple[ProductLine, ...] | None = None
+    command_line: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        """No result is wrong, and no number below its bound."""
+        return all(line.right for line in self.products or ())
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        products = self.products
+        return {
+            "schema": BENCH_SCHEMA,
+            "right": self.right,
+            "products": None if products is None else [line.document() for line in products],
+            "speed": None,
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(self.command_line),
+        }
+
+
+def run_bench(names: Sequence[str], tell: Progress, command_line: Sequence[str] = ()) -> Bench:
+    """Measure the benchmarks called `names`."""
+    return Bench(
+        products=run_products(tell) if "products" in names else None,
+        command_line=tuple(command_line),
+    )

@@ -1,31 +1,26 @@
 """The command line.  Commands are thin: what they do is in modules of its own."""
 
-import errno
-import functools
-import os
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from celosia.isa.config import ConfigError
+import celosia.isa
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import config_report
-from celosia.sim.bench import BENCHMARKS, Bench, run_bench
+from celosia.sim.bench import BENCHMARKS, run_bench
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
-from celosia.sim.errors import EnvironmentProblem
+from celosia.sim.document import write_documents
+from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
 from celosia.sim.options import (
+    FileOption,
     JsonOption,
     LatencyOption,
-    OutTypeOption,
+    OutType,
     PresetOption,
     RateOption,
     SeedOption,
@@ -34,14 +29,284 @@ from celosia.sim.options import (
     Simulator,
     StallOption,
 )
-from celosia.sim.output import STANDARD_OUTPUT, check_destination, write_array, write_file
-from celosia.sim.problems import InputError, OutputError
+from celosia.sim.output import (
+    STANDARD_INPUT,
+    STANDARD_OUTPUT,
+    check_destination,
+    read_bytes,
+    read_text,
+    write_array,
+    write_file,
+)
+from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
-from celosia.sim.workloads import PROGRAM_SUFFIX, WORKLOADS, WorkloadOptions
+from celosia.sim.workloads import WORKLOADS, WorkloadOptions
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.driver.device import MemoryTiming
-from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
+from celosia.sw.driver.program_file import load_program, parse_program
 
 __all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="celosia",
+    help="A transformer accelerator: its simulators, its compiler and its RTL.",
+    epilog="Exit code 0: right; 1: wrong; 2: bad input, or something is missing; 130: interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
+app.add_typer(config_app, name="config")
+
+
+def main() -> None:
+    """The entry point."""
+    run_guarded(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"celosia {versions()['celosia']}")
+        raise typer.Exit
+
+
+@app.callback()
+def _celosia(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@guarded
+def run(
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, or PROGRAM.cel.")
+    ],
+    *,
+    shape: Annotated[
+        str | None, typer.Option(metavar="MxNxK", help="matmul: random operands of this shape.")
+    ] = None,
+    a: FileOption = None,
+    b: FileOption = None,
+    bias: FileOption = None,
+    scale: Annotated[
+        float | None, typer.Option(help="matmul: int8 results are requantised by this.")
+    ] = None,
+    relu: Annotated[
+        bool, typer.Option("--relu", help="matmul: negative results become 0.")
+    ] = False,
+    transpose_b: Annotated[
+        bool, typer.Option("--transpose-b", help="matmul: B stands in memory as N x K.")
+    ] = False,
+    unsigned_a: Annotated[
+        bool, typer.Option("--unsigned-a", help="matmul: A is uint8 (of files: their type).")
+    ] = False,
+    out_type: Annotated[
+        OutType | None, typer.Option(help="matmul: the type of C (default: int8).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="C.npy", help="matmul: write C there if it is right.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="minilm-linears: the sentence.")] = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    simulator: SimOption = Simulator.VERILATOR,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    seed: SeedOption = MemoryTiming.seed,
+    json: JsonOption = None,
+    wave: Annotated[
+        Path | None, typer.Option(metavar="FILE.vcd", help="Write a waveform (amaranth).")
+    ] = None,
+) -> None:
+    """Run a workload on a simulator, and check every element of its results."""
+    options = RunOptions(
+        workload=workload,
+        simulator=simulator.value,
+        preset=preset,
+        overrides=tuple(overrides or ()),
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
+        details=WorkloadOptions(
+            shape=shape,
+            a=a,
+            b=b,
+            bias=bias,
+            scale=scale,
+            relu=relu,
+            out=out,
+            transpose_b=transpose_b,
+            unsigned_a=unsigned_a,
+            out_type=out_type.value if out_type else None,
+            text=text,
+        ),
+        wave=wave,
+        command_line=_command_line(),
+    )
+    for path in (json, out, wave):
+        check_destination(path)
+    with progress_bar() as tell:
+        outcome = run_workload(options, tell)
+    report = outcome.report
+    print_report(table_console(json), report)
+    if json:
+        write_file(json, as_json(report.document()))
+    if out and report.right and outcome.result is not None:
+        write_array(out, outcome.result)
+    raise typer.Exit(report.exit_code)
+
+
+@app.command()
+@guarded
+def bench(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all.")
+    ] = None,
+    *,
+    json: JsonOption = None,
+) -> None:
+    """Measure, and fail where a number is below its bound."""
+    if name is not None and name not in BENCHMARKS:
+        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    check_destination(json)
+    with progress_bar() as tell:
+        measured = run_bench([name] if name else BENCHMARKS, tell, _command_line())
+    print_bench(table_console(json), measured)
+    if json:
+        write_file(json, as_json(measured.document()))
+    raise typer.Exit(0 if measured.right else WRONG)
+
+
+@app.command()
+@guarded
+def verilog(
+    *,
+    preset: PresetOption = "base",
+    overrides: SetOption = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = STANDARD_OUTPUT,
+) -> None:
+    """Write the accelerator as Verilog, the same text whenever the RTL is the same."""
+    config = resolve_config(preset or "base", overrides or ())
+    check_destination(output)
+    with progress_bar() as tell:
+        tell("writing the Verilog", None)
+        # Loads Amaranth, which no other command needs.
+        text = import_module("celosia.sim.verilog").generate_verilog(config)
+    write_file(output, text)
+
+
+@config_app.command("show")
+@guarded
+def config_show(
+    preset: Annotated[
+        str, typer.Argument(metavar="[NAME|FILE.toml]", help=f"{', '.join(PRESETS)}, or a file.")
+    ] = "base",
+    *,
+    overrides: SetOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show every parameter of a configuration, and what follows from them."""
+    check_destination(json)
+    config = resolve_config(preset, overrides or ())
+    table_console(json).print(config_report.config_table(preset, config))
+    if json:
+        write_file(json, as_json(config_report.config_document(preset, config)))
+
+
+@config_app.command("list")
+@guarded
+def config_list(*, json: JsonOption = None) -> None:
+    """List the named configurations."""
+    check_destination(json)
+    table_console(json).print(config_report.preset_table(PRESETS))
+    if json:
+        write_file(json, as_json(config_report.presets_document(PRESETS)))
+
+
+@app.command()
+@guarded
+def asm(
+    program: Annotated[
+        str, typer.Argument(metavar="FILE", help="Assembly (.cel, .s); - is standard input.")
+    ],
+    *,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="RING.bin", help="- is standard output.")
+    ] = STANDARD_OUTPUT,
+) -> None:
+    """Turn assembly into the image of a command ring in memory, 24 bytes for each command."""
+    check_destination(output)
+    if output == STANDARD_OUTPUT and sys.stdout.isatty():
+        raise InputError("a ring image is nothing for a terminal: give -o FILE")
+    if program == STANDARD_INPUT:
+        parsed = parse_program(read_text(program), "standard input")
+    else:
+        parsed = load_program(program)
+    write_file(output, pack_ring(parsed.commands))
+
+
+@app.command()
+@guarded
+def disasm(
+    image: Annotated[
+        str, typer.Argument(metavar="[RING.bin]", help="A ring image; - is standard input.")
+    ] = STANDARD_INPUT,
+    *,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE.s", help="- is standard output.")
+    ] = STANDARD_OUTPUT,
+) -> None:
+    """Turn the image of a command ring into assembly."""
+    check_destination(output)
+    try:
+        text = disassemble(read_bytes(image))
+    except ValueError as error:
+        raise InputError(f"{image}: {error}") from None
+    write_file(output, text)
+
+
+@app.command(epilog=f"{REQUIRE_VARIABLE}=NAME,NAME makes the absence of these tools a failure.")
+@guarded
+def doctor(*, json: JsonOption = None) -> None:
+    """Show which tools this machine has, and which package has the rest."""
+    check_destination(json)
+    findings = examine()
+    table_console(json).print(doctor_table(findings))
+    if json:
+        write_file(json, as_json(doctor_document(findings)))
+    if any(finding.failed for finding in findings):
+        raise typer.Exit(BAD_INPUT)
+
+
+@app.command()
+@guarded
+def docs(
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; 1 if any is old.")
+    ] = False,
+) -> None:
+    """Write the documents that are generated from the contract (in a checkout)."""
+    root = Path(next(iter(celosia.isa.__path__))).parent
+    if not (root / "pyproject.toml").is_file():
+        raise InputError(f"{root}: not a checkout of Celosia; documents are written in one only")
+    stale = write_documents(root, check)
+    for name in stale:
+        typer.echo(f"{name}: {'out of date, run celosia docs' if check else 'written'}")
+    raise typer.Exit(WRONG if check and stale else 0)
+
+
+def _command_line() -> tuple[str, ...]:
+    return ("celosia", *sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -128,9 +128,7 @@ def _compile(device: Device, operator: Operator, timing: MemoryTiming) -> Compil
 def _expected(operands: Operands) -> NDArray[Any]:
     problem = operands.problem
     b = operands.b.T if problem.b_transposed else operands.b
-    return matmul_reference(
-        operands.a, b, operands.bias, scale=problem.scale, relu=problem.relu
-    )
+    return matmul_reference(operands.a, b, operands.bias, scale=problem.scale, relu=problem.relu)
 
 
 def _differences(left: Device, right: Device, region: Region) -> int:

@@ -1,9 +1,12 @@
 """The operands of a product: from NumPy files, or random ones of a given shape."""
 
+import os
 import re
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
-from typing import Any, Final
+from tokenize import TokenError
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +27,9 @@ _UNREADABLE: Final = (
     SyntaxError,
     TypeError,
     RecursionError,
+    TokenError,
 )
-"""What NumPy raises for files that are no arrays, or that were written to hurt."""
+"""What NumPy raises for headers that are none, or that were written to hurt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,22 +108,48 @@ def load_array(
     """
     place = f"{option} {path}"
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        with open(path, "rb") as file:
+            return _read_array(file, place, kinds, dimensions)
     except OSError as error:
         raise InputError(f"{place}: {error.strerror or error}") from None
+
+
+def _read_array(
+    file: BinaryIO, place: str, kinds: tuple[type[np.integer[Any]], ...], dimensions: int
+) -> NDArray[Any]:
+    shape, columns_first, dtype = _read_header(file, place)
+    kind = dtype.newbyteorder("=")
+    if kind not in kinds:
+        names = " or ".join(np.dtype(kind).name for kind in kinds)
+        raise InputError(f"{place}: elements are {dtype}, must be {names}")
+    if len(shape) != dimensions:
+        raise InputError(f"{place}: shape {shape}, must have {dimensions} dimensions")
+    if min(shape) < 1:
+        raise InputError(f"{place}: shape {shape}: every size must be at least 1")
+    start = file.tell()
+    held, promised = file.seek(0, os.SEEK_END) - start, prod(shape) * dtype.itemsize
+    if held < promised:
+        raise InputError(
+            f"{place}: not a complete file: {shape} of {dtype} are {promised:,} bytes, "
+            f"it has {held:,}"
+        )
+    file.seek(start)
+    data = np.frombuffer(file.read(promised), dtype)
+    return np.array(data.reshape(shape, order="F" if columns_first else "C"), kind, order="C")
+
+
+def _read_header(file: BinaryIO, place: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether columns come first, and type of the array in a ``.npy`` file."""
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    try:
+        return readers[np.lib.format.read_magic(file)](file)
+    except KeyError as version:
+        raise InputError(f"{place}: not a .npy file of version 1.0 or 2.0, but {version}") from None
     except _UNREADABLE as error:
-        raise InputError(f"{place}: not a complete .npy file of numbers: {error}") from None
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise InputError(f"{place}: an .npz archive, not one array (.npy)")
-    names = " or ".join(np.dtype(kind).name for kind in kinds)
-    if array.dtype.newbyteorder("=") not in kinds:
-        raise InputError(f"{place}: elements are {array.dtype}, must be {names}")
-    if array.ndim != dimensions:
-        raise InputError(f"{place}: shape {array.shape}, must have {dimensions} dimensions")
-    if not array.size:
-        raise InputError(f"{place}: shape {array.shape}: every size must be at least 1")
-    return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+        raise InputError(f"{place}: not a .npy file: {error}") from None
 
 
 def _integers(

@@ -9,8 +9,10 @@ import typer
 from celosia.isa.presets import PRESETS
 
 __all__ = [
+    "FileOption",
     "JsonOption",
     "LatencyOption",
+    "OutType",
     "PresetOption",
     "RateOption",
     "SeedOption",
@@ -29,10 +31,17 @@ class Simulator(StrEnum):
     VERILATOR = "verilator"
 
 
+class OutType(StrEnum):
+    """Types of a product's result."""
+
+    INT8 = "int8"
+    INT32 = "int32"
+
+
 _MEMORY = "Memory"
 
 PresetOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--preset",
         metavar="NAME|FILE.toml",
@@ -40,10 +49,13 @@ PresetOption = Annotated[
     ),
 ]
 SetOption = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Replace one parameter (repeatable)."),
 ]
 SimOption = Annotated[Simulator, typer.Option("--sim", help="What runs the program.")]
+FileOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.npy", help="matmul: an operand, in this file.")
+]
 SeedOption = Annotated[
     int,
     typer.Option(
@@ -68,7 +80,7 @@ LatencyOption = Annotated[
         min=1,
         max=1_000_000,
         metavar="CYCLES",
-        help="From a read's address to its first data, and from the last data to a write's response.",
+        help="From a read's address to its data, and from a write's last data to its response.",
         rich_help_panel=_MEMORY,
     ),
 ]
@@ -94,4 +106,3 @@ StallOption = Annotated[
         rich_help_panel=_MEMORY,
     ),
 ]
-OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to.")]

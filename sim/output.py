@@ -1,17 +1,30 @@
-"""Files that appear complete or not at all."""
+"""Files that appear complete or not at all, and standard input and output in their place."""
 
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final
 
-from celosia.sim.problems import OutputError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["STANDARD_OUTPUT", "check_destination", "open_atomically", "write_file"]
+from celosia.sim.problems import InputError, OutputError
 
-STANDARD_OUTPUT = "-"
+__all__ = [
+    "STANDARD_INPUT",
+    "STANDARD_OUTPUT",
+    "check_destination",
+    "open_atomically",
+    "read_bytes",
+    "read_text",
+    "write_array",
+    "write_file",
+]
+
+STANDARD_INPUT: Final = "-"
+STANDARD_OUTPUT: Final = "-"
 """In place of a file's name."""
 
 
@@ -75,6 +88,30 @@ def write_file(path: str | Path, data: bytes | str) -> None:
         raise
     except OSError as error:
         raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """What is in `path`, or on standard input if that is `STANDARD_INPUT`.  Raises `InputError`."""
+    if str(path) == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def read_text(path: str | Path) -> str:
+    """What `read_bytes` reads, as text."""
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file: {error}") from None
+
+
+def write_array(path: str | Path, array: NDArray[Any]) -> None:
+    """Put `array` into the ``.npy`` file `path`."""
+    with open_atomically(path) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 @contextlib.contextmanager

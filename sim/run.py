@@ -2,8 +2,10 @@
 
 import time
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from celosia.sim.measure import measure_product, measure_program
 from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
+from celosia.sim.rtl_device import Setup
 from celosia.sim.workloads import (
     PROGRAM_SUFFIX,
     WorkloadOptions,
@@ -27,6 +30,8 @@ from celosia.sw.driver.program_file import ProgramFile, load_program
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
+_WAVE_SUFFIX: Final = ".vcd"
+
 
 class Opener(Protocol):
     """`celosia.sim.devices.open_device`, or what takes its place in a test."""
@@ -35,10 +40,10 @@ class Opener(Protocol):
         self,
         name: str,
         config: AcceleratorConfig,
-        timing: MemoryTiming = ...,
-        memory_bytes: int = ...,
+        timing: MemoryTiming,
+        memory_bytes: int,
         *,
-        progress: Progress = ...,
+        progress: Progress,
     ) -> Device:
         """Open a device."""
         ...
@@ -55,8 +60,10 @@ class RunOptions:
     """A name or a ``.toml`` file; None: what the program file says, else `base`."""
     overrides: tuple[str, ...] = ()
     """``key=value``."""
-    timing: MemoryTiming = MemoryTiming()
-    details: WorkloadOptions = WorkloadOptions()
+    timing: MemoryTiming = field(default_factory=MemoryTiming)
+    details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    wave: Path | None = None
+    """Where a waveform goes."""
     command_line: tuple[str, ...] = ()
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
@@ -89,6 +96,8 @@ def run_workload(
     part of the report.
     """
     check_options(options.workload, options.details)
+    if options.wave is not None:
+        opener = _waving(options.wave, options.simulator)
     if options.workload.endswith(PROGRAM_SUFFIX):
         return _run_program(options, tell, opener)
     return _run_operators(options, tell, opener)
@@ -157,6 +166,28 @@ def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) ->
     """
     other = replace(options.timing, seed=options.timing.seed + 1)
     return open_device("functional", config, other, memory_bytes)
+
+
+def _waving(path: Path, simulator: str) -> Opener:
+    """An opener whose devices write a waveform to `path`."""
+    if simulator != "amaranth":
+        raise InputError(f"--wave {path}: only --sim amaranth writes waveforms, not {simulator}")
+    if path.suffix != _WAVE_SUFFIX:
+        raise InputError(f"--wave {path}: waveforms are {_WAVE_SUFFIX} files")
+
+    def wave_device(
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        # Loaded when it is asked for: Amaranth takes a good part of a second.
+        wave = import_module("celosia.sim.wave")
+        return wave.WaveDevice(path, Setup(config, timing, memory_bytes, progress))
+
+    return wave_device
 
 
 def _open(

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import ARRAY_OWNERS
+from celosia.sim.bench import Bench, ProductLine
 from celosia.sim.doctor import Finding
 from celosia.sim.report import Measurement, Report
 
@@ -16,11 +17,13 @@ __all__ = [
     "doctor_table",
     "owner_table",
     "percent",
+    "print_bench",
     "print_report",
+    "products_table",
     "results_table",
 ]
 
-_BAR_CELLS: Final = 24
+_BAR_CELLS: Final = 16
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _NOTHING: Final = "-"
 
@@ -41,6 +44,12 @@ def print_report(console: Console, report: Report) -> None:
             )
         elif not part.elements_checked:
             console.print(f"[red]{escape(part.name)}: nothing was checked[/]")
+
+
+def print_bench(console: Console, bench: Bench) -> None:
+    """Every table that was measured."""
+    if bench.products is not None:
+        console.print(products_table(bench.products))
 
 
 def results_table(report: Report) -> Table:
@@ -67,7 +76,6 @@ def results_table(report: Report) -> Table:
 
 
 def _result_row(part: Measurement, config: AcceleratorConfig) -> tuple[str, ...]:
-    mismatches = f"{part.mismatches:,} of {part.elements_checked:,}"
     return (
         escape(part.name),
         part.shape or _NOTHING,
@@ -75,8 +83,13 @@ def _result_row(part: Measurement, config: AcceleratorConfig) -> tuple[str, ...]
         percent(part.utilization(config)),
         _limit(part, config),
         f"{part.dram_read_bytes + part.dram_write_bytes:,}",
-        f"[green]{mismatches}[/]" if part.right else f"[red]{mismatches}[/]",
+        _mismatches(part),
     )
+
+
+def _mismatches(part: Measurement) -> str:
+    text = f"{part.mismatches:,} of {part.elements_checked:,}"
+    return f"[green]{text}[/]" if part.right else f"[red]{text}[/]"
 
 
 def _limit(part: Measurement, config: AcceleratorConfig) -> str:
@@ -88,7 +101,7 @@ def _limit(part: Measurement, config: AcceleratorConfig) -> str:
 
 def owner_table(part: Measurement) -> Table:
     """Whose the array's cycles were, as numbers, shares and bars."""
-    cycles = part.cycles or part.counters.get("cycles", 0)
+    cycles = part.counters.get("cycles", 0)
     table = Table(title="The array's cycles", title_justify="left")
     table.add_column("owner", no_wrap=True)
     table.add_column("cycles", justify="right", no_wrap=True)
@@ -99,6 +112,29 @@ def owner_table(part: Measurement) -> Table:
         count = part.counters.get(owner.name, 0)
         share = count / cycles if cycles else 0.0
         table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
+    return table
+
+
+def products_table(lines: Sequence[ProductLine]) -> Table:
+    """What must be reached, what is, and what is possible."""
+    table = Table(
+        title="Products on preset base, Verilator, 16 bytes per cycle", title_justify="left"
+    )
+    table.add_column("M x N x K", overflow="fold")
+    for head in ("cycles", "reached", "at least", "limit", "Gemmini", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
+            _NOTHING if total.cycles is None else f"{total.cycles:,}",
+            f"[{color}]{percent(line.reached)}[/]",
+            percent(line.product.bound),
+            percent(line.limit),
+            percent(line.product.gemmini),
+            _mismatches(total),
+        )
     return table
 
 
@@ -122,7 +158,7 @@ def doctor_table(findings: Sequence[Finding]) -> Table:
 
 def percent(share: float | None) -> str:
     """A share of 1 for people."""
-    return _NOTHING if share is None else f"{share:.1%}"
+    return _NOTHING if share is None else f"{share:.2%}"
 
 
 def _bar(share: float) -> str:

@@ -114,9 +114,8 @@ def run_tools(commands: list[list[str]], work: Path, **environment: str) -> None
                 )
         for number, process in enumerate(running):
             if process.wait():
-                raise EnvironmentProblem(
-                    _complaint(commands[number], process.returncode, work, number)
-                )
+                log = work / f"tool{number}.log"
+                raise EnvironmentProblem(_complaint(commands[number][0], process.returncode, log))
     finally:
         for process in running:
             _end(process)

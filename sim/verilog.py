@@ -1,6 +1,6 @@
 """The RTL as Verilog, the same text byte for byte whenever the RTL is the same.
 
-What Amaranth writes is changed in two ways, neither of which changes what it means:
+What Amaranth writes is changed in three ways:
 
 * The initial zeros of memories go: real memories hold garbage, and one line per row is most of
   the file.  Tables that are not all zeros stay.
@@ -8,10 +8,15 @@ What Amaranth writes is changed in two ways, neither of which changes what it me
   ``always @* begin n = r; if (e) n = d; end  always @(posedge clk) r <= n;``, is written
   as ``always @(posedge clk) begin if (e) r <= d; end``.  Verilator then neither computes nor
   stores `n`: a register whose enable is low costs one branch, or none.
+* ``always @* x[3:0] = 4'h0;`` would never be executed, because nothing in it ever changes.  It gets
+  a condition that is looked at once, as Yosys gives to larger blocks.
 """
 
+import gc
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 from amaranth.back import verilog
@@ -33,7 +38,10 @@ _COMPUTED = re.compile(
     r"    if \(\\\$auto\$verilog_backend\.cc:\d+:dump_module\$\d+ \) begin end\n"
     r"((?:    .*\n)*?)  end\n"
 )
-_CLOCKED = re.compile(r"  always @\((posedge|negedge) (\S+ ?)\)\n    (\S+ ?)<= (\\\$\d+ );\n")
+_CLOCKED = re.compile(
+    r"  always @\((posedge|negedge) (\S+ ?)\)\n    (\\\S+ |\w+) ?<= (\\\$\d+ );\n"
+)
+_CONSTANT = re.compile(r"  always @\*\n    (\S+ ?(?:\[[^]]*\] )?= \d+'\w+;)\n")
 _NAME = re.compile(r"\\\$\d+ ")
 _TARGET = re.compile(r"^( *)(\\\$\d+ ) ?((?:\[[^]]*\] )?)= ", re.MULTILINE)
 _DECLARED = re.compile(r"  reg (?:\[[^]]*\] )?(\\\$\d+ );\n")
@@ -48,17 +56,39 @@ def generate_verilog(config: AcceleratorConfig) -> str:
 
 def to_verilog(top: wiring.Component) -> str:
     """The Verilog of a component with the accelerator's ports, as `generate_verilog` writes it."""
-    return clean_verilog(
-        verilog.convert(top, name=TOP_NAME, emit_src=False, strip_internal_attrs=True)
-    )
+    with _without_garbage_collection():
+        text = verilog.convert(top, name=TOP_NAME, emit_src=False, strip_internal_attrs=True)
+    return clean_verilog(text)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Amaranth makes millions of small objects that stay: looking through them takes a third."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def clean_verilog(text: str) -> str:
     """Amaranth's output without initial zeros in memories and with registers folded."""
     text = _INITIAL.sub(lambda block: block[0] if _NONZERO.search(block[0]) else "", text)
-    return "".join(
-        _fold_registers(module) for module in re.split(f"(?<={_MODULE_END})", text) if module
-    )
+    modules = re.split(f"(?<={_MODULE_END})", text)
+    return "".join(_start_constants(_fold_registers(module)) for module in modules)
+
+
+def _start_constants(module: str) -> str:
+    declaration = "  reg \\$start = 0;\n"
+
+    def start(block: re.Match[str]) -> str:
+        nonlocal declaration
+        declared, declaration = declaration, ""
+        return f"{declared}  always @* begin\n    if (\\$start ) begin end\n    {block[1]}\n  end\n"
+
+    return _CONSTANT.sub(start, module)
 
 
 def _fold_registers(module: str) -> str:
@@ -89,7 +119,7 @@ def _fold_registers(module: str) -> str:
 
 def _assign(body: str, register: str) -> str:
     """`body` with `register` as the target; a register that keeps its value is not mentioned."""
-    body = _TARGET.sub(lambda match: f"{match[1]}{register}{match[3]}<= ", body)
+    body = _TARGET.sub(lambda match: f"{match[1]}{register} {match[3]}<= ", body)
     name = re.escape(register.strip())
     keeps = re.compile(rf"\A(?:    {name} ?((?:\[[^]]*\])?) ?<= {name} ?\1 ?;\n)+")
     return keeps.sub("", body)

@@ -1,13 +1,13 @@
-"""Cycles and bytes of a scheduled product, by formulas: what scheduling decisions compare.
+"""Cycles and bytes of a scheduled product, without simulation: what scheduling decisions compare.
 
-A product is a sequence of blocks of C.  A block takes as long as the slowest of three: the array,
-its loads, its stores; the blocks before and after it overlap with it in the other two.  Before the
-first block, the first operands come in; after the last, its last tiles leave.  Bank conflicts,
-hazards and refused commands are not modeled.
+A product is a sequence of blocks of C.  Block by block, `predict_matmul` follows three clocks: when
+the array is done, when all loads are, and when all stores are.  A block starts when the one before
+it is done and its place in the accumulator has been drained; it lasts as long as its products, or
+its loads; it leaves when it is done and the stores before it are.  Bank conflicts and refused
+commands are not modeled, beyond the little that loads lose when they set the pace.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,17 +15,20 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.schedule import MatMulSchedule
+from celosia.sw.traffic import Move, Traffic
 
-__all__ = ["Prediction", "cut", "predict_matmul", "product_cycles"]
+__all__ = ["Prediction", "predict_matmul", "product_cycles"]
 
 MIN_PRODUCT_CYCLES: Final = 4
 """Two commands at two cycles each."""
-START_CYCLES: Final = 30
+START_CYCLES: Final = 5
 """From the first command to the first read address, and from the last byte to the first row."""
-END_CYCLES: Final = 30
-"""From a result in the accumulator to its first byte on the bus, and other ends of pipelines."""
-REQUEST_CYCLES: Final = 8
-"""How long a request is in flight beyond the memory's latency and its own transfer."""
+DRAIN_CYCLES: Final = 14
+"""From a result in the accumulator to its first byte on the bus."""
+SHARPNESS: Final = 10
+"""How little two equally slow parties hinder each other: they take 2^(1/SHARPNESS) times as long."""
+FOLLOWED_BLOCKS: Final = 400
+"""Blocks that are followed one by one; the rest goes on at the pace of the later half of these."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +44,6 @@ class Prediction:
     """After the last product."""
     read_bytes: int
     write_bytes: int
-
-
-def cut(extent: int, step: int) -> list[int]:
-    """Sizes of the pieces of `extent`; only the last may be short."""
-    return [min(step, extent - start) for start in range(0, extent, step)]
 
 
 def product_cycles(rows: int, config: AcceleratorConfig) -> int:
@@ -64,17 +62,14 @@ def predict_matmul(
 
 
 @dataclass(frozen=True)
-class _Move:
-    """Bytes, and the cycles in which the bus moves them."""
+class _Block:
+    """A block of C, or a part of the last one."""
 
-    bytes: int = 0
-    cycles: float = 0.0
-
-    def __add__(self, other: "_Move") -> "_Move":
-        return _Move(self.bytes + other.bytes, self.cycles + other.cycles)
-
-    def __mul__(self, count: int) -> "_Move":
-        return _Move(self.bytes * count, self.cycles * count)
+    work: float
+    """Cycles of the array."""
+    load: Move
+    store: float
+    """Cycles in which it leaves."""
 
 
 class _Model:
@@ -86,116 +81,137 @@ class _Model:
         timing: MemoryTiming,
     ):
         self.problem, self.config, self.schedule, self.timing = problem, config, schedule, timing
+        self.traffic = Traffic(problem, config, schedule, timing)
         self.k_tiles = -(-problem.k // config.dim)
-        self.rate = min(config.bus_bytes, timing.bytes_per_cycle)
+        self.known: dict[tuple[int, int, bool, bool], _Block] = {}
 
     def predict(self) -> Prediction:
-        """Sum over kinds of blocks, which are few."""
-        total, array, moved = 0.0, 0, _Move()
-        for m, m_count, first_m in _kinds(self.schedule.rows):
-            for n, n_count, first_n in _kinds(self.schedule.cols):
-                work = product_cycles(m, self.config) * n * self.k_tiles
-                load = self._load(m, n, first_m, first_n)
-                store = self._store(m, n).cycles
-                total += m_count * n_count * max(work, load.cycles, store)
-                array += m_count * n_count * work
-                moved += load * (m_count * n_count)
-        start, end = round(self._start()), round(self._end())
+        blocks = list(self._blocks())
+        followed = blocks[:FOLLOWED_BLOCKS]
+        start = self._start()
+        clocks = _Clocks(self.config, self.schedule, start + self.timing.latency, self.k_tiles)
+        ends = [clocks.follow(block) for block in followed]
+        rest = sum(block.work for block in blocks[FOLLOWED_BLOCKS:])
+        if rest:
+            half = len(followed) // 2
+            pace = (ends[-1] - ends[half]) / sum(block.work for block in followed[half + 1 :])
+            rest *= pace
+        cycles = clocks.stores + rest + self.timing.latency
         return Prediction(
-            cycles=round(total) + start + end,
-            array_cycles=array,
-            start_cycles=start,
-            end_cycles=end,
-            read_bytes=moved.bytes,
+            cycles=round(cycles),
+            array_cycles=round(sum(block.work for block in blocks)),
+            start_cycles=round(start),
+            end_cycles=round(cycles - clocks.array - rest),
+            read_bytes=sum(block.load.bytes for block in blocks),
             write_bytes=self.problem.m * self.problem.n * self.problem.c_bytes,
         )
 
-    def _load(self, m: int, n: int, first_m: bool, first_n: bool) -> _Move:
+    def _blocks(self) -> Iterator[_Block]:
+        """Blocks in order; the last one in its parts."""
+        schedule = self.schedule
+        rows = [(m, i == 0) for i, m in enumerate(schedule.rows)]
+        cols = [(n, j == 0) for j, n in enumerate(schedule.cols)]
+        if schedule.outer == "rows":
+            visits = [(m, n, new_a, new_b) for m, new_b in rows for n, new_a in cols]
+        else:
+            visits = [(m, n, new_a, new_b) for n, new_a in cols for m, new_b in rows]
+        yield from (self._block(*visit) for visit in visits[: -1 if schedule.tail else None])
+        if schedule.tail:
+            yield from self._parts(*visits[-1])
+
+    def _block(self, m: int, n: int, first_col: bool, first_row: bool) -> _Block:
+        key = (m, n, first_col, first_row)
+        if key not in self.known:
+            work = product_cycles(m, self.config) * n * self.k_tiles
+            load = self._load(m, n, first_col, first_row)
+            self.known[key] = _Block(work, load, self.traffic.store_cycles(m, n))
+        return self.known[key]
+
+    def _parts(self, m: int, n: int, first_col: bool, first_row: bool) -> Iterator[_Block]:
+        """The last block, part by part; each loads the pieces of B that it begins."""
+        whole = self._block(m, n, first_col, first_row)
+        step, done = self.schedule.b_n_tiles, 0
+        for part in self.schedule.tail:
+            begun = min(n, -(-(done + part) // step) * step) - min(n, -(-done // step) * step)
+            share = begun / n
+            load = Move(
+                round(whole.load.bytes * share),
+                whole.load.cycles * share,
+                round(whole.load.pieces * share),
+            )
+            yield _Block(whole.work * part / n, load, self.traffic.store_cycles(m, part))
+            done += part
+
+    def _load(self, m: int, n: int, first_col: bool, first_row: bool) -> Move:
         """What comes in for a block."""
-        load = _Move()
-        if first_n or not self.schedule.keep_a:
-            load += self._rows(m, self.problem.k, self.schedule.a_tiles)
-        if first_m or not self.schedule.keep_b:
-            load += self._b(n)
-        if self.problem.bias:
-            load += self._bias(n) if first_m or self.schedule.bias_slots < 2 else _Move()
+        load = Move()
+        if first_col or not self.schedule.keep_a:
+            load += self.traffic.a(m)
+        if first_row or not self.schedule.keep_b:
+            load += self.traffic.b(n)
+        if self.problem.bias and (first_row or self.schedule.bias_slots < len(self.schedule.cols)):
+            load += self.traffic.bias(n)
         return load
 
-    def _rows(self, rows: int, cols: int, tiles: int) -> _Move:
-        """`rows` rows of `cols` bytes, in pieces of `tiles` tiles."""
-        pieces = cut(cols, tiles * self.config.dim)
-        return _Move(rows * cols, rows * sum(self._request(piece, cols) for piece in pieces))
-
-    def _request(self, size: int, pitch: int) -> float:
-        """Cycles per read of `size` bytes, many in flight, in rows that are `pitch` bytes apart."""
-        bus = self.config.bus_bytes
-        unaligned = bus if pitch % bus and pitch != size else 0
-        transfer = (-(-size // bus) * bus + unaligned) / self.rate
-        flight = self.timing.latency + REQUEST_CYCLES + transfer
-        return max(transfer, flight / self.config.read_requests)
-
-    def _b(self, n: int) -> _Move:
-        """A block of columns of B, of `n` tiles."""
-        schedule, columns = self.schedule, min(n * self.config.dim, self.problem.n)
-        if self.problem.b_transposed:
-            return self._rows(columns, self.problem.k, schedule.b_k_tiles)
-        return self._rows(self.problem.k, columns, schedule.b_n_tiles)
-
-    def _bias(self, n: int) -> _Move:
-        return self._rows(1, 4 * n * self.config.dim, n)
-
-    def _store(self, m: int, n: int) -> _Move:
-        """The accumulator gives a row per cycle; the bus may be slower."""
-        size = self.config.dim * self.problem.c_bytes
-        return _Move(m * n * size, m * n * max(1.0, size / self.rate))
-
     def _start(self) -> float:
-        """The first pieces of A and B, the first weights, and what the array then waits for."""
-        schedule, dim = self.schedule, self.config.dim
-        weights = 2 * dim if self.problem.b_transposed else dim
-        first = START_CYCLES + self.timing.latency + weights
-        first += self._first_a(schedule.first_a_tiles).cycles + self._first_b().cycles
+        """When the first product starts, and what the array then waits for."""
+        schedule, traffic = self.schedule, self.traffic
+        weights = self.config.dim * (2 if self.problem.b_transposed else 1)
+        first = START_CYCLES + weights
+        first += traffic.first_a_cycles(schedule.first_a_tiles) + traffic.first_b_cycles()
         rest = schedule.a_tiles - schedule.first_a_tiles
-        if not rest:
-            return first
-        work = product_cycles(schedule.rows[0], self.config) * schedule.cols[0]
-        pieces = -(-schedule.cols[0] // schedule.b_n_tiles)
-        return first + max(0.0, self._first_a(rest).cycles + self._first_b().cycles * pieces - work)
-
-    def _first_a(self, tiles: int) -> _Move:
-        cols = min(self.problem.k, tiles * self.config.dim)
-        return _Move(0, self.schedule.rows[0] * self._request(cols, self.problem.k))
-
-    def _first_b(self) -> _Move:
-        schedule, problem, dim = self.schedule, self.problem, self.config.dim
-        k = min(problem.k, schedule.b_k_tiles * dim)
-        n = min(problem.n, min(schedule.b_n_tiles, schedule.cols[0]) * dim)
-        rows, cols = (n, k) if problem.b_transposed else (k, n)
-        return _Move(0, rows * self._request(cols, problem.b_shape[1]))
-
-    def _end(self) -> float:
-        """The last row through the array, and the last tiles out."""
-        schedule = self.schedule
-        rows, tiles = schedule.rows[-1], schedule.cols[-1]
-        parts = schedule.tail or (tiles,)
-        last = min(parts[-1], schedule.store_tiles)
-        all_stores, last_store = self._store(rows, tiles).cycles, self._store(rows, last).cycles
-        covered = rows * ((tiles - last) if len(parts) == 1 else last * self.k_tiles)
-        drain = max(last_store, all_stores - covered)
-        pipeline = 2 * self.config.dim + END_CYCLES + self.timing.latency
-        return pipeline + drain + (self._late_tail() if len(parts) > 1 else 0.0)
-
-    def _late_tail(self) -> float:
-        """What the last part costs beyond its block if loads, not the array, set the pace."""
-        rows, tiles = self.schedule.rows, self.schedule.cols
-        load = self._load(rows[-1], tiles[-1], len(rows) == 1, len(tiles) == 1).cycles
-        work = product_cycles(rows[-1], self.config) * tiles[-1] * self.k_tiles
-        last_part = work * self.schedule.tail[-1] / tiles[-1]
-        return max(work, load + last_part) - max(work, load)
+        if rest:
+            work = product_cycles(schedule.rows[0], self.config) * schedule.cols[0]
+            pieces = -(-schedule.cols[0] // schedule.b_n_tiles)
+            next_b = traffic.first_b_cycles() * pieces
+            first += max(0.0, traffic.first_a_cycles(rest) + next_b - work)
+        return first
 
 
-def _kinds(sizes: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
-    """Size, count and whether it is the first one, for blocks that cost the same."""
-    yield sizes[0], 1, True
-    for size, count in Counter(sizes[1:]).items():
-        yield size, count, False
+class _Clocks:
+    """When array, loads and stores are done with the blocks so far."""
+
+    def __init__(
+        self, config: AcceleratorConfig, schedule: MatMulSchedule, start: float, k_tiles: int
+    ):
+        block_rows = schedule.row_pitch * max(schedule.cols)
+        self.places = 2 * (config.accumulator_rows // 2 // block_rows)
+        self.lookahead = schedule.lookahead
+        self.shared_port = config.accumulator_banks == 1 and k_tiles > 1
+        self.pipeline = 2 * config.dim + DRAIN_CYCLES
+        self.k_tiles = k_tiles
+        self.array = start
+        self.loads = START_CYCLES + 0.0
+        self.stores = 0.0
+        self.drained: list[float] = []
+        """When each block had left."""
+        self.gate = 0.0
+        """When the loads of the next block may begin."""
+
+    def follow(self, block: _Block) -> float:
+        """Take `block`; returns when the array is done with it."""
+        begin = self.array
+        if len(self.drained) >= self.places:
+            begin = max(begin, self.drained[-self.places])
+        if self.shared_port and self.drained:
+            begin = max(begin, self.drained[-1] - block.work / self.k_tiles)
+        self.loads = max(self.loads, self.gate) + block.load.cycles
+        waiting = max(0.0, self.loads - begin)
+        self.array = begin + _slower(block.work, waiting)
+        if block.load.pieces:
+            self.array = max(self.array, self.loads + block.work / block.load.pieces)
+            ahead = min(1.0, self.lookahead / block.load.pieces)
+        else:
+            ahead = 1.0
+        self.gate = self.array - ahead * (self.array - begin)
+        finished = self.array if self.k_tiles > 1 else begin
+        leaves = max(finished + self.pipeline, self.stores)
+        self.stores = max(leaves + block.store, self.array + self.pipeline)
+        self.drained.append(self.stores)
+        return self.array
+
+
+def _slower(one: float, other: float) -> float:
+    """A little more than the larger of the two, if they are close."""
+    high, low = max(one, other), min(one, other)
+    return high * (1 + (low / high) ** SHARPNESS) ** (1 / SHARPNESS) if high else 0.0

@@ -44,6 +44,14 @@ class ArrayPath(wiring.Component):
         Rows of A*W.
     """
 
+    weight_control: data.View
+    row_control: data.View
+    weights: data.View
+    operands: data.View
+    d_valid: Signal
+    d: data.View
+    sums: data.View
+
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         self.latency = LOCAL_READ_LATENCY + mesh_latency(config)

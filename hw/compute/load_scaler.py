@@ -89,8 +89,11 @@ class LoadScaler(wiring.Component):
         s1_enable, s2_enable = Signal(), Signal()
         with m.If(self.advance):
             m.d.sync += [s1_enable.eq(self.enable), s2_enable.eq(s1_enable)]
-        move_1 = self.advance & self.enable
-        move_2 = self.advance & s1_enable
+        move_1, move_2 = Signal(), Signal()
+        m.d.comb += [
+            move_1.eq(self.advance & self.enable),
+            move_2.eq(self.advance & s1_enable),
+        ]
 
         # What all lanes share: the mantissa goes into stage 1, the exponent into stage 3.
         mantissa, *exponent = _decode(self.scale)
@@ -118,12 +121,12 @@ class LoadScaler(wiring.Component):
             s2_product = Signal(PRODUCT_BITS, name=f"s2_product_{lane}", reset_less=True)
             with m.If(move_2):
                 m.d.sync += s2_negative.eq(s1_negative)
-                m.d.sync += s2_product.eq(_round_to_float(s1_product))
+                m.d.sync += s2_product.eq(_round_to_float(m, s1_product, lane))
 
             # Stage 3, to be registered by the user: to an integer.  Evaluated only when needed.
             with m.If(s2_enable):
-                magnitude = _to_magnitude(m, s2_product, s2_negative, exponent, lane)
-                m.d.comb += self.results[lane].eq(Mux(s2_negative, -magnitude, magnitude))
+                result = _to_integer(m, s2_product, s2_negative, exponent, lane)
+                m.d.comb += self.results[lane].eq(result)
 
         return m
 
@@ -145,31 +148,37 @@ def _magnitude(element: Value) -> Value:
     return Mux(element < 0, -element, element)[:ELEMENT_BITS]
 
 
-def _round_to_float(product: Value) -> Value:
+def _round_to_float(m: Module, product: Value, lane: int) -> Value:
     """`product` to its leading 24 bits, to nearest, ties to even; the bits dropped become 0."""
     # Bit k: the leading one is at least k + 1 places too high, so that bit k is dropped.
-    dropped = Cat(
-        product[MANTISSA_BITS + place : MANTISSA_BITS + DROPPED_BITS].any()
-        for place in range(DROPPED_BITS)
-    )
+    dropped = Signal(DROPPED_BITS, name=f"s2_dropped_{lane}")
+    rounded = Signal(PRODUCT_BITS + 1, name=f"s2_rounded_{lane}")
+    excess = product[MANTISSA_BITS : MANTISSA_BITS + DROPPED_BITS]
     last_dropped = dropped & ~(dropped >> 1)
     odd = (last_dropped & product[1 : DROPPED_BITS + 1]).any()
-    rounded = product + (dropped >> 1) + odd
+    m.d.comb += [
+        dropped.eq(Cat(excess[place:].any() for place in range(DROPPED_BITS))),
+        rounded.eq(product + (dropped >> 1) + odd),
+    ]
     return Cat(rounded[:DROPPED_BITS] & ~dropped, rounded[DROPPED_BITS:PRODUCT_BITS])
 
 
-def _to_magnitude(
+def _to_integer(
     m: Module, product: Value, negative: Value, exponent: Sequence[Value], lane: int
 ) -> Value:
-    """The absolute value of the result, to nearest, ties to even, saturated."""
+    """The result: to nearest, ties to even, saturated."""
     shift, tiny, huge = exponent
     shifted = Signal((product << shift).shape(), name=f"s3_shifted_{lane}")
-    m.d.comb += shifted.eq(product << shift)
+    rounded = Signal(len(shifted) - POINT + 1, name=f"s3_rounded_{lane}")
+    magnitude = Signal(ELEMENT_BITS, name=f"s3_magnitude_{lane}")
+
     whole, fraction = shifted[POINT:], shifted[:POINT]
     up = fraction[-1] & (fraction[:-1].any() | whole[0])
-    rounded = Signal((whole + up).shape(), name=f"s3_rounded_{lane}")
-    m.d.comb += rounded.eq(whole + up)
-
     top = (1 << (ELEMENT_BITS - 1)) - 1 + negative
     saturates = (rounded > top) | (huge & product.any())
-    return Mux(tiny, 0, Mux(saturates, top, rounded))[:ELEMENT_BITS]
+    m.d.comb += [
+        shifted.eq(product << shift),
+        rounded.eq(whole + up),
+        magnitude.eq(Mux(tiny, 0, Mux(saturates, top, rounded))),
+    ]
+    return Mux(negative, -magnitude, magnitude)

@@ -24,9 +24,9 @@ class Mesh(wiring.Component):
     """A weight-stationary array of ``dim`` x ``dim`` multiply-accumulate cells.
 
     Activations enter at the left, one row of A per cycle, and move right; partial sums move down.
-    Skewing at the inputs and aligning at the outputs happen inside: ``sums`` is A*W for the row that
-    was on ``a`` exactly `mesh_latency` = 2*dim - 1 cycles ago, one row per cycle.  Nothing stalls and
-    nothing is reset: what enters without meaning comes out without meaning.
+    Skewing at the inputs and aligning at the outputs happen inside: ``sums`` is A*W for the row
+    that was on ``a`` exactly `mesh_latency` = 2*dim - 1 cycles ago, one row per cycle.  Nothing
+    stalls and nothing is reset: what enters without meaning comes out without meaning.
 
     Each cell has an active and a shadow weight.  The shadow weights of array row r are taken from
     ``weights`` r cycles after ``weights_start``: rows 0 to dim - 1 arrive in consecutive cycles,
@@ -56,6 +56,12 @@ class Mesh(wiring.Component):
     sums : ``Out(ArrayLayout(signed(partial_sum_bits), dim))``
         A row of the product, exact.
     """
+
+    a: data.View
+    weights: data.View
+    weights_start: Signal
+    swap: Signal
+    sums: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config

@@ -1,7 +1,7 @@
-"""The way out of the accumulator: bias, float32-encoded scale, saturation, activation."""
+"""The way out of the local memories: bias, float32-encoded scale, saturation, activation."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.isa.config import AcceleratorConfig
@@ -12,27 +12,28 @@ ELEMENT_BITS = 32
 MANTISSA_BITS = 24
 """Of a float32, the hidden bit included."""
 FRACTION_BITS = MANTISSA_BITS - 1
-EXPONENT_BITS = 8
 EXPONENT_BIAS = 127
 LOW_BITS = ELEMENT_BITS - MANTISSA_BITS
-"""Of an int32, those that its float32 rounds away."""
+"""Of an int32, those that its float32 may round away."""
 
 OUTPUT_BITS = 8
 SMALLEST_EXPONENT = -2
-"""A float32 below 2^-2 stays below one half when its product's top bit adds one to the exponent."""
+"""Of a product that may still become 1: its top bit may stand one higher than its factors say."""
 SHIFT_BITS = (OUTPUT_BITS - SMALLEST_EXPONENT).bit_length()
-"""Of a left shift by ``exponent - SMALLEST_EXPONENT``, for exponents of up to `OUTPUT_BITS`."""
+"""Of a left shift by exponent - SMALLEST_EXPONENT, for exponents of up to OUTPUT_BITS."""
+POINT = FRACTION_BITS - SMALLEST_EXPONENT
+"""Bits after the binary point of a product after this shift."""
 
 
 class RequantizeRequest(data.StructLayout):
-    """A row of int32 and what becomes of it."""
+    """What becomes of the row that is there in this cycle."""
 
-    def __init__(self, config: AcceleratorConfig):
+    def __init__(self) -> None:
         super().__init__({
-            "row": data.ArrayLayout(signed(ELEMENT_BITS), config.dim),
-            "bias": data.ArrayLayout(signed(ELEMENT_BITS), config.dim),
-            "biased": 1,  # Add `bias`, which is meaningless otherwise.
-            "raw": 1,  # Leave the sum as it is: no scale, no activation.
+            "valid": 1,
+            "as_it_is": 1,  # Take the row from `bytes`, neither scale nor activate it.
+            "raw": 1,  # Neither scale nor activate it.
+            "biased": 1,  # Add `bias`.  Not to `bytes`.
             "relu": 1,
             "scale": unsigned(32),  # The bits of a float32.
         })
@@ -41,15 +42,18 @@ class RequantizeRequest(data.StructLayout):
 class Requantizer(wiring.Component):
     """Scales rows of int32 down to int8, exactly as `celosia.isa.numerics.requantize` defines it.
 
-    An element becomes ``requantize(x + bias, scale)``, where the sum wraps at 32 bits, then
-    ``relu`` of that; with ``raw`` it becomes ``x + bias``.  There is no floating-point unit: a lane
-    normalizes, multiplies 24 by 24 bits, and rounds three times, to float32 twice and then to an
-    integer, each to nearest and ties to even.  Every bit pattern is a legal scale (NaN gives 0,
-    infinity saturates).
+    An element x of ``row`` becomes ``requantize(x + bias, scale)``, where the sum wraps at 32 bits,
+    and then its `relu` if asked; a raw one becomes ``x + bias``.  There is no floating-point unit:
+    a lane normalizes, multiplies, and rounds three times, to float32 twice and then to an integer,
+    each to nearest and ties to even.  Every bit pattern is a legal scale (NaN gives 0, infinity
+    saturates).  An element of ``bytes`` stays what it is.
 
     Latency is `LATENCY` cycles and throughput one row per cycle.  The pipeline runs freely: it
-    cannot be stalled, so whoever offers a row has room for the result.  A result stands on
-    ``o.payload`` until the next one replaces it, also after ``o.valid``, which lasts one cycle.
+    cannot be stalled, so whoever makes a request has room for the result.  ``valid`` lasts one
+    cycle; the result stands until the next one, on ``wide`` until the next raw one.
+
+    A value that is used more than once is a register: so nothing is computed outside the enable of
+    its stage, and a stage without a row costs a simulator one branch.
 
     Parameters
     ----------
@@ -58,184 +62,186 @@ class Requantizer(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(RequantizeRequest(config), always_ready=True))``
-        Rows to scale.
-    o : ``Out(stream.Signature(ArrayLayout(signed(32), dim), always_ready=True))``
-        Results, in order; an int8 is sign-extended.
+    request : ``In(RequantizeRequest())``
+        What to do with the row that is there in this cycle.
+    row : ``In(ArrayLayout(signed(32), dim))``
+        Elements to scale.
+    bias : ``In(ArrayLayout(signed(32), dim))``
+        What to add to them first.
+    bytes : ``In(ArrayLayout(unsigned(8), dim))``
+        Elements that stay as they are.
+    valid : ``Out(1)``
+        There is a new result.
+    narrow : ``Out(signed(8)).array(dim)``
+        The result as int8; of a raw row its low bytes.
+    wide : ``Out(signed(32)).array(dim)``
+        The result of a raw row.
     """
 
-    LATENCY = 6
+    LATENCY = 10
 
-    i: stream.Interface
-    o: stream.Interface
+    request: data.View
+    row: data.View
+    bias: data.View
+    bytes: data.View
+    valid: Signal
+    narrow: list[Signal]
+    wide: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        element = signed(ELEMENT_BITS)
+        elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         super().__init__({
-            "i": In(stream.Signature(RequantizeRequest(config), always_ready=True)),
-            "o": Out(stream.Signature(data.ArrayLayout(element, config.dim), always_ready=True)),
+            "request": In(RequantizeRequest()),
+            "row": In(elements),
+            "bias": In(elements),
+            "bytes": In(data.ArrayLayout(unsigned(OUTPUT_BITS), config.dim)),
+            "valid": Out(1),
+            "narrow": Out(signed(OUTPUT_BITS)).array(config.dim),
+            "wide": Out(signed(ELEMENT_BITS)).array(config.dim),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        valid: list[Value] = [self.i.valid]
-        for stage in range(1, self.LATENCY + 1):
-            valid.append(Signal(name=f"s{stage}_valid"))
-            m.d.sync += valid[stage].eq(valid[stage - 1])
-        m.d.comb += self.o.valid.eq(valid[self.LATENCY])
-
-        # What all lanes share: the request without its elements, as each stage holds it.
-        request = self.i.payload
-        row = _Row(m, request.raw, request.relu, request.scale)
-        rows = [row]
-        for stage in range(1, self.LATENCY):
-            row = row.after(valid[stage - 1], stage)
-            rows.append(row)
-        s3_multiplier = _register(m, valid[2], 3, "multiplier", rows[2].multiplier())
-
+        pipe = _Pipeline(m, self.request, self.LATENCY)
+        m.d.comb += self.valid.eq(pipe.valid[-1])
         for lane in range(self.config.dim):
+            pipe.suffix = f"_{lane}"
             # Stage 1: bias.
-            bias = Mux(request.biased, request.bias[lane], 0)
-            total = (request.row[lane] + bias)[:ELEMENT_BITS].as_signed()
-            s1_sum = _register(m, valid[0], 1, f"sum_{lane}", total)
-
-            # Stage 2: sign and magnitude.
-            flip = s1_sum[-1] & ~rows[1].raw
-            magnitude = Mux(flip, -s1_sum, s1_sum)[:ELEMENT_BITS]
-            s2_magnitude = _register(m, valid[1], 2, f"magnitude_{lane}", magnitude)
-            negative = s1_sum[-1] ^ rows[1].scale[-1]
-            negative = _register(m, valid[1], 2, f"negative_{lane}", negative)
-
-            # Stage 3: to float32.
-            mantissa, low, exponent = _to_float(m, s2_magnitude, rows[2].raw)
-            s3_mantissa = _register(m, valid[2], 3, f"mantissa_{lane}", mantissa)
-            low = _register(m, valid[2], 3, f"low_{lane}", low)
-            s3_exponent = _register(m, valid[2], 3, f"exponent_{lane}", exponent)
-            negative = _register(m, valid[2], 3, f"negative_{lane}", negative)
-
-            # Stage 4: multiply, and see from the exponents alone what the result cannot be.
-            s4_product = _register(m, valid[3], 4, f"product_{lane}", s3_mantissa * s3_multiplier)
-            shift, zero, huge = _classify(m, s3_exponent, s3_mantissa[-1], rows[3])
-            s4_shift = _register(m, valid[3], 4, f"shift_{lane}", shift)
-            s4_zero = _register(m, valid[3], 4, f"zero_{lane}", zero)
-            huge = _register(m, valid[3], 4, f"huge_{lane}", huge)
-            low = _register(m, valid[3], 4, f"low_{lane}", low)
-            negative = _register(m, valid[3], 4, f"negative_{lane}", negative)
-
-            # Stage 5: round the product to float32.
-            rounded, carry = _round_product(m, s4_product, rows[4].raw)
-            rounded = Mux(s4_zero, 0, rounded)
-            s5_product = _register(m, valid[4], 5, f"product_{lane}", rounded)
-            s5_shift = _register(m, valid[4], 5, f"shift_{lane}", (s4_shift + carry)[:SHIFT_BITS])
-            huge = _register(m, valid[4], 5, f"huge_{lane}", huge)
-            low = _register(m, valid[4], 5, f"low_{lane}", low)
-            negative = _register(m, valid[4], 5, f"negative_{lane}", negative)
-
-            # Stage 6: to an integer, saturated and activated.
-            size = _to_integer(m, s5_product, s5_shift, huge)
-            scaled = Mux(negative, Mux(rows[5].relu, 0, -size), size - size[-1])
-            raw = Cat(low, s5_product[:MANTISSA_BITS]).as_signed()
-            result = Mux(rows[5].raw, raw, scaled)
-            s6_result = _register(m, valid[5], 6, f"result_{lane}", result)
-            m.d.comb += self.o.payload[lane].eq(s6_result)
-
+            element = Mux(self.request.as_it_is, self.bytes[lane].as_signed(), self.row[lane])
+            total = element + Mux(self.request.biased, self.bias[lane], 0)
+            total = pipe.register(1, "total", total[:ELEMENT_BITS].as_signed())
+            _requantize(pipe, total, self.narrow[lane], self.wide[lane])
         return m
 
 
-class _Row:
-    """What the lanes of a row share, in one stage of the pipeline."""
+class _Pipeline:
+    """Registers of the stages, and what all lanes of a stage share."""
 
-    def __init__(self, m: Module, raw: Value, relu: Value, scale: Value):
-        self._m = m
-        self.raw, self.relu, self.scale = raw, relu, scale
+    def __init__(self, m: Module, request: data.View, stages: int):
+        self.m = m
+        self.suffix = ""
+        self.valid: list[Value] = [request.valid]  # That of the row that enters stage n + 1.
+        for stage in range(1, stages + 1):
+            self.valid.append(Signal(name=f"s{stage}_valid"))
+            m.d.sync += self.valid[stage].eq(self.valid[stage - 1])
+        self.raw = self._delayed(request.raw | request.as_it_is, "raw", stages - 1)
+        self.relu = self._delayed(request.relu, "relu", stages - 1)
+        self.scale = self._delayed(request.scale, "scale", 5)
+        # Stage 5: the mantissa; that of 1.0 for a raw row, which so passes unchanged.
+        scale = self.scale[4]
+        mantissa = Cat(scale[:FRACTION_BITS], Const(1, 1))
+        one = Const(1 << FRACTION_BITS, MANTISSA_BITS)
+        self.mantissa = self.register(5, "scale_mantissa", Mux(self.raw[4], one, mantissa))
+        # Stage 5: the part of the shift that is due to the scale.
+        exponent = scale[FRACTION_BITS:-1]
+        shift = exponent - (EXPONENT_BIAS + SMALLEST_EXPONENT)
+        self.shift = self.register(5, "scale_shift", shift)
+        # Stage 6: zero, NaN and subnormals (below 2^-126) make everything 0.
+        scale = self.scale[5]
+        exponent, fraction = scale[FRACTION_BITS:-1], scale[:FRACTION_BITS]
+        vanishes = (exponent == 0) | (exponent.all() & fraction.any())
+        self.vanishes = self.register(6, "scale_vanishes", vanishes & ~self.raw[5])
 
-    def after(self, enable: Value, stage: int) -> "_Row":
-        """The same one stage later."""
-        registers = (
-            _register(self._m, enable, stage, name, getattr(self, name))
-            for name in ("raw", "relu", "scale")
-        )
-        return _Row(self._m, *registers)
+    def register(self, stage: int, name: str, value: Value, enable: Value | int = 1) -> Signal:
+        """`value` at the end of `stage`.  Without a row in it, or `enable`, nothing changes."""
+        name = f"s{stage}_{name}{self.suffix}"
+        register = Signal(value.shape(), name=name, reset_less=True)
+        with self.m.If(self.valid[stage - 1] & enable):
+            self.m.d.sync += register.eq(value)
+        return register
 
-    @property
-    def exponent(self) -> Value:
-        """The scale's exponent field."""
-        return self.scale[FRACTION_BITS:-1]
+    def normalized(self, stage: int, value: Value, step: int) -> tuple[Value, Value]:
+        """`value`, shifted left by `step` bits up to 3 times, while its upper `step` bits are 0.
 
-    def multiplier(self) -> Value:
-        """The scale's mantissa; 1.0 for a raw row, which so passes unchanged."""
-        one = 1 << FRACTION_BITS
-        return Mux(self.raw, one, Cat(self.scale[:FRACTION_BITS], Const(1, 1)))
+        The second result is 3 less the number of steps.  A raw value is not shifted.
+        """
+        width = len(value)
+        choices: Value = Cat(Const(0, 3 * step), value[: -3 * step], Const(0, 2))
+        for left in (1, 2, 3):
+            steps = 3 - left
+            shifted = Cat(Const(0, steps * step), value[: width - steps * step], Const(left, 2))
+            fits = value[width - (steps + 1) * step :].any()
+            if not steps:
+                fits |= self.raw[stage - 1]
+            choices = Mux(fits, shifted, choices)
+        both = self.register(stage, f"normalized_{step}", choices)
+        return both[:width], both[width:]
 
-    def vanishes(self) -> Value:
-        """Whether the scale makes everything 0: zero, NaN, or a subnormal (below 2^-126)."""
-        return (self.exponent == 0) | (self.exponent.all() & self.scale[:FRACTION_BITS].any())
-
-
-def _register(m: Module, enable: Value, stage: int, name: str, value: Value) -> Signal:
-    """A register at the end of `stage`, without reset, that keeps its value unless `enable`."""
-    register = Signal(value.shape(), name=f"s{stage}_{name}", reset_less=True)
-    with m.If(enable):
-        m.d.sync += register.eq(value)
-    return register
-
-
-def _wire(m: Module, value: Value, name: str) -> Signal:
-    """`value` with a name: a value that is used often would be built once per use."""
-    wire = Signal(value.shape(), name=name)
-    m.d.comb += wire.eq(value)
-    return wire
-
-
-def _to_float(m: Module, magnitude: Value, raw: Value) -> tuple[Value, Value, Value]:
-    """Mantissa, the bits that fell off below it, and exponent of ``float32(magnitude)``.
-
-    The mantissa of 0 is 0; any other has its top bit set.  A `raw` value is cut into its upper and
-    lower bits as it is.
-    """
-    exponent = []  # 31 less the number of leading zeros, the highest bit first.
-    for step in (16, 8, 4, 2, 1):
-        filled = _wire(m, magnitude[-step:].any() | raw, f"filled_{step}")
-        shifted = Mux(filled, magnitude, magnitude << step)[:ELEMENT_BITS]
-        magnitude = _wire(m, shifted, f"shifted_{step}")
-        exponent.append(filled)
-    kept, lost = magnitude[LOW_BITS:], magnitude[:LOW_BITS]
-    up = lost[-1] & (lost[:-1].any() | kept[0]) & ~raw
-    rounded = _wire(m, kept + up, "rounded")  # 2^24 when it carries; the mantissa is then 2^23.
-    carry = rounded[MANTISSA_BITS]
-    mantissa = Cat(rounded[:FRACTION_BITS], rounded[FRACTION_BITS] | carry)
-    return mantissa, lost, Cat(reversed(exponent)) + carry
+    def _delayed(self, value: Value, name: str, stages: int) -> list[Value]:
+        """`value` as each of the first `stages` stages leaves it, and before."""
+        values = [value]
+        for stage in range(1, stages + 1):
+            values.append(self.register(stage, name, values[-1]))
+        return values
 
 
-def _classify(m: Module, exponent: Value, nonzero: Value, row: _Row) -> tuple[Value, Value, Value]:
-    """The shift that makes an integer of the product, and whether it is surely 0 or too large."""
-    shift = exponent + row.exponent - (EXPONENT_BIAS + SMALLEST_EXPONENT)
-    shift = _wire(m, shift, "shift")
-    zero = (row.vanishes() | (shift < 0)) & ~row.raw
-    huge = ~row.vanishes() & nonzero & (shift >= OUTPUT_BITS - SMALLEST_EXPONENT)
-    return shift[:SHIFT_BITS], zero, huge
+def _requantize(pipe: _Pipeline, total: Value, narrow: Value, wide: Value) -> None:
+    """Stages 2 to 10 of a lane."""
+    register, raw = pipe.register, pipe.raw
 
+    # Stage 2: sign and magnitude.
+    flip = total[-1] & ~raw[1]
+    magnitude = register(2, "magnitude", Mux(flip, -total, total)[:ELEMENT_BITS])
+    negative: Value = register(2, "negative", total[-1] ^ pipe.scale[1][-1])
 
-def _round_product(m: Module, product: Value, raw: Value) -> tuple[Value, Value]:
-    """The product rounded to `MANTISSA_BITS` bits, and whether its own top bit is set.
+    # Stages 3 and 4: leave at most one zero above the highest one.
+    magnitude, bytes_left = pipe.normalized(3, magnitude, 8)
+    magnitude, pairs_left = pipe.normalized(4, magnitude, 2)
+    for stage in (3, 4, 5, 6, 7, 8, 9):
+        negative = register(stage, "negative", negative)
+    bytes_left = register(4, "left_8", bytes_left)
 
-    The product of two mantissas has its top bit at 46 or 47.  Rounding may carry into a 25th bit.
-    """
-    carry = _wire(m, product[-1] & ~raw, "carry")
-    kept = Mux(carry, product[MANTISSA_BITS:], product[FRACTION_BITS:-1])
-    kept = _wire(m, kept, "kept")
-    half = Mux(carry, product[FRACTION_BITS], product[FRACTION_BITS - 1])
-    rest = product[: FRACTION_BITS - 1].any() | (carry & product[FRACTION_BITS - 1])
-    return kept + (half & (rest | kept[0])), carry
+    # Stage 5: to float32.  Its mantissa may be 2^24, and is 0 for 0 only.
+    exact = magnitude[LOW_BITS:]
+    rounded = Mux(magnitude[-1], _cut(magnitude, LOW_BITS), _cut(magnitude[:-1], LOW_BITS - 1))
+    mantissa = register(5, "mantissa", Mux(raw[4], exact, rounded))
+    low: Value = register(5, "low", magnitude[:LOW_BITS])
+    exponent = register(5, "exponent", Cat(magnitude[-1], pairs_left, bytes_left))
 
+    # Stage 6: multiply.  Not even 2^24 times the largest mantissa needs another bit.
+    product = mantissa * pipe.mantissa
+    product = register(6, "product", product[: 2 * MANTISSA_BITS])
+    low = register(6, "low", low)
+    shift = register(6, "shift", exponent + pipe.shift)
 
-def _to_integer(m: Module, mantissa: Value, shift: Value, huge: Value) -> Value:
-    """``mantissa * 2^(shift - point)`` rounded to an integer of at most 2^7."""
-    point = FRACTION_BITS - SMALLEST_EXPONENT
-    fixed = _wire(m, mantissa << shift, "fixed")
-    whole, lost = fixed[point:], fixed[:point]
-    rounded = _wire(m, whole + (lost[-1] & (lost[:-1].any() | whole[0])), "rounded")
+    # Stage 7: the product to float32.  Its top bit is bit 46 or bit 47.
+    carry = product[-1]
+    kept = Mux(carry, _cut(product, MANTISSA_BITS), _cut(product[:-1], FRACTION_BITS))
+    zero = pipe.vanishes | (shift[-1] & ~raw[6])
+    mantissa = register(7, "mantissa", Mux(zero, 0, kept))
+    low = register(7, "low", low)
+    large = (shift >= OUTPUT_BITS - SMALLEST_EXPONENT) & product[-2:].any() & ~pipe.vanishes
+    large = register(7, "large", large)
+    shift = register(7, "shift", (shift + carry)[:SHIFT_BITS])
+
+    # Stage 8: to fixed point.
+    whole = Cat(low, mantissa[:MANTISSA_BITS])
+    shifted = (mantissa << shift)[: POINT + OUTPUT_BITS + 2]
+    fixed = register(8, "fixed", Mux(raw[7], whole, shifted))
+    large = register(8, "large", large)
+
+    # Stage 9: to an integer, of at most -INT8_MIN.
     top = 1 << (OUTPUT_BITS - 1)
-    saturated = Mux(huge | (rounded >= top), top, rounded)
-    return _wire(m, saturated[:OUTPUT_BITS], "size")
+    above = large | fixed[POINT + OUTPUT_BITS - 1 :].any()
+    size = Mux(above, top, _cut(fixed[: POINT + OUTPUT_BITS - 1], POINT))
+    size = register(9, "size", size[:OUTPUT_BITS])
+    whole = register(9, "whole", fixed[:ELEMENT_BITS], raw[8])
+
+    # Stage 10: sign and activation.
+    scaled = Mux(negative, Mux(pipe.relu[9], 0, -size), size - size[-1])
+    result = Mux(raw[9], whole[:OUTPUT_BITS], scaled)
+    m = pipe.m
+    m.d.comb += narrow.eq(register(10, "narrow", result[:OUTPUT_BITS].as_signed()))
+    m.d.comb += wide.eq(register(10, "wide", whole.as_signed(), raw[9]))
+
+
+def _left(value: Value, bits: int) -> Value:
+    """`value` shifted left in as many bits as it has."""
+    return Cat(Const(0, bits), value[:-bits])
+
+
+def _cut(value: Value, bits: int) -> Value:
+    """``value / 2^bits`` to nearest, ties to even."""
+    kept, half, rest = value[bits:], value[bits - 1], value[: bits - 1]
+    return kept + (half & (rest.any() | kept[0]))

@@ -34,6 +34,11 @@ class Transposer(wiring.Component):
         The column that this shift pushes out.
     """
 
+    i: data.View
+    shift: Signal
+    left: Signal
+    o: data.View
+
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         row = data.ArrayLayout(unsigned(8), config.dim)

@@ -1,6 +1,8 @@
 """The execute path: products in, rows of results out."""
 
-from amaranth import Module, signed, unsigned
+from typing import Any
+
+from amaranth import Module, Signal, signed, unsigned
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -11,7 +13,7 @@ from celosia.hw.control.rows import RowStreamer
 from celosia.hw.control.weights import WeightLoader
 from celosia.hw.memory.accumulator import ResultAddress
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ArrayState", "ExecutePath"]
@@ -67,9 +69,15 @@ class ExecutePath(wiring.Component):
     """
 
     op: stream.Interface
-    weights: wiring.PureInterface
-    operands: wiring.PureInterface
+    weights: RowReadInterface
+    operands: RowReadInterface
     scratchpad: stream.Interface
+    address: data.View
+    elements: data.View
+    reads_done: Signal
+    done: Signal
+    state: Any
+    idle: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config

@@ -94,38 +94,34 @@ class LoadController(wiring.Component):
         last_bytes = Signal.like(segment.bytes, reset_less=True)  # Of the last segment.
 
         last = Signal()
-        m.d.comb += [
-            last.eq(todo == 0),
-            self.segments.valid.eq(valid),
-            segment.address.eq(address),
-            segment.bytes.eq(Mux(parameters & ~last, step, last_bytes)),
-            segment.row.eq(row),
-            segment.zero.eq(zero),
-            segment.last.eq(last),
-        ]
+        m.d.comb += [last.eq(todo == 0), self.segments.valid.eq(valid)]
+        with m.If(valid):
+            m.d.comb += [
+                segment.address.eq(address),
+                segment.bytes.eq(Mux(parameters & ~last, step, last_bytes)),
+                segment.row.eq(row),
+                segment.zero.eq(zero),
+                segment.last.eq(last),
+            ]
 
-        free = Signal()
-        op = self.op.p
+        free, taken = Signal(), Signal()
         m.d.comb += [
             free.eq(~valid | (self.segments.ready & last)),
             self.op.ready.eq(free & self.context.ready),
             self.context.valid.eq(free & self.op.valid),
-            self.context.p.space.eq(op.space),
-            self.context.p.block_stride.eq(op.block_stride),
-            self.context.p.words.eq(_words(op)),
-            self.context.p.accumulate.eq(op.accumulate),
-            self.context.p.scale.eq(op.scale),
-            self.context.p.tag.eq(op.tag),
+            taken.eq(self.op.valid & self.op.ready),
         ]
-
-        taken = self.op.valid & self.op.ready
         with m.If(free):
             m.d.sync += valid.eq(taken)
+        op = self.op.p
         with m.If(taken):
-            is_parameters = op.space == Space.PARAMETER
-            empty = (op.rows == 0) | (op.cols == 0)
+            is_parameters, empty = Signal(), Signal()
             steps, rest = _parts(op.cols, step // ACC_BYTES)
             elements = Mux(is_parameters, rest, op.cols)
+            m.d.comb += [
+                is_parameters.eq(op.space == Space.PARAMETER),
+                empty.eq((op.rows == 0) | (op.cols == 0)),
+            ]
             m.d.sync += [
                 address.eq(op.address),
                 stride.eq(Mux(is_parameters, step, op.stride)),
@@ -133,15 +129,26 @@ class LoadController(wiring.Component):
                 parameters.eq(is_parameters),
                 zero.eq(op.zero | empty),
                 todo.eq(Mux(empty, 0, Mux(is_parameters, steps, op.rows - 1))),
-                last_bytes.eq(Mux(empty, 0, Mux(_words(op), elements * ACC_BYTES, elements))),
+                last_bytes.eq(Mux(empty, 0, elements << Mux(_words(op), 2, 0))),
             ]
         with m.Elif(valid & self.segments.ready):
+            next_address = Signal.like(address)
+            m.d.comb += next_address.eq(address + stride)
             m.d.sync += [
-                address.eq(address + stride),
+                address.eq(next_address),
                 row.eq(row + Mux(parameters, step_rows, 1)),
                 todo.eq(todo - 1),
             ]
 
+        with m.If(self.op.valid):
+            m.d.comb += [
+                self.context.p.space.eq(op.space),
+                self.context.p.block_stride.eq(op.block_stride),
+                self.context.p.words.eq(_words(op)),
+                self.context.p.accumulate.eq(op.accumulate),
+                self.context.p.scale.eq(op.scale),
+                self.context.p.tag.eq(op.tag),
+            ]
         return m
 
 

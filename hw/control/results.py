@@ -60,7 +60,16 @@ class ResultWriter(wiring.Component):
     """
 
     i: stream.Interface
+    entered: Signal
+    d_valid: Signal
+    d: data.View
+    sums: data.View
+    address: data.View
+    elements: data.View
     scratchpad: stream.Interface
+    done: Signal
+    scratchpad_pending: Signal
+    empty: Signal
 
     def __init__(self, config: AcceleratorConfig, latency: int = 4):
         self.config = config

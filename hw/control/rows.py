@@ -8,7 +8,7 @@ from celosia.hw.compute.control import RowControl
 from celosia.hw.control.ops import ExecuteOp, ResultOp
 from celosia.hw.control.weights import prefix_mask
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["RowStreamer"]
@@ -59,7 +59,17 @@ class RowStreamer(wiring.Component):
 
     i: stream.Interface
     results: stream.Interface
-    read: wiring.PureInterface
+    read: RowReadInterface
+    control: data.View
+    wave: Signal
+    swapped: Signal
+    transposer_ready: Signal
+    transposer_taken: Signal
+    reads_done: Signal
+    padding: Signal
+    waits_bank: Signal
+    waits_weights: Signal
+    empty: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -115,7 +125,9 @@ class RowStreamer(wiring.Component):
             self.read.row.eq(Mux(d_turn, d_row, a_row)),
             d_moves.eq(busy & d_turn & (~d_reads | self.read.ready)),
             moves.eq(
-                busy & ~d_turn & (~a_reads | self.read.ready)
+                busy
+                & ~d_turn
+                & (~a_reads | self.read.ready)
                 & (~op.a_transpose | ~live | self.transposer_ready)
             ),
             sent.eq(rows == 0),
@@ -163,9 +175,7 @@ class RowStreamer(wiring.Component):
             self.control.from_transposer.eq(from_transposer & moves),
             self.control.turn.eq(from_transposer & moves & first_column),
             self.control.d_valid.eq(d_moves),
-            self.control.d_mask.eq(
-                Mux(d_left != 0, prefix_mask(self.config.dim, op.d_cols), 0)
-            ),
+            self.control.d_mask.eq(Mux(d_left != 0, prefix_mask(self.config.dim, op.d_cols), 0)),
             self.transposer_taken.eq(from_transposer & moves & ((a_left == 1) | (rows == 1))),
             self.reads_done.eq(leaves),
             self.padding.eq(~live),

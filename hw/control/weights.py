@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.compute.control import WeightControl
 from celosia.hw.control.ops import ExecuteOp
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["WeightLoader", "prefix_mask"]
@@ -61,7 +61,16 @@ class WeightLoader(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
-    read: wiring.PureInterface
+    read: RowReadInterface
+    control: data.View
+    swapped: Signal
+    transposer_taken: Signal
+    transposer_ready: Signal
+    hold: Signal
+    wave: Signal
+    working: Signal
+    waiting: Signal
+    empty: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -147,8 +156,17 @@ class WeightLoader(wiring.Component):
         with m.Elif(active & emits & (step == 0)):
             m.d.sync += wave_started.eq(1)
 
-        self._read(m, fill, wave, (~active | last) & begin_fill, (~active | last) & emit,
-                   active, emits, fills, step)
+        self._read(
+            m,
+            fill,
+            wave,
+            (~active | last) & begin_fill,
+            (~active | last) & emit,
+            active,
+            emits,
+            fills,
+            step,
+        )
         m.d.comb += [
             self.transposer_ready.eq(full & ~(active & fills)),
             self.wave.eq(active & emits & ~last),
@@ -191,7 +209,9 @@ class WeightLoader(wiring.Component):
                 stride.eq(Mux(fill.a_transpose, fill.a_stride, 1)),
                 rows.eq(Mux(fill.a_transpose, fill.a_cols, fill.w_cols)),
                 fill_mask.eq(
-                    prefix_mask(dim, Mux(fill.a_transpose, fill.a_rows[: rows.shape().width], fill.w_rows))
+                    prefix_mask(
+                        dim, Mux(fill.a_transpose, fill.a_rows[: rows.shape().width], fill.w_rows)
+                    )
                 ),
             ]
         with m.If(emit_begins):

@@ -103,32 +103,33 @@ class BurstSplitter(wiring.Component):
 
         # A chunk is at most as long as the last 64 bytes of a page, so nothing else can cross.
         burst = self.bursts.p
-        in_tail = address[REQUEST_BITS:PAGE_BITS].all()
         room = MAX_REQUEST_BYTES - address[:REQUEST_BITS]
-        crosses = in_tail & (chunk > room)
-        bytes_now = Mux(crosses, room, chunk)[: len(burst.bytes)]
-
-        m.d.comb += [
-            self.bursts.valid.eq(valid),
-            burst.address.eq(address),
-            burst.bytes.eq(bytes_now),
-            burst.beats_minus_1.eq(self._beats_minus_1(address, bytes_now)),
-            burst.inside.eq(~wrapped & _inside(address, bytes_now, self.limits)),
-            burst.first.eq(first),
-            burst.last.eq(left == bytes_now),
-            burst.chunk_first.eq(chunk_first),
-            burst.chunk_last.eq(left == chunk),
-            burst.chunk_bytes.eq(chunk),
-        ]
-
-        done = Signal()
-        m.d.comb += done.eq(self.bursts.ready & burst.last)
-        m.d.comb += self.segments.ready.eq(~valid | done)
+        crosses, count = Signal(), Signal.like(burst.bytes)
+        m.d.comb += self.bursts.valid.eq(valid)
+        with m.If(valid):
+            m.d.comb += [
+                crosses.eq(address[REQUEST_BITS:PAGE_BITS].all() & (chunk > room)),
+                burst.address.eq(address),
+                count.eq(Mux(crosses, room, chunk)),
+                burst.bytes.eq(count),
+                burst.beats_minus_1.eq(self._beats_minus_1(address, count)),
+                burst.inside.eq(~wrapped & _inside(address, count, self.limits)),
+                burst.first.eq(first),
+                burst.last.eq(left == count),
+                burst.chunk_first.eq(chunk_first),
+                burst.chunk_last.eq(left == chunk),
+                burst.chunk_bytes.eq(chunk),
+            ]
 
         segment = self.segments.p
+        load = Signal()
+        m.d.comb += [
+            self.segments.ready.eq(~valid | (self.bursts.ready & burst.last)),
+            load.eq(self.segments.ready & self.segments.valid),
+        ]
         with m.If(self.segments.ready):
             m.d.sync += valid.eq(self.segments.valid)
-        with m.If(self.segments.ready & self.segments.valid):
+        with m.If(load):
             m.d.sync += [
                 address.eq(segment.address),
                 left.eq(segment.bytes),
@@ -138,13 +139,14 @@ class BurstSplitter(wiring.Component):
                 wrapped.eq(0),
             ]
         with m.Elif(valid & self.bursts.ready):
-            left_next = (left - bytes_now)[: len(left)]
-            address_next = address + bytes_now
+            left_next = (left - count)[: len(left)]
+            in_page = address[:PAGE_BITS] + count  # One bit more than a page.
+            page = address[PAGE_BITS:] + in_page[PAGE_BITS]
             m.d.sync += [
-                address.eq(address_next[:ADDRESS_BITS]),
-                wrapped.eq(wrapped | address_next[ADDRESS_BITS]),
+                address.eq(Cat(in_page[:PAGE_BITS], page)),
+                wrapped.eq(wrapped | page[-1]),
                 left.eq(left_next),
-                chunk.eq(Mux(crosses, chunk - bytes_now, _chunk_bytes(left_next))),
+                chunk.eq(Mux(crosses, chunk - count, _chunk_bytes(left_next))),
                 first.eq(0),
                 chunk_first.eq(~crosses),
             ]

@@ -8,7 +8,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.compute.requantizer import Requantizer
+from celosia.hw.compute.requantizer import Requantizer, RequantizeRequest
 from celosia.hw.control.ops import Space
 from celosia.hw.control.store import StoreRead
 from celosia.hw.lib.delay import delay, tapped_delay
@@ -124,31 +124,34 @@ class Drain(wiring.Component):
             m.d.sync += gap.eq(gap - 1)
         return granted
 
-    def _requantize(self, m: Module, granted: Value) -> data.View:
-        """Requantize a row when its memory delivers it.  Returns the result, which stands."""
+    def _requantize(self, m: Module, granted: Value) -> Requantizer:
+        """Requantize a row when its memory delivers it."""
         m.submodules.requantizer = requantizer = Requantizer(self.config)
-        read, request = self.reads.p, requantizer.i.p
-        settings = Cat(read.space == Space.SCRATCHPAD, read.bias, read.full, read.relu, read.scale)
-        for stage in range(LOCAL_READ_LATENCY):
-            register = Signal(settings.shape(), name=f"settings_{stage + 1}", reset_less=True)
-            with m.If(granted[stage]):
-                m.d.sync += register.eq(settings)
-            settings = register
-        as_it_is, biased, full, relu = settings[:4]
+        read, layout = self.reads.p, RequantizeRequest()
+        request = Signal(layout)
+        as_it_is = read.space == Space.SCRATCHPAD
         m.d.comb += [
-            requantizer.i.valid.eq(granted[-1]),
-            request.biased.eq(biased & ~as_it_is),
-            request.raw.eq(full | as_it_is),
-            request.relu.eq(relu),
-            request.scale.eq(settings[4:]),
+            request.as_it_is.eq(as_it_is),
+            request.raw.eq(read.full),
+            request.biased.eq(read.bias & ~as_it_is),
+            request.relu.eq(read.relu),
+            request.scale.eq(read.scale),
         ]
-        for lane in range(self.config.dim):
-            byte, element = self.scratchpad.data[lane], self.accumulator.data[lane]
-            m.d.comb += request.row[lane].eq(Mux(as_it_is, byte.as_signed(), element))
-            m.d.comb += request.bias[lane].eq(self.parameters.data[lane])
-        return requantizer.o.p
+        for stage in range(LOCAL_READ_LATENCY):
+            register = Signal(layout, name=f"request_{stage + 1}", reset_less=True)
+            with m.If(granted[stage]):
+                m.d.sync += register.eq(request)
+            request = register
+        m.d.comb += [
+            requantizer.request.eq(request),
+            requantizer.request.valid.eq(granted[-1]),
+            requantizer.bytes.eq(self.scratchpad.data),
+            requantizer.row.eq(self.accumulator.data),
+            requantizer.bias.eq(self.parameters.data),
+        ]
+        return requantizer
 
-    def _cut(self, m: Module, next_arrives: Value, cut: Value, row: data.View) -> None:
+    def _cut(self, m: Module, next_arrives: Value, cut: Value, result: Requantizer) -> None:
         """Cut a row that arrives in the next cycle, and then stands, into words for the buffer."""
         last_in_row, full = Signal(reset_less=True), Signal(reset_less=True)
         words_left = Signal(range(ACC_BYTES + 1))  # Of the row that stands.
@@ -166,17 +169,18 @@ class Drain(wiring.Component):
         # The fifo's output register makes it one word deeper than the memory in it.
         word = StoreWord(self.config)
         m.submodules.buffer = fifo = SyncFIFOBuffered(width=word.size, depth=BUFFER_WORDS + 1)
-        wide = row.as_value()
-        parts = Array(wide.word_select(part, 8 * self.config.dim) for part in range(ACC_BYTES))
-        narrow = Cat(row[lane][:8] for lane in range(self.config.dim))
+        wide, width = Cat(result.wide), 8 * self.config.dim
+        parts = Array(wide[part * width : (part + 1) * width] for part in range(ACC_BYTES))
         entry = word(fifo.w_data)
         m.d.comb += [
             fifo.w_en.eq(words_left != 0),
-            entry.data.eq(Mux(full, parts[index], narrow)),
+            entry.data.eq(Mux(full, parts[index], Cat(result.narrow))),
             entry.last.eq(last_in_row & (words_left == 1)),
             self.words.valid.eq(fifo.r_rdy),
             self.words.payload.eq(fifo.r_data),
             fifo.r_en.eq(self.words.ready),
         ]
-        m.d.sync += Assert(~fifo.w_en | fifo.w_rdy, "a word without room")
-        m.d.sync += Assert(~next_arrives | (words_left <= 1), "a row while another is being cut")
+        m.d.sync += [
+            Assert(~fifo.w_en | fifo.w_rdy, "a word without room"),
+            Assert(~next_arrives | (words_left <= 1), "a row while another is being cut"),
+        ]

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal, Value, unsigned
+from amaranth import Module, Mux, Signal, unsigned
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.load import LoadContext, LoadController
 from celosia.hw.control.ops import LoadOp
 from celosia.hw.dma.bus import Fault, Limits, ReadPort
+from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.reader import READ_BYTES_BITS, Reader
 from celosia.hw.dma.rows import RowWriter
 from celosia.hw.dma.unpack import Unpacker
@@ -111,7 +111,7 @@ class LoadPath(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.controller = controller = LoadController(self.config)
-        m.submodules.contexts = contexts = _ContextQueue(self.config.load_queue)
+        m.submodules.contexts = contexts = Queue(LoadContext(), self.config.load_queue)
         m.submodules.reader = reader = Reader(self.config)
         m.submodules.unpacker = unpacker = Unpacker(self.config)
         m.submodules.rows = rows = RowWriter(self.config)
@@ -140,11 +140,14 @@ class LoadPath(wiring.Component):
             self.op.ready.eq(controller.op.ready & ~stop),
             controller.op.p.eq(self.op.p),
             reader.limits.eq(self.limits),
-            self.fault.valid.eq(rows.fault),
-            self.fault.cause.eq(reader.error.cause),
-            self.fault.address.eq(reader.error.address),
-            self.fault.tag.eq(unpacker.tag),
         ]
+        with m.If(rows.fault):
+            m.d.comb += [
+                self.fault.valid.eq(1),
+                self.fault.cause.eq(reader.error.cause),
+                self.fault.address.eq(reader.error.address),
+                self.fault.tag.eq(unpacker.tag),
+            ]
 
         # Loads that are in the queue, or before it or behind it (one per stage).
         working = Signal(range(self.config.load_queue + rows.LATENCY + 4))
@@ -155,32 +158,5 @@ class LoadPath(wiring.Component):
             self.read_bytes.eq(reader.read_bytes),
             self.waits.latency.eq(unpacker.starved & ~stop),
             self.waits.credit.eq(reader.no_credit & ~stop),
-        ]
-        return m
-
-
-class _ContextQueue(wiring.Component):
-    """The contexts of the loads whose beats have not all arrived."""
-
-    i: stream.Interface
-    o: stream.Interface
-
-    def __init__(self, depth: int):
-        self.depth = depth
-        super().__init__({
-            "i": In(stream.Signature(LoadContext())),
-            "o": Out(stream.Signature(LoadContext())),
-        })
-
-    def elaborate(self, platform) -> Module:
-        m = Module()
-        m.submodules.fifo = fifo = SyncFIFO(width=LoadContext().size, depth=self.depth)
-        m.d.comb += [
-            fifo.w_data.eq(self.i.p),
-            fifo.w_en.eq(self.i.valid),
-            self.i.ready.eq(fifo.w_rdy),
-            Value.cast(self.o.p).eq(fifo.r_data),
-            self.o.valid.eq(fifo.r_rdy),
-            fifo.r_en.eq(self.o.ready),
         ]
         return m

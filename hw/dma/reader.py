@@ -4,14 +4,14 @@ from typing import Any
 
 from amaranth import Assert, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.load import LoadSegment
 from celosia.hw.control.ops import DRAM_ADDRESS_BITS, local_row_bits
-from celosia.hw.dma.bursts import BurstSplitter
+from celosia.hw.dma.bursts import Burst, BurstSplitter
 from celosia.hw.dma.bus import RESPONSE_OKAY, Limits, ReadPort
-from celosia.hw.dma.window import ENTRIES, CheckedBeat
+from celosia.hw.dma.queue import Queue
+from celosia.hw.dma.window import CheckedBeat
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.errors import Cause
 
@@ -38,6 +38,15 @@ class Run(data.StructLayout):
         })
 
 
+class _Request(data.StructLayout):
+    """A burst that is to be read."""
+
+    def __init__(self, config: AcceleratorConfig):
+        burst = Burst(config)
+        fields = ("address", "beats_minus_1", "bytes", "inside")
+        super().__init__({name: burst.members[name] for name in fields})
+
+
 class ReadError(data.StructLayout):
     """The first error in the order of the bursts, and the first address of its burst."""
 
@@ -51,7 +60,8 @@ class Reader(wiring.Component):
     Says in `runs` which bytes the beats hold, not later than the beats arrive.  A segment that is
     zero is not read and has no beats.  An address is on offer `LATENCY` cycles after its segment
     was accepted, and one leaves per cycle, as long as fewer than ``config.read_requests`` bursts
-    are in flight: from the offer of their address to their last beat.
+    are in flight: between their address and their last beat.  Nothing that the memory signals in a
+    cycle is seen in that cycle by ``segments``, ``runs`` or what is signaled to the memory.
 
     A burst that is not within the limits is not read.  In its place, after the beats of all bursts
     before it, comes one bad beat.  A beat with an error response is bad, too.  With the first error
@@ -117,13 +127,14 @@ class Reader(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.splitter = splitter = BurstSplitter(self.config)
-        # A run leaves the queue after its beats: up to `ENTRIES` of them are no longer in flight.
-        run_bits = Value.cast(self.runs.p).shape().width
-        depth = self.config.read_requests + ENTRIES
-        m.submodules.queue = queue = SyncFIFO(width=run_bits, depth=depth)
+        # Two requests, so that neither side waits for the other's handshake in the same cycle.
+        m.submodules.requests = requests = Queue(_Request(self.config), 2)
         # The addresses of the bursts in flight, for error reports; and their number.
         depth = self.config.read_requests
-        m.submodules.pending = pending = SyncFIFO(width=DRAM_ADDRESS_BITS, depth=depth)
+        m.submodules.pending = pending = Queue(unsigned(DRAM_ADDRESS_BITS), depth)
+        # Twice as many, since a run stays longer than its bursts are in flight.
+        m.submodules.queue = queue = Queue(Run(self.config), 2 * depth)
+        wiring.connect(m, queue.o, wiring.flipped(self.runs))
 
         segment, burst = self.segments.p, splitter.bursts.p
         row = Signal.like(segment.row, reset_less=True)  # Of the segment that is being cut.
@@ -139,82 +150,74 @@ class Reader(wiring.Component):
         with m.If(self.segments.valid & self.segments.ready):
             m.d.sync += [row.eq(segment.row), zero.eq(segment.zero), op_last.eq(segment.last)]
 
-        # What becomes of the burst on offer: it is read, it is outside, or (zero) it is only noted.
-        free = Signal()
-        issue = splitter.bursts.valid & splitter.bursts.ready
-        read = issue & ~zero & burst.inside
-        outside = issue & ~zero & ~burst.inside
-        m.d.comb += splitter.bursts.ready.eq(
-            queue.w_rdy & (zero | (free & pending.w_rdy)) & ~self.stop & ~self.failed
-        )
-        m.d.comb += self.no_credit.eq(splitter.bursts.valid & ~zero & ~pending.w_rdy)
-
-        run = Signal.like(self.runs.p)
+        # A burst becomes a run, or a part of one, and a request, if there is anything to read.
         m.d.comb += [
-            run.offset.eq(burst.address[: len(run.offset)]),
-            run.bytes.eq(burst.chunk_bytes),
-            run.row.eq(row),
-            run.zero.eq(zero),
-            run.first.eq(burst.first),
-            run.last.eq(burst.chunk_last),
-            run.op_last.eq(op_last & burst.chunk_last),
-            queue.w_data.eq(run),
-            queue.w_en.eq(issue & burst.chunk_first),
-            Value.cast(self.runs.p).eq(queue.r_data),
-            self.runs.valid.eq(queue.r_rdy),
-            queue.r_en.eq(self.runs.ready),
+            splitter.bursts.ready.eq(queue.i.ready & (zero | requests.i.ready)),
+            queue.i.valid.eq(splitter.bursts.valid & burst.chunk_first & (zero | requests.i.ready)),
+            requests.i.valid.eq(splitter.bursts.valid & ~zero & queue.i.ready),
         ]
-
-        self._request(m, burst, read, free)
-        self._respond(m, pending, outside, burst.address)
-        m.d.comb += [
-            pending.w_data.eq(burst.address),
-            pending.w_en.eq(read),
-            self.in_flight.eq(pending.r_rdy),
-        ]
-        return m
-
-    def _request(self, m: Module, burst: data.View, read: Value, free: Signal) -> None:
-        """Offer the address of `burst` when `read`; `free`: this is possible."""
-        request = self.port.ar
-        valid = Signal(name="ar_valid")
-        address = Signal(DRAM_ADDRESS_BITS, name="ar_address", reset_less=True)
-        beats_minus_1 = Signal.like(burst.beats_minus_1, name="ar_beats_minus_1", reset_less=True)
-        useful = Signal.like(burst.bytes, name="ar_bytes", reset_less=True)
-
-        m.d.comb += [
-            free.eq(~valid | request.ready),
-            request.valid.eq(valid),
-            request.p.address.eq(address),
-            request.p.beats_minus_1.eq(beats_minus_1),
-            self.read_bytes.eq(Mux(valid & request.ready, useful, 0)),
-        ]
-        with m.If(free):
-            m.d.sync += valid.eq(read)
-        with m.If(read):
-            m.d.sync += [
-                address.eq(burst.address),
-                beats_minus_1.eq(burst.beats_minus_1),
-                useful.eq(burst.bytes),
+        with m.If(splitter.bursts.valid):
+            run = queue.i.p
+            m.d.comb += [
+                run.offset.eq(burst.address[: len(run.offset)]),
+                run.bytes.eq(burst.chunk_bytes),
+                run.row.eq(row),
+                run.zero.eq(zero),
+                run.first.eq(burst.first),
+                run.last.eq(burst.chunk_last),
+                run.op_last.eq(op_last & burst.chunk_last),
+            ]
+            m.d.comb += [
+                requests.i.p[name].eq(burst[name])
+                for name in ("address", "beats_minus_1", "bytes", "inside")
             ]
 
-    def _respond(self, m: Module, pending: SyncFIFO, outside: Value, address: Value) -> None:
+        outside = self._request(m, requests, pending)
+        self._respond(m, pending, outside, requests.o.p.address)
+        return m
+
+    def _request(self, m: Module, requests: Queue, pending: Queue) -> Value:
+        """Offer the addresses of `requests`; returns whether the one on offer is outside."""
+        port, request = self.port.ar, requests.o.p
+        held = Signal(name="ar_held")  # The address on offer was so before, and must stand.
+        sent, outside = Signal(), Signal()
+        may_start = ~self.stop & ~self.failed
+        m.d.comb += [
+            port.valid.eq(requests.o.valid & request.inside & pending.i.ready & (held | may_start)),
+            port.p.address.eq(request.address),
+            port.p.beats_minus_1.eq(request.beats_minus_1),
+            sent.eq(port.valid & port.ready),
+            outside.eq(requests.o.valid & ~request.inside & may_start),
+            requests.o.ready.eq(sent | outside),
+            pending.i.valid.eq(sent),
+            pending.i.p.eq(request.address),
+            self.in_flight.eq(pending.o.valid | held),
+            self.no_credit.eq(requests.o.valid & request.inside & ~pending.i.ready),
+            self.read_bytes.eq(Mux(sent, request.bytes, 0)),
+        ]
+        m.d.sync += held.eq(port.valid & ~port.ready)
+        return outside
+
+    def _respond(self, m: Module, pending: Queue, outside: Value, address: Value) -> None:
         """Pass beats on, and keep the first error."""
         response = self.port.r
         owed = Signal()  # A bad beat, in the place of the burst that was outside.
         place = Signal()
         m.d.comb += [
-            place.eq(owed & ~pending.r_rdy),
-            self.beats.p.data.eq(response.p.data),
-            self.beats.p.bad.eq((response.p.response != RESPONSE_OKAY) | place),
+            place.eq(owed & ~pending.o.valid),
             self.beats.valid.eq(response.valid | place),
             response.ready.eq(self.beats.ready),
-            pending.r_en.eq(response.valid & response.ready & response.p.last),
+            pending.o.ready.eq(response.valid & response.ready & response.p.last),
         ]
+        with m.If(self.beats.valid):
+            m.d.comb += [
+                self.beats.p.data.eq(response.p.data),
+                self.beats.p.bad.eq((response.p.response != RESPONSE_OKAY) | place),
+            ]
         with m.If(place & self.beats.ready):
             m.d.sync += owed.eq(0)
 
-        m.d.sync += Assert(~response.valid | pending.r_rdy, "a beat that nobody asked for")
+        m.d.sync += Assert(~response.valid | pending.o.valid, "a beat that nobody asked for")
 
         # Bursts in flight come before one that was outside, so that their errors take precedence.
         refused = Signal()
@@ -230,5 +233,5 @@ class Reader(wiring.Component):
                 refused.eq(1),
                 self.failed.eq(1),
                 self.error.cause.eq(Cause.READ_RESPONSE),
-                self.error.address.eq(pending.r_data),
+                self.error.address.eq(pending.o.p),
             ]

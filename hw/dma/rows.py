@@ -1,6 +1,6 @@
 """From pieces of local rows to writes into the local memories."""
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,6 +12,8 @@ from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, Scratchpad
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["RowWriter"]
+
+ELEMENT_BITS = 8 * ACC_BYTES
 
 
 class RowWriter(wiring.Component):
@@ -76,17 +78,27 @@ class RowWriter(wiring.Component):
         accumulate, op_last = Signal(reset_less=True), Signal(reset_less=True)
         mask = Signal(self.config.dim, reset_less=True)
 
+        # What is offered to one memory; the others see zeros, which costs no time to simulate.
         accepted, advance = Signal(), Signal()
-        with m.Switch(space):
-            with m.Case(Space.SCRATCHPAD):
-                m.d.comb += self.scratchpad.valid.eq(offered)
-                m.d.comb += accepted.eq(offered & self.scratchpad.ready)
-            with m.Case(Space.ACCUMULATOR):
-                m.d.comb += self.accumulator.valid.eq(offered)
-                m.d.comb += accepted.eq(offered & self.accumulator.ready)
-            with m.Default():
-                m.d.comb += self.parameters.valid.eq(offered)
-                m.d.comb += accepted.eq(offered)
+        elements = [
+            Signal(ELEMENT_BITS, name=f"element_{lane}", reset_less=True)
+            for lane in range(self.config.dim)
+        ]
+        for case, port in (
+            (Space.SCRATCHPAD, self.scratchpad),
+            (Space.ACCUMULATOR, self.accumulator),
+            (Space.PARAMETER, self.parameters),
+        ):
+            with m.If(offered & (space == case)):
+                m.d.comb += [
+                    accepted.eq(port.ready),
+                    port.valid.eq(1),
+                    port.p.row.eq(row),
+                    port.p.mask.eq(mask),
+                    *(port.p.data[lane].eq(e) for lane, e in enumerate(elements)),
+                ]
+                if port is self.accumulator:
+                    m.d.comb += port.p.accumulate.eq(accumulate)
         m.d.comb += [
             advance.eq(~offered | accepted),
             self.pieces.ready.eq(advance | self.stop),
@@ -104,25 +116,21 @@ class RowWriter(wiring.Component):
         valid, info, found = self._accompany(m, advance)
 
         # Stage 3: into the row.
-        move = advance & valid
+        move = Signal()
+        m.d.comb += move.eq(advance & valid)
         with m.If(advance):
             m.d.sync += offered.eq(valid & info.row_last & ~info.fault & ~self.stop)
         with m.If(move):
+            held = self._mask(m, info)
             m.d.sync += [
                 space.eq(info.space),
                 row.eq(info.row),
                 accumulate.eq(info.accumulate),
                 op_last.eq(info.op_last),
-                mask.eq(self._mask(info) | Mux(info.index == 0, 0, mask)),
+                mask.eq(held | Mux(info.index == 0, 0, mask)),
             ]
+            self._gather(m, elements, info, found, scaler.results)
         m.d.comb += self.fault.eq(move & info.fault & ~self.stop)
-
-        elements = self._gather(m, move, info, found, scaler.results)
-        for port in (self.scratchpad.p, self.accumulator.p, self.parameters.p):
-            m.d.comb += [port.row.eq(row), port.mask.eq(mask)]
-            for lane, element in enumerate(elements):
-                m.d.comb += port.data[lane].eq(element)
-        m.d.comb += self.accumulator.p.accumulate.eq(accumulate)
         return m
 
     def _accompany(self, m: Module, advance: Value) -> tuple[Value, data.View, Value]:
@@ -140,37 +148,40 @@ class RowWriter(wiring.Component):
                 m.d.sync += next_valid.eq(valid & ~self.stop)
             with m.If(advance & valid):
                 m.d.sync += next_info.eq(info)
-            with m.If(advance & valid & ~info.zero):
                 m.d.sync += [new.eq(old) for new, old in zip(next_parts, parts, strict=True)]
             valid, info, parts = next_valid, next_info, next_parts
         return valid, info, Cat(parts)
 
-    def _mask(self, info: data.View) -> Value:
+    def _mask(self, m: Module, info: data.View) -> Signal:
         """The elements of its row that a piece holds."""
-        bits = []
-        for lane in range(self.config.dim):
-            holds = []
-            for size, element_bytes in zip(piece_bytes(self.config), (1, ACC_BYTES), strict=True):
-                index, place = divmod(lane * element_bytes, size)
-                holds.append((info.index == index) & (info.bytes > place))
-            bits.append(Mux(info.words, holds[1], holds[0]))
-        return Cat(bits)
+        mask = Signal(self.config.dim, name="piece_mask")
+        for words, element_bytes in enumerate((1, ACC_BYTES)):
+            size = piece_bytes(self.config)[words]
+            with m.If(info.words == words):
+                for lane in range(self.config.dim):
+                    index, place = divmod(lane * element_bytes, size)
+                    m.d.comb += mask[lane].eq((info.index == index) & (info.bytes > place))
+        return mask
 
     def _gather(
-        self, m: Module, move: Value, info: data.View, found: Value, results: data.View
-    ) -> list[Signal]:
-        """The elements of the row, as int32."""
+        self, m: Module, row: list[Signal], info: data.View, found: Value, results: data.View
+    ) -> None:
+        """Put a piece into its place in `row`."""
         narrow, wide = piece_bytes(self.config)
-        elements = []
-        for lane in range(self.config.dim):
-            element = Signal(32, name=f"element_{lane}", reset_less=True)
-            index, place = divmod(lane, narrow)
-            small = Mux(info.scaled, results[place], found.word_select(place, 8).as_signed())
-            wide_index, wide_place = divmod(lane * ACC_BYTES, wide)
-            with m.If(move & ~info.words & (info.index == index)):
-                m.d.sync += element.eq(Mux(info.zero, 0, small))
-            with m.If(move & info.words & (info.index == wide_index)):
-                large = found[8 * wide_place : 8 * (wide_place + ACC_BYTES)]
-                m.d.sync += element.eq(Mux(info.zero, 0, large))
-            elements.append(element)
-        return elements
+        with m.If(info.words):
+            for lane, element in enumerate(row):
+                index, place = divmod(lane * ACC_BYTES, wide)
+                with m.If(info.index == index):
+                    large = found[8 * place : 8 * (place + ACC_BYTES)]
+                    m.d.sync += element.eq(Mux(info.zero, 0, large))
+        with m.Else():
+            small = [Signal(signed(8), name=f"small_{place}") for place in range(narrow)]
+            for place, element in enumerate(small):
+                with m.If(info.scaled):
+                    m.d.comb += element.eq(results[place])
+                with m.Elif(~info.zero):
+                    m.d.comb += element.eq(found.word_select(place, 8).as_signed())
+            for lane, element in enumerate(row):
+                index, place = divmod(lane, narrow)
+                with m.If(info.index == index):
+                    m.d.sync += element.eq(small[place])

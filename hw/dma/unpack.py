@@ -125,10 +125,15 @@ class Unpacker(wiring.Component):
         used = Signal()  # What the oldest beat had to give went into the last piece.
         dead = Signal()  # There was a fault.
 
-        size = Mux(words, wide, narrow)
-        ends_run = left <= size
-        count = Mux(ends_run, left, size)
-        straddles = (offset + count) > bus_bytes
+        size, count = Signal(range(wide + 1)), Signal(range(wide + 1))
+        ends_run, straddles = Signal(), Signal()
+        with m.If(active):
+            m.d.comb += [
+                size.eq(Mux(words, wide, narrow)),
+                ends_run.eq(left <= size),
+                count.eq(Mux(ends_run, left, size)),
+                straddles.eq((offset + count) > bus_bytes),
+            ]
         enough = window.second_valid | window.head.bad | ~straddles
         there = zero | (window.head_valid & enough & ~used)
         bad = ~zero & (window.head.bad | (window.second.bad & straddles))
@@ -162,19 +167,20 @@ class Unpacker(wiring.Component):
                 self.tag.eq(self.contexts.p.tag),
             ]
 
-        info, scale = self._place(m, make, load, ends_run)
-        m.d.comb += [
-            info.bytes.eq(count),
-            info.words.eq(words),
-            info.zero.eq(zero),
-            info.fault.eq(bad),
-        ]
+        info, scale = self._place(m, make, load, words, ends_run)
+        with m.If(make):
+            m.d.comb += [
+                info.bytes.eq(count),
+                info.words.eq(words),
+                info.zero.eq(zero),
+                info.fault.eq(bad),
+            ]
         beats = Cat(window.head.data, window.second.data)
         self._emit(m, make, info, scale, (beats >> (offset << 3))[: 8 * wide])
         return m
 
     def _place(
-        self, m: Module, make: Value, load: Value, ends_run: Value
+        self, m: Module, make: Value, load: Value, words: Value, ends_run: Value
     ) -> tuple[data.View, Signal]:
         """Follow the local rows: the place of the next piece, and its scale."""
         run, context = self.runs.p, self.contexts.p
@@ -188,19 +194,21 @@ class Unpacker(wiring.Component):
         accumulate, scaled = Signal(reset_less=True), Signal(reset_less=True)
 
         narrow, wide = pieces_per_row(self.config)
-        last_index = Mux(info.words, wide - 1, narrow - 1)
-        m.d.comb += [
-            info.index.eq(index),
-            info.row.eq(row),
-            info.space.eq(space),
-            info.accumulate.eq(accumulate),
-            info.scaled.eq(scaled),
-            info.row_last.eq((index == last_index) | (ends_run & run_last)),
-            info.op_last.eq(ends_run & op_last),
-        ]
+        last_index = Mux(words, wide - 1, narrow - 1)
+        row_last = Signal()
         with m.If(make):
-            m.d.sync += index.eq(Mux(info.row_last, 0, index + 1))
-            with m.If(info.row_last):
+            m.d.comb += [
+                row_last.eq((index == last_index) | (ends_run & run_last)),
+                info.index.eq(index),
+                info.row.eq(row),
+                info.space.eq(space),
+                info.accumulate.eq(accumulate),
+                info.scaled.eq(scaled),
+                info.row_last.eq(row_last),
+                info.op_last.eq(ends_run & op_last),
+            ]
+            m.d.sync += index.eq(Mux(row_last, 0, index + 1))
+            with m.If(row_last):
                 m.d.sync += row.eq(row + block_stride)
         with m.If(load):
             m.d.sync += [
@@ -230,14 +238,16 @@ class Unpacker(wiring.Component):
         with m.If(self.pieces.ready | ~valid):
             m.d.sync += valid.eq(make)
         with m.If(make):
+            m.d.sync += piece_info.eq(info)
+        with m.If(make & ~info.zero):
             m.d.comb += shifted.eq(found)
             m.d.sync += Cat(chunks).eq(shifted)
-            m.d.sync += piece_info.eq(info)
         with m.If(make & info.scaled):
             m.d.sync += piece_scale.eq(scale)
-        m.d.comb += [
-            self.pieces.valid.eq(valid),
-            piece.data.eq(Cat(chunks)),
-            piece.scale.eq(piece_scale),
-            piece.info.eq(piece_info),
-        ]
+        m.d.comb += self.pieces.valid.eq(valid)
+        with m.If(valid):
+            m.d.comb += [
+                piece.data.eq(Cat(chunks)),
+                piece.scale.eq(piece_scale),
+                piece.info.eq(piece_info),
+            ]

@@ -79,11 +79,12 @@ class BeatWindow(wiring.Component):
             self.beats.ready.eq(~valid[-1]),
             self.head_valid.eq(valid[0]),
             self.second_valid.eq(valid[1]),
-            Value.cast(self.head).eq(Cat(entries[0])),
-            Value.cast(self.second).eq(Cat(entries[1])),
         ]
+        for seen, entry in ((self.head, 0), (self.second, 1)):
+            with m.If(valid[entry]):
+                m.d.comb += Value.cast(seen).eq(Cat(entries[entry]))
 
-        incoming = split_chunks(Value.cast(self.beats.p))
+        incoming = Value.cast(self.beats.p)
         for index in range(ENTRIES):
             # After this cycle, entry `index` holds what is now in it, behind it, or arriving.
             behind = valid[index + 1] if index + 1 < ENTRIES else Const(0)
@@ -92,12 +93,11 @@ class BeatWindow(wiring.Component):
             moves = self.take & behind
             lands = arrives & Mux(self.take, valid[index] & ~behind, before & ~valid[index])
             m.d.sync += valid[index].eq(stays | moves | lands)
-            for part, register in enumerate(entries[index]):
-                with m.If(moves):
-                    if index + 1 < ENTRIES:
-                        m.d.sync += register.eq(entries[index + 1][part])
-                with m.Elif(lands):
-                    m.d.sync += register.eq(incoming[part])
+            with m.If(moves):
+                if index + 1 < ENTRIES:
+                    m.d.sync += Cat(entries[index]).eq(Cat(entries[index + 1]))
+            with m.Elif(lands):
+                m.d.sync += Cat(entries[index]).eq(incoming)
 
         return m
 

@@ -126,11 +126,16 @@ class Writer(wiring.Component):
         with m.If(self.segments.valid & self.segments.ready):
             m.d.sync += [origin.eq(segment.address), tag.eq(segment.tag), last.eq(segment.last)]
 
-        room = Signal()
         issue = splitter.bursts.valid & splitter.bursts.ready
+        addresses = self._address(m, burst, issue)
+        packs = self._pack(m, packer, burst, origin, issue)
         m.d.comb += [
-            room.eq(self._address(m, burst, issue) & self._pack(m, packer, burst, origin, issue)),
-            splitter.bursts.ready.eq(room & pending.w_rdy & burst.inside & ~self.stopped),
+            splitter.bursts.ready.eq(
+                (addresses.w_rdy & packs.w_rdy & pending.w_rdy) & burst.inside & ~self.stopped
+            ),
+            packs.r_en.eq(packer.bursts.ready),
+            # No beat before its address is on offer: all but one that are queued are not.
+            packer.bursts.valid.eq(packs.r_rdy & (packs.level >= addresses.level)),
         ]
         entry = layout(pending.w_data)
         m.d.comb += [
@@ -146,8 +151,8 @@ class Writer(wiring.Component):
         self._report(m, layout(pending.r_data), outside, burst.address, tag)
         return m
 
-    def _address(self, m: Module, burst: data.View, issue) -> Signal:
-        """Queue the address of `burst` when `issue`.  Returns whether there is room."""
+    def _address(self, m: Module, burst: data.View, issue) -> SyncFIFO:
+        """The queue of addresses, of which `burst` is the next one when `issue`."""
         layout = data.StructLayout({
             "request": AddressRequest(),
             "bytes": range(MAX_REQUEST_BYTES + 1),
@@ -164,10 +169,10 @@ class Writer(wiring.Component):
             queue.r_en.eq(self.port.aw.ready),
             self.write_bytes.eq(Mux(queue.r_rdy & queue.r_en, head.bytes, 0)),
         ]
-        return queue.w_rdy
+        return queue
 
-    def _pack(self, m: Module, packer: Packer, burst: data.View, origin, issue) -> Signal:
-        """Queue `burst` for the packer when `issue`.  Returns whether there is room."""
+    def _pack(self, m: Module, packer: Packer, burst: data.View, origin, issue) -> SyncFIFO:
+        """The queue of what the packer makes, of which `burst` is the next one when `issue`."""
         layout = PackBurst(self.config)
         m.submodules.packs = queue = SyncFIFO(width=layout.size, depth=PACK_QUEUE)
         entry = layout(queue.w_data)
@@ -178,11 +183,9 @@ class Writer(wiring.Component):
             entry.beats_minus_1.eq(burst.beats_minus_1),
             entry.last_in_segment.eq(burst.last),
             queue.w_en.eq(issue),
-            packer.bursts.valid.eq(queue.r_rdy),
             packer.bursts.p.eq(layout(queue.r_data)),
-            queue.r_en.eq(packer.bursts.ready),
         ]
-        return queue.w_rdy
+        return queue
 
     def _report(self, m: Module, answered: data.View, outside, address, tag) -> None:
         """Tell operations that are done, and the first fault."""

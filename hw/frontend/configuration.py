@@ -44,7 +44,7 @@ STATE = data.StructLayout({
 
 
 class Configuration(wiring.Component):
-    """Holds the state, and changes it for CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN and PRELOAD.
+    """Holds the state, and changes it for every CONFIG and for PRELOAD.
 
     What a command changes counts from the next cycle on.  A command that breaks a rule changes
     nothing.
@@ -68,6 +68,12 @@ class Configuration(wiring.Component):
         The state before `command`.
     """
 
+    command: data.View
+    apply: Signal
+    mine: Signal
+    cause: Signal
+    state: data.View
+
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
@@ -75,7 +81,7 @@ class Configuration(wiring.Component):
             "apply": In(1),
             "mine": Out(1),
             "cause": Out(Cause),
-            "state": Out(STATE, init=self._reset()),
+            "state": Out(STATE),
         })
 
     def _reset(self) -> dict:
@@ -91,6 +97,8 @@ class Configuration(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        self._kept = Signal(STATE, init=self._reset())
+        m.d.comb += self.state.eq(self._kept)
         change = Signal()
         m.d.comb += change.eq(self.apply & (self.cause == Cause.NONE))
         with m.Switch(self.command.funct):
@@ -102,15 +110,15 @@ class Configuration(wiring.Component):
                 with m.If(change):
                     fields = operands(encoding.CONFIG_DRAIN, self.command)
                     m.d.sync += [
-                        self.state.bias.eq(fields.bias),
-                        self.state.bias_row.eq(fields.bias_row),
-                        self.state.drain_block_stride.eq(fields.block_stride),
+                        self._kept.bias.eq(fields.bias),
+                        self._kept.bias_row.eq(fields.bias_row),
+                        self._kept.drain_block_stride.eq(fields.block_stride),
                     ]
             with m.Case(Funct.PRELOAD):
                 m.d.comb += self.mine.eq(1)
                 with m.If(change):
                     fields = vars(operands(encoding.PRELOAD, self.command))
-                    m.d.sync += [self.state[name].eq(value) for name, value in fields.items()]
+                    m.d.sync += [self._kept[name].eq(value) for name, value in fields.items()]
         return m
 
     def _config(self, m: Module, change: Value) -> None:
@@ -135,15 +143,15 @@ class Configuration(wiring.Component):
             m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
         with m.If(change):
             m.d.sync += [
-                self.state.a_stride.eq(fields.a_stride),
-                self.state.c_stride.eq(fields.c_stride),
+                self._kept.a_stride.eq(fields.a_stride),
+                self._kept.c_stride.eq(fields.c_stride),
             ]
             with m.If(~fields.strides_only):
                 m.d.sync += [
-                    self.state.execute_relu.eq(fields.activation == 1),
-                    self.state.a_transpose.eq(fields.a_transpose),
-                    self.state.b_transpose.eq(fields.b_transpose),
-                    self.state.a_unsigned.eq(fields.a_unsigned),
+                    self._kept.execute_relu.eq(fields.activation == 1),
+                    self._kept.a_transpose.eq(fields.a_transpose),
+                    self._kept.b_transpose.eq(fields.b_transpose),
+                    self._kept.a_unsigned.eq(fields.a_unsigned),
                 ]
 
     def _config_ld(self, m: Module, fields, change: Value) -> None:
@@ -152,7 +160,7 @@ class Configuration(wiring.Component):
             m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
         with m.If(change):
             for index in range(sets):
-                load = self.state[f"load_{index}"]
+                load = self._kept[f"load_{index}"]
                 with m.If(fields.set == index):
                     m.d.sync += [load[name].eq(getattr(fields, name)) for name, _ in LOAD_STATE]
 
@@ -162,7 +170,7 @@ class Configuration(wiring.Component):
         keep = fields.scale == encoding.KEEP_SCALE
         with m.If(change):
             m.d.sync += [
-                self.state.store_stride.eq(fields.stride),
-                self.state.store_scale.eq(Mux(keep, self.state.store_scale, fields.scale)),
-                self.state.store_relu.eq(fields.activation == 1),
+                self._kept.store_stride.eq(fields.stride),
+                self._kept.store_scale.eq(Mux(keep, self.state.store_scale, fields.scale)),
+                self._kept.store_relu.eq(fields.activation == 1),
             ]

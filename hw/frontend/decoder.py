@@ -72,7 +72,10 @@ class Decoder(wiring.Component):
     """
 
     commands: stream.Interface
+    halt: Signal
     o: stream.Interface
+    empty: Signal
+    accepted: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -136,21 +139,20 @@ class Decoder(wiring.Component):
             return [s2_valid.eq(1), s2.kind.eq(Kind.ERROR), s2.cause.eq(cause)]
 
         state = configuration.state
-        with m.If(configuration.mine):
-            with m.If(configuration.cause != Cause.NONE):
-                m.d.sync += broken(configuration.cause)
+        with m.If(configuration.mine), m.If(configuration.cause != Cause.NONE):
+            m.d.sync += broken(configuration.cause)
         with m.Else(), m.Switch(command.funct):
             loads = [Funct.MVIN, Funct.MVIN2, Funct.MVIN3, Funct.MVIN_PARAM]
             for funct in loads:
                 with m.Case(funct):
                     m.d.sync += s2.kind.eq(Kind.LOAD)
-                    wanted, cause = decode_load(m, self.config, funct, command, state, s2.load, hulls)
+                    wanted, cause = decode_load(
+                        m, self.config, funct, command, state, s2.load, hulls
+                    )
                     m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause)]
             with m.Case(Funct.MVOUT):
                 m.d.sync += s2.kind.eq(Kind.STORE)
-                wanted, cause, norm = decode_store(
-                    m, self.config, command, state, s2.store, hulls
-                )
+                wanted, cause, norm = decode_store(m, self.config, command, state, s2.store, hulls)
                 m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause), late.eq(norm)]
             with m.Case(Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED):
                 m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.EXECUTE)]

@@ -1,6 +1,8 @@
 """Which older operations a new one must wait for."""
 
-from amaranth import Array, Cat, Module, Mux, Signal, unsigned
+from typing import Any
+
+from amaranth import Cat, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -43,8 +45,8 @@ def reached(event: Value, need: Value) -> Value:
 class HazardTables(wiring.Component):
     """Remembers the rows of everything in flight, and compares new operations with them.
 
-    Each queue is in order, so what an operation waits for in a queue is the youngest older operation
-    there that conflicts with it, and everything before that one is over by then too.
+    Each queue is in order, so what an operation waits for in a queue is the youngest older
+    operation there that conflicts with it, and everything before that one is over by then too.
 
     ========  ====================================  ===========================================
     new       waits for the end of                  waits for the last read of
@@ -56,9 +58,9 @@ class HazardTables(wiring.Component):
               rows
     ========  ====================================  ===========================================
 
-    `compare` and, one cycle later, `insert` belong to the same operation; its needs are on ``needs``
-    one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is used again
-    after ``depth`` operations of its queue: the user keeps fewer in flight.
+    `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
+    ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
+    used again after ``depth`` operations of its queue: the user keeps fewer in flight.
 
     Parameters
     ----------
@@ -81,6 +83,13 @@ class HazardTables(wiring.Component):
         What the operation waits for.
     """
 
+    kind: Any
+    ranges: data.View
+    compare: Signal
+    insert: Signal
+    tails: data.View
+    needs: data.View
+
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
@@ -100,7 +109,7 @@ class HazardTables(wiring.Component):
         stores = self._table(m, Kind.STORE, config.store_queue, 2)
         is_product, is_load = self.kind == Kind.EXECUTE, self.kind == Kind.LOAD
 
-        first, *others = self.ranges
+        first, *others = self._new_ranges()
         sources = (
             ("load_done", 0, loads, lambda ranges: ~is_load & _meet([first, *others], ranges)),
             ("execute_reads", 1, products, lambda ranges: is_load & _meet([first], ranges[1:])),
@@ -109,11 +118,16 @@ class HazardTables(wiring.Component):
                 1,
                 products,
                 # Products write in order: one destination does not wait for another.
-                lambda ranges: (~is_product & _meet([first], ranges[:1]))
-                | _meet(others, ranges[:1]),
+                lambda ranges: (
+                    (~is_product & _meet([first], ranges[:1])) | _meet(others, ranges[:1])
+                ),
             ),
-            ("store_reads", 2, stores, lambda ranges: ~(self.kind == Kind.STORE)
-             & _meet([first], ranges)),
+            (
+                "store_reads",
+                2,
+                stores,
+                lambda ranges: ~(self.kind == Kind.STORE) & _meet([first], ranges),
+            ),
         )
         for name, queue, table, conflicts_with in sources:
             conflicts = Signal(len(table), name=f"{name}_conflicts", reset_less=True)
@@ -124,6 +138,9 @@ class HazardTables(wiring.Component):
                 m.d.sync += self.needs[name].eq(need)
         return m
 
+    def _new_ranges(self) -> list[data.View]:
+        return [self.ranges[hull] for hull in range(HULLS)]
+
     def _table(self, m: Module, kind: Kind, depth: int, hulls: int) -> list[list[data.View]]:
         """Slots for the rows of `depth` operations."""
         table = [
@@ -133,11 +150,14 @@ class HazardTables(wiring.Component):
             ]
             for slot in range(depth)
         ]
+        new_ranges = self._new_ranges()
         tail = self.tails[kind.value][: (depth - 1).bit_length()]
         with m.If(self.insert & (self.kind == kind)), m.Switch(tail):
             for slot, ranges in enumerate(table):
                 with m.Case(slot):
-                    m.d.sync += [kept.eq(new) for kept, new in zip(ranges, self.ranges)]
+                    m.d.sync += [
+                        kept.eq(new) for kept, new in zip(ranges, new_ranges, strict=False)
+                    ]
         return table
 
 
@@ -147,7 +167,7 @@ def _meet(ones: list, others: list) -> Value:
 
 
 def _youngest(conflicts: Signal, tail: Value) -> Value:
-    """The position after the youngest operation in conflict; the oldest possible one without any."""
+    """The position after the youngest operation in conflict; without any, the oldest possible."""
     depth = len(conflicts)
     # Bit n: the operation n + 1 places before the tail.
     turned = (Cat(conflicts, conflicts) >> tail[: (depth - 1).bit_length()])[:depth][::-1]

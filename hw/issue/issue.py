@@ -32,8 +32,8 @@ class Waits(data.StructLayout):
 class Issue(wiring.Component):
     """Three queues, in order each; operations of different queues overtake one another.
 
-    An operation is taken every two cycles and is at the head of an empty queue three cycles later.  It
-    waits outside while its queue is full (operations that run count), and starts when all events
+    An operation is taken every two cycles and is at the head of an empty queue three cycles later.
+    It waits outside while its queue is full (operations that run count), and starts when all events
     that it needs have happened.  A fence, or a broken rule, waits until everything before it is
     over; a broken rule then becomes a fault.
 
@@ -72,6 +72,13 @@ class Issue(wiring.Component):
     load: stream.Interface
     execute: stream.Interface
     store: stream.Interface
+    finished: data.View
+    paths_idle: Signal
+    halt: Signal
+    fault: data.View
+    idle: Signal
+    queued: data.View
+    waits: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -92,7 +99,10 @@ class Issue(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.tables = tables = HazardTables(self.config)
-        tails, over = Signal(data.ArrayLayout(POSITION_BITS, 3)), Signal(Needs())
+        tails = [
+            Signal(POSITION_BITS, name=f"{name}_tail") for name in ("load", "execute", "store")
+        ]
+        over = Signal(Needs())
         for name, _ in Needs():
             with m.If(self.finished[name]):
                 m.d.sync += over[name].eq(over[name] + 1)
@@ -103,7 +113,7 @@ class Issue(wiring.Component):
         m.d.comb += [
             tables.kind.eq(self.i.p.kind),
             tables.ranges.eq(self.i.p.ranges),
-            tables.tails.eq(tails),
+            tables.tails.as_value().eq(Cat(tails)),
             tables.compare.eq(compare),
             tables.insert.eq(inserting),
         ]
@@ -122,14 +132,15 @@ class Issue(wiring.Component):
 
         pushed = Signal()
         heads = [
-            self._queue(m, tables.needs, over, index, depth)
-            for index, depth in enumerate(depths)
+            self._queue(m, tables.needs, over, index, depth) for index, depth in enumerate(depths)
         ]
         m.d.comb += [
             near.eq(Cat(~valid | self._close(tag) for valid, tag in heads).all()),
             nothing_queued.eq(
-                Cat(tail == end for tail, end in zip(tails, ends)).all()
-                & ~Cat(valid for valid, _ in heads).any() & ~inserting & ~pushed
+                Cat(tail == end for tail, end in zip(tails, ends, strict=True)).all()
+                & ~Cat(valid for valid, _ in heads).any()
+                & ~inserting
+                & ~pushed
             ),
             self.i.ready.eq(inserting),
             self.idle.eq(nothing_queued),

@@ -38,6 +38,4 @@ class RowRange(data.StructLayout):
 
 def overlap(one: data.View, other: data.View) -> Value:
     """Whether two ranges have a row in common."""
-    return (
-        one.valid & other.valid & (one.first <= other.last) & (other.first <= one.last)
-    )
+    return one.valid & other.valid & (one.first <= other.last) & (other.first <= one.last)

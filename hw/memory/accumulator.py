@@ -3,11 +3,11 @@
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import AccumulatorWrite, row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["Accumulator", "ResultAddress"]
@@ -55,8 +55,10 @@ class Accumulator(wiring.Component):
         Reads of rows that go to memory.
     """
 
+    address: data.View
+    elements: data.View
     load: stream.Interface
-    store: wiring.PureInterface
+    store: RowReadInterface
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config

@@ -3,11 +3,11 @@
 from amaranth import Module, Signal, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import ParameterWrite, row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ParameterMemory"]
@@ -35,7 +35,7 @@ class ParameterMemory(wiring.Component):
     """
 
     load: stream.Interface
-    store: wiring.PureInterface
+    store: RowReadInterface
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -43,9 +43,7 @@ class ParameterMemory(wiring.Component):
         super().__init__({
             "load": In(stream.Signature(ParameterWrite(config), always_ready=True)),
             "store": In(
-                RowRead(
-                    row_shape(config.parameter_rows), data.ArrayLayout(signed(32), config.dim)
-                )
+                RowRead(row_shape(config.parameter_rows), data.ArrayLayout(signed(32), config.dim))
             ),
         })
 

@@ -3,11 +3,11 @@
 from amaranth import Cat, Const, Module, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["Scratchpad"]
@@ -44,9 +44,9 @@ class Scratchpad(wiring.Component):
     """
 
     results: stream.Interface
-    weights: wiring.PureInterface
-    operands: wiring.PureInterface
-    store: wiring.PureInterface
+    weights: RowReadInterface
+    operands: RowReadInterface
+    store: RowReadInterface
     load: stream.Interface
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -130,7 +130,7 @@ def _any(bits: list[Value]) -> Value:
 
 
 def _select_word(
-    m: Module, name: str, port: wiring.PureInterface, bank: Value, words: list[Value]
+    m: Module, name: str, port: RowReadInterface, bank: Value, words: list[Value]
 ) -> None:
     """Register the word that `port` was granted in the last cycle."""
     granted = Signal(name=f"{name}_granted")
@@ -139,9 +139,8 @@ def _select_word(
     m.d.sync += granted.eq(port.valid & port.ready)
     with m.If(port.valid):
         m.d.sync += selected.eq(bank)
-    with m.If(granted):
-        with m.Switch(selected):
-            for index, candidate in enumerate(words):
-                with m.Case(index):
-                    m.d.sync += word.eq(candidate)
+    with m.If(granted), m.Switch(selected):
+        for index, candidate in enumerate(words):
+            with m.Case(index):
+                m.d.sync += word.eq(candidate)
     m.d.comb += port.data.as_value().eq(word)

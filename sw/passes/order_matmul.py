@@ -23,7 +23,6 @@ def order_matmul(
     problem: MatMul, config: AcceleratorConfig, schedule: MatMulSchedule
 ) -> tuple[Block, ...]:
     """The blocks of C in the order of `schedule`, each with its operations in order."""
-    half_rows = config.accumulator_rows // 2
     visits = _visits(schedule)
     return tuple(
         tuple(
@@ -33,12 +32,23 @@ def order_matmul(
                 schedule=schedule,
                 row=row,
                 tiles=tiles,
-                at=number % 2 * half_rows,
+                homes=_homes(config, schedule, number),
                 last=number == len(visits) - 1,
             ).ops()
         )
         for number, (row, tiles) in enumerate(visits)
     )
+
+
+def _homes(config: AcceleratorConfig, schedule: MatMulSchedule, number: int) -> tuple[int, int]:
+    """First accumulator rows of a block: in its own half, and in the other one.
+
+    Blocks take turns between the halves, and between the places in a half if they are small.
+    """
+    half_rows = config.accumulator_rows // 2
+    block_rows = schedule.row_pitch * max(schedule.cols)
+    place = number // 2 % (half_rows // block_rows) * block_rows
+    return (place, half_rows + place) if number % 2 == 0 else (half_rows + place, place)
 
 
 def _visits(schedule: MatMulSchedule) -> list[tuple[Cut, Cut]]:
@@ -60,18 +70,21 @@ class _BlockOrder:
     """In elements."""
     tiles: Cut
     """Column tiles."""
-    at: int
-    """Accumulator row of the first tile."""
+    homes: tuple[int, int]
+    """Accumulator row of the first tile, in its own half and in the other one."""
     last: bool
     """It is the last block of the product."""
 
     def ops(self) -> Iterator[Multiply | Store]:
-        """All operations, part after part."""
-        parts = self.schedule.tail if self.last and self.schedule.tail else (self.tiles[1],)
-        for start, size in _starts(parts):
-            yield from self._part((self.tiles[0] + start, size))
+        """All operations, part after part.
 
-    def _part(self, part: Cut) -> Iterator[Multiply | Store]:
+        Parts change halves as blocks do: a half is not drained while products add to it.
+        """
+        parts = self.schedule.tail if self.last and self.schedule.tail else (self.tiles[1],)
+        for number, (start, size) in enumerate(_starts(parts)):
+            yield from self._part((self.tiles[0] + start, size), self.homes[number % 2])
+
+    def _part(self, part: Cut, home: int) -> Iterator[Multiply | Store]:
         stores = {
             store[0] + store[1] - 1: store for store in _cuts(part, self.schedule.store_tiles)
         }
@@ -81,9 +94,9 @@ class _BlockOrder:
                 for n_cut in _cuts(self.tiles, self.schedule.b_n_tiles):
                     b = self._b_piece(k_cut, n_cut)
                     for k, tile in self._products(k_cut, n_cut, part):
-                        yield self._multiply(k, tile, a, b)
+                        yield self._multiply((k, tile), a, b, home)
                         if k == self._k_tiles - 1 and tile in stores:
-                            yield self._store(stores[tile])
+                            yield self._store(stores[tile], home)
 
     @property
     def _k_tiles(self) -> int:
@@ -103,20 +116,21 @@ class _BlockOrder:
             return ((k, tile) for tile in tiles for k in depths)
         return ((k, tile) for k in depths for tile in tiles)
 
-    def _multiply(self, k: int, tile: int, a: Piece, b: Piece) -> Multiply:
+    def _multiply(self, product: Cut, a: Piece, b: Piece, home: int) -> Multiply:
+        k, tile = product
         start, depth = self._elements((k, 1), self.problem.k)
         col, cols = self._elements((tile, 1), self.problem.n)
-        return Multiply(*self.row, col, cols, start, depth, a, b, self._at(tile))
+        return Multiply(*self.row, col, cols, start, depth, a, b, self._at(tile, home))
 
-    def _store(self, tiles: Cut) -> Store:
+    def _store(self, tiles: Cut, home: int) -> Store:
         bias = None
         if self.problem.bias:
             bias = _piece("bias", (0, 1), self._elements(self.tiles, self.problem.n))
         columns = self._elements(tiles, self.problem.n)
-        return Store(*self.row, *columns, self._at(tiles[0]), bias)
+        return Store(*self.row, *columns, self._at(tiles[0], home), bias)
 
-    def _at(self, tile: int) -> int:
-        return self.at + (tile - self.tiles[0]) * self.schedule.row_pitch
+    def _at(self, tile: int, home: int) -> int:
+        return home + (tile - self.tiles[0]) * self.schedule.row_pitch
 
     def _b_piece(self, k_cut: Cut, n_cut: Cut) -> Piece:
         k, n = self._elements(k_cut, self.problem.k), self._elements(n_cut, self.problem.n)

@@ -9,6 +9,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.matmul import MatMul
@@ -16,6 +17,9 @@ from celosia.sw.ir.schedule import MatMulSchedule, Pool
 from celosia.sw.ir.tile import Block, Load, Multiply, Op, Piece, Store, TileProgram, verify
 
 __all__ = ["place_tiles"]
+
+MAX_LEAD: Final = 128
+"""Steps that a load is issued before its first use, at most."""
 
 Key = tuple[Piece, int]
 """A piece, and the block that it is loaded for (-1: for all of them)."""
@@ -59,7 +63,7 @@ class _PlacedLoad:
     first: int
     """The step that needs it."""
     free: int
-    """The last step that needed what was in its slot before; -1 if nothing was."""
+    """The last step that needs what is in its slot, or another copy of its piece, before; or -1."""
 
 
 def _uses(schedule: MatMulSchedule, blocks: Sequence[Block]) -> list[_Use]:
@@ -139,6 +143,8 @@ class _Placer:
         self.banks: dict[Piece, int] = {}
         """Where each piece was put last."""
         self.recent: deque[int] = deque(maxlen=2)
+        self.last: dict[Piece, int] = {}
+        """The last step that needs the latest copy of each piece."""
 
     def place(self, uses: list[_Use]) -> Iterator[_PlacedLoad]:
         """A load for each use."""
@@ -150,7 +156,8 @@ class _Placer:
             if piece.tensor != "bias":
                 self.banks[piece] = bank
                 self.recent.append(bank)
-            yield _PlacedLoad(Load(piece, row), use.first, since)
+            yield _PlacedLoad(Load(piece, row), use.first, max(since, self.last.get(piece, -1)))
+            self.last[piece] = use.last
 
     def _penalties(self, piece: Piece, step: int) -> dict[int, int]:
         """How bad each bank is for `piece`, first needed at `step`.
@@ -176,13 +183,20 @@ class _Placer:
 def _interleave(
     steps: list[Multiply | Store], loads: list[_PlacedLoad], lookahead: int
 ) -> Iterator[Op]:
-    """Steps and loads in program order: each load in the order of need, as early as it may."""
+    """Steps and loads in program order: each load in the order of need, as early as it may.
+
+    Not too early, though: a load cannot write to a bank that rows of A stream from, and while it
+    waits, at most a thousand commands may be queued behind it.
+    """
     needed = issued = 0
     for step, op in enumerate(steps):
         while needed < len(loads) and loads[needed].first <= step:
             needed += 1
-        while issued < min(len(loads), needed + lookahead) and loads[issued].free < step:
-            yield loads[issued].load
+        while issued < min(len(loads), needed + lookahead):
+            load = loads[issued]
+            if load.free >= step or load.first > step + MAX_LEAD:
+                break
+            yield load.load
             issued += 1
         assert issued >= needed, "a load waits for a slot that its own user keeps"
         yield op

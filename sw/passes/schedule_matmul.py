@@ -42,10 +42,8 @@ def candidates(problem: MatMul, config: AcceleratorConfig) -> Iterator[MatMulSch
     """All schedules that are considered; at least one."""
     for cut in _cuts(problem, config):
         for outer in _orders(cut):
-            for keep_a in (False, True)[: 1 + (len(cut.cols) > 1)]:
-                for keep_b in (False, True)[: 1 + (len(cut.rows) > 1)]:
-                    if schedule := _place(problem, config, cut, (outer, keep_a, keep_b)):
-                        yield from _finish(problem, config, schedule)
+            if schedule := _longest_kept(problem, config, cut, outer):
+                yield from _finish(problem, config, schedule)
 
 
 Order = Literal["rows", "cols"]
@@ -149,6 +147,20 @@ def _orders(cut: _Cut) -> tuple[Order, ...]:
     return ("rows", "cols") if len(cut.rows) > 1 and len(cut.cols) > 1 else ("rows",)
 
 
+def _longest_kept(
+    problem: MatMul, config: AcceleratorConfig, cut: _Cut, outer: Order
+) -> MatMulSchedule | None:
+    """The schedule that keeps as much as fits of what is needed again, B rather than A."""
+    keeps_a = (True, False) if len(cut.cols) > 1 else (False,)
+    keeps_b = (True, False) if len(cut.rows) > 1 else (False,)
+    placed = (
+        _place(problem, config, cut, (outer, keep_a, keep_b))
+        for keep_b in keeps_b
+        for keep_a in keeps_a
+    )
+    return next((schedule for schedule in placed if schedule), None)
+
+
 def _place(
     problem: MatMul, config: AcceleratorConfig, cut: _Cut, choice: tuple[Order, bool, bool]
 ) -> MatMulSchedule | None:
@@ -228,7 +240,12 @@ def _finish(
 
 
 def _tail(schedule: MatMulSchedule, k_tiles: int) -> tuple[int, ...]:
-    """Parts of the last block, each drained while the next is computed; () if they do not fit."""
+    """Parts of the last block, each drained while the next is computed; () if they do not fit.
+
+    Without sums over K there is nothing to gain: products that only write let stores read.
+    """
+    if k_tiles == 1:
+        return ()
     a_pieces = -(-k_tiles // schedule.a_tiles) + 1
     groups = a_pieces * -(-schedule.a_tiles // schedule.b_k_tiles)
     b_pieces = groups * -(-schedule.cols[-1] // schedule.b_n_tiles)

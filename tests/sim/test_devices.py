@@ -134,7 +134,9 @@ def test_the_error_register_ends_the_run_with_the_command_that_caused_it(device)
     program, middle, data = copies(device, 2)
     device.run(program)
     fail = Command(stub_top.FAIL, 0x1234)
-    with pytest.raises(DeviceError, match=r"LOCAL_RANGE: .* at address 0x1234: command 2: ") as error:
+    with pytest.raises(
+        DeviceError, match=r"LOCAL_RANGE: .* at address 0x1234: command 2: "
+    ) as error:
         device.run([*program, fail, *program])
     assert error.value.cause is Cause.LOCAL_RANGE
     assert error.value.command == 2

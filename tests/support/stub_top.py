@@ -9,8 +9,8 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
-from celosia.isa.events import COUNTERS
 from celosia.isa.errors import Cause
+from celosia.isa.events import COUNTERS
 
 COPY, COMPUTE, HANG, WITHDRAW, WRONG_BURST, FAIL, ASSERT, DUMP = range(1, 9)
 

@@ -15,7 +15,7 @@ CONFIGS = [
 
 
 def spacing(rows: int, dim: int) -> int:
-    """Cycles from one tile's first row to the next one's: the docstring's rules, as early as legal."""
+    """Cycles from one tile's first row to the next one's, as few as the rules allow."""
     return max(rows, dim, 2 + dim - 2)
 
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from celosia.hw.control.ops import Space
 from celosia.hw.frontend.decoder import HULLS, Decoder, Kind
 from celosia.hw.issue.ranges import space_base
-from celosia.hw.control.ops import Space
 from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (

@@ -1,0 +1,56 @@
+"""`Queue`: order, depth, and the documented rate."""
+
+import random
+
+import pytest
+from amaranth import unsigned
+
+from celosia.hw.dma.queue import Queue
+from tests.support.streams import never, receive, send, simulate, sometimes
+
+
+@pytest.mark.parametrize("depth", [2, 8])
+@pytest.mark.parametrize("seed", range(2))
+def test_keeps_the_order_under_backpressure(depth, seed):
+    dut, rng = Queue(unsigned(70), depth), random.Random(seed)
+    entries = [rng.getrandbits(70) for _ in range(60)]
+
+    async def producer(ctx):
+        await send(ctx, dut.i, entries, sometimes(seed))
+
+    async def consumer(ctx):
+        assert await receive(ctx, dut.o, len(entries), sometimes(seed + 1)) == entries
+
+    simulate(dut, producer, consumer)
+
+
+def test_holds_as_many_entries_as_it_is_deep():
+    dut = Queue(unsigned(8), 4)
+
+    async def producer(ctx):
+        await send(ctx, dut.i, range(4))
+        assert not ctx.get(dut.i.ready)
+
+    simulate(dut, producer)
+
+
+def test_latency_and_throughput_are_as_documented():
+    dut, arrivals, count = Queue(unsigned(8), 2), [], 10
+
+    async def producer(ctx):
+        await send(ctx, dut.i, range(count), never)
+
+    async def consumer(ctx):
+        ctx.set(dut.o.ready, 1)
+        for cycle in range(Queue.LATENCY + count + 1):
+            if ctx.get(dut.o.valid):
+                arrivals.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    assert arrivals == [Queue.LATENCY + n for n in range(count)]
+
+
+def test_a_depth_that_is_no_power_of_two_is_refused():
+    with pytest.raises(ValueError, match="depth: 3 is not a power of two"):
+        Queue(unsigned(8), 3)
