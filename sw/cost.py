@@ -25,8 +25,8 @@ START_CYCLES: Final = 5
 """From the first command to the first read address, and from the last byte to the first row."""
 DRAIN_CYCLES: Final = 14
 """From a result in the accumulator to its first byte on the bus."""
-SHARPNESS: Final = 10
-"""How little two equally slow parties hinder each other: they take 2^(1/SHARPNESS) times as long."""
+SHARPNESS: Final = 25
+"""How little two equally slow parties hinder each other: 2^(1/SHARPNESS) times as long."""
 FOLLOWED_BLOCKS: Final = 400
 """Blocks that are followed one by one; the rest goes on at the pace of the later half of these."""
 
@@ -108,9 +108,10 @@ class _Model:
 
     def _blocks(self) -> Iterator[_Block]:
         """Blocks in order; the last one in its parts."""
-        schedule = self.schedule
+        schedule, dim = self.schedule, self.config.dim
         rows = [(m, i == 0) for i, m in enumerate(schedule.rows)]
-        cols = [(n, j == 0) for j, n in enumerate(schedule.cols)]
+        cols = [(n * dim, j == 0) for j, n in enumerate(schedule.cols)]
+        cols[-1] = (cols[-1][0] - -self.problem.n % dim, cols[-1][1])
         if schedule.outer == "rows":
             visits = [(m, n, new_a, new_b) for m, new_b in rows for n, new_a in cols]
         else:
@@ -119,38 +120,41 @@ class _Model:
         if schedule.tail:
             yield from self._parts(*visits[-1])
 
-    def _block(self, m: int, n: int, first_col: bool, first_row: bool) -> _Block:
-        key = (m, n, first_col, first_row)
+    def _block(self, m: int, columns: int, new_a: bool, new_b: bool) -> _Block:
+        """A block of C of `m` rows, and whether its A and its B come for the first time."""
+        key = (m, columns, new_a, new_b)
         if key not in self.known:
-            work = product_cycles(m, self.config) * n * self.k_tiles
-            load = self._load(m, n, first_col, first_row)
-            self.known[key] = _Block(work, load, self.traffic.store_cycles(m, n))
+            load = self._load_a(m, new_a) + self._load_b(columns, new_b)
+            store = self.traffic.store_cycles(m, columns)
+            self.known[key] = _Block(self._work(m, columns), load, store)
         return self.known[key]
 
-    def _parts(self, m: int, n: int, first_col: bool, first_row: bool) -> Iterator[_Block]:
+    def _parts(self, m: int, columns: int, new_a: bool, new_b: bool) -> Iterator[_Block]:
         """The last block, part by part; each loads the pieces of B that it begins."""
-        whole = self._block(m, n, first_col, first_row)
-        step, done = self.schedule.b_n_tiles, 0
+        width, step = self.config.dim, self.schedule.b_n_tiles * self.config.dim
+        load, start, loaded = self._load_a(m, new_a), 0, 0
         for part in self.schedule.tail:
-            begun = min(n, -(-(done + part) // step) * step) - min(n, -(-done // step) * step)
-            share = begun / n
-            load = Move(
-                round(whole.load.bytes * share),
-                whole.load.cycles * share,
-                round(whole.load.pieces * share),
-            )
-            yield _Block(whole.work * part / n, load, self.traffic.store_cycles(m, part))
-            done += part
+            end = min(columns, start + part * width)
+            begun = min(columns, -(-end // step) * step)
+            if begun > loaded:
+                load += self._load_b(begun - loaded, new_b)
+            store = self.traffic.store_cycles(m, end - start)
+            yield _Block(self._work(m, end - start), load, store)
+            load, start, loaded = Move(), end, begun
 
-    def _load(self, m: int, n: int, first_col: bool, first_row: bool) -> Move:
-        """What comes in for a block."""
+    def _work(self, m: int, columns: int) -> int:
+        tiles = -(-columns // self.config.dim)
+        return product_cycles(m, self.config) * tiles * self.k_tiles
+
+    def _load_a(self, m: int, new: bool) -> Move:
+        return self.traffic.a(m) if new or not self.schedule.keep_a else Move()
+
+    def _load_b(self, columns: int, new: bool) -> Move:
         load = Move()
-        if first_col or not self.schedule.keep_a:
-            load += self.traffic.a(m)
-        if first_row or not self.schedule.keep_b:
-            load += self.traffic.b(n)
-        if self.problem.bias and (first_row or self.schedule.bias_slots < len(self.schedule.cols)):
-            load += self.traffic.bias(n)
+        if new or not self.schedule.keep_b:
+            load += self.traffic.b(columns)
+        if self.problem.bias and (new or self.schedule.bias_slots < len(self.schedule.cols)):
+            load += self.traffic.bias(columns)
         return load
 
     def _start(self) -> float:
@@ -174,8 +178,7 @@ class _Clocks:
     def __init__(
         self, config: AcceleratorConfig, schedule: MatMulSchedule, start: float, k_tiles: int
     ):
-        block_rows = schedule.row_pitch * max(schedule.cols)
-        self.places = 2 * (config.accumulator_rows // 2 // block_rows)
+        self.places = 2 * schedule.places
         self.lookahead = schedule.lookahead
         self.shared_port = config.accumulator_banks == 1 and k_tiles > 1
         self.pipeline = 2 * config.dim + DRAIN_CYCLES

@@ -52,29 +52,29 @@ class Traffic:
         size = self.schedule.a_tiles * self.config.dim
         return self._pieces(rows, rows, self.problem.k, size)
 
-    def b(self, tiles: int) -> Move:
-        """`tiles` column tiles of B."""
+    def b(self, columns: int) -> Move:
+        """`columns` columns of B."""
         problem, schedule, dim = self.problem, self.schedule, self.config.dim
-        columns = min(tiles * dim, problem.n)
         down, across = schedule.b_k_tiles * dim, schedule.b_n_tiles * dim
         if problem.b_transposed:
             return self._pieces(columns, across, problem.k, down)
         return self._pieces(problem.k, down, columns, across)
 
-    def bias(self, tiles: int) -> Move:
-        """The bias of `tiles` column tiles."""
-        size = ACC_BYTES * min(tiles * self.config.dim, self.problem.n)
+    def bias(self, columns: int) -> Move:
+        """The bias of `columns` columns."""
+        size = ACC_BYTES * columns
         cycles = sum(self._burst(burst, size) for burst in cut(size, MAX_REQUEST_BYTES))
         return Move(size, cycles, 1)
 
-    def store_cycles(self, rows: int, tiles: int) -> float:
-        """Cycles in which `tiles` tiles of C leave: the accumulator gives a row per cycle."""
-        problem, cycles = self.problem, 0.0
+    def store_cycles(self, rows: int, columns: int) -> float:
+        """Cycles in which `columns` columns of C leave: the accumulator gives a row per cycle."""
+        problem, dim, cycles = self.problem, self.config.dim, 0.0
         pitch = problem.n * problem.c_bytes
-        for group in cut(tiles, self.schedule.store_tiles):
-            row = min(group * self.config.dim, problem.n) * problem.c_bytes
-            bus = sum(self._burst(burst, pitch) for burst in cut(row, MAX_REQUEST_BYTES))
-            cycles += rows * max(float(group), bus)
+        for group in cut(columns, self.schedule.store_tiles * dim):
+            bus = sum(
+                self._burst(b, pitch) for b in cut(group * problem.c_bytes, MAX_REQUEST_BYTES)
+            )
+            cycles += rows * max(float(-(-group // dim)), bus)
         return cycles
 
     def first_a_cycles(self, tiles: int) -> float:

@@ -112,10 +112,12 @@ class ResultWriter(wiring.Component):
                 row.eq(current + product.stride),
                 left.eq(Mux(later, left, product.rows) - 1),
             ]
-        done = Signal()
-        m.d.sync += done.eq(due & last)
+        # A product without rows ends as soon as it is the oldest one.
+        ends, done = Signal(), Signal()
+        m.d.sync += done.eq(ends)
         m.d.comb += [
-            products.r_en.eq(due & last),
+            ends.eq((due & last) | (products.r_rdy & (product.rows == 0))),
+            products.r_en.eq(ends),
             self.done.eq(done),
             self.address.valid.eq(due & product.to_accumulator),
             self.address.row.eq(current),
@@ -178,7 +180,7 @@ class ResultWriter(wiring.Component):
     def _pending(self, m: Module, finished: Value) -> Value:
         """Whether products for the scratchpad have been taken and have not finished."""
         count = Signal(range(PRODUCTS + 2))
-        begun = self.i.valid & self.i.ready & ~self.i.p.to_accumulator
+        begun = self.i.valid & self.i.ready & ~self.i.p.to_accumulator & (self.i.p.rows != 0)
         with m.If(begun & ~finished):
             m.d.sync += count.eq(count + 1)
         with m.Elif(finished & ~begun):

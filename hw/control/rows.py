@@ -32,7 +32,7 @@ class RowStreamer(wiring.Component):
     i : ``In(stream.Signature(ExecuteOp(config)))``
         Products whose weights are on their way.
     results : ``Out(stream.Signature(ResultOp(config)))``
-        One for each product that has rows, before its first row.
+        One for each product, before its first row.
     read : ``Out(RowRead(row, elements))``
         The operands port of the scratchpad.
     control : ``Out(RowControl(config))``
@@ -99,11 +99,10 @@ class RowStreamer(wiring.Component):
 
         # Take the next product together with its place among the results.
         take = Signal()
-        has_rows = self.i.p.c_rows != 0
         m.d.comb += [
-            self.results.valid.eq(self.i.valid & (~valid | leaves) & has_rows),
-            take.eq(self.i.valid & (~valid | leaves) & (self.results.ready | ~has_rows)),
-            self.i.ready.eq((~valid | leaves) & (self.results.ready | ~has_rows)),
+            self.results.valid.eq(self.i.valid & (~valid | leaves)),
+            self.i.ready.eq((~valid | leaves) & self.results.ready),
+            take.eq(self.i.valid & self.i.ready),
         ]
         self._describe_results(m)
         with m.If(take | leaves):

@@ -239,7 +239,8 @@ class WeightLoader(wiring.Component):
 def _fills(op):
     """Whether an operand of `op` passes the transposer."""
     weights = op.load_weights & op.w_transpose & ~op.w_zero
-    return weights | (op.a_transpose & ~op.a_zero & (op.c_rows != 0))
+    rows = (op.c_rows != 0) & (op.a_rows != 0)  # Rows that will leave the transposer.
+    return weights | (op.a_transpose & ~op.a_zero & rows)
 
 
 def prefix_mask(width: int, count):

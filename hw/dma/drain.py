@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Array, Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
@@ -169,17 +169,20 @@ class Drain(wiring.Component):
         # The fifo's output register makes it one word deeper than the memory in it.
         word = StoreWord(self.config)
         m.submodules.buffer = fifo = SyncFIFOBuffered(width=word.size, depth=BUFFER_WORDS + 1)
-        wide, width = Cat(result.wide), 8 * self.config.dim
-        parts = Array(wide[part * width : (part + 1) * width] for part in range(ACC_BYTES))
         entry = word(fifo.w_data)
         m.d.comb += [
             fifo.w_en.eq(words_left != 0),
-            entry.data.eq(Mux(full, parts[index], Cat(result.narrow))),
             entry.last.eq(last_in_row & (words_left == 1)),
             self.words.valid.eq(fifo.r_rdy),
             self.words.payload.eq(fifo.r_data),
             fifo.r_en.eq(self.words.ready),
         ]
+        with m.If(fifo.w_en & ~full):
+            m.d.comb += entry.data.eq(Cat(result.narrow))
+        with m.Elif(fifo.w_en), m.Switch(index):
+            for part in range(ACC_BYTES):
+                with m.Case(part):
+                    m.d.comb += entry.data.eq(Cat(result.wide).word_select(part, len(entry.data)))
         m.d.sync += [
             Assert(~fifo.w_en | fifo.w_rdy, "a word without room"),
             Assert(~next_arrives | (words_left <= 1), "a row while another is being cut"),

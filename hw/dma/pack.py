@@ -2,12 +2,12 @@
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.dma.bus import WriteBeat
 from celosia.hw.dma.drain import StoreWord
 from celosia.hw.dma.gear import Gear
+from celosia.hw.dma.queue import Queue
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
 __all__ = ["PackBurst", "Packer"]
@@ -33,8 +33,13 @@ class Packer(wiring.Component):
     A segment is one row in memory: its words come in one piece, its bursts one after the other.
     Beats leave one per cycle while words are there, across bursts and segments, whatever their
     alignment: nothing is lost to it but the beat that an unaligned segment has more.  A beat is on
-    offer in the cycle after its burst and its bytes were.  No path leads from ``beats.ready`` to
-    the other ports within a cycle.
+    offer `LATENCY` cycles after its burst and its bytes were.  No path leads from ``beats.ready``
+    to the other ports within a cycle.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim`` and ``bus_bits``.
 
     Members
     -------
@@ -45,6 +50,8 @@ class Packer(wiring.Component):
     beats : ``Out(stream.Signature(WriteBeat(config)))``
         Beats with strobes.  Bytes that are not written have no meaning.
     """
+
+    LATENCY = 1 + Queue.LATENCY
 
     bursts: stream.Interface
     words: stream.Interface
@@ -62,9 +69,9 @@ class Packer(wiring.Component):
         m = Module()
         lanes = self.config.bus_bytes
         m.submodules.gear = gear = Gear(self.config)
+        m.submodules.queue = queue = Queue(WriteBeat(self.config), depth=2)
         connect(m, flipped(self.words), gear.words)
-        layout = WriteBeat(self.config)
-        m.submodules.queue = queue = SyncFIFO(width=layout.size, depth=2)
+        connect(m, queue.o, flipped(self.beats))
 
         burst = self.bursts.p
         beat = Signal.like(burst.beats_minus_1)  # Beats of the burst that are gone.
@@ -73,11 +80,13 @@ class Packer(wiring.Component):
         # A segment's last beat may hold only bytes that the last chunk but one left over.
         needed = ~finish | (burst.last >= burst.origin)
         # A burst that ends within a beat, and its segment does not: the next one starts in it.
-        again = last_beat & ~burst.last_in_segment & (burst.last != lanes - 1)
+        again = Signal()
+        s1_valid = Signal()
         m.d.comb += [
             last_beat.eq(beat == burst.beats_minus_1),
             finish.eq(last_beat & burst.last_in_segment),
-            able.eq(self.bursts.valid & queue.w_rdy),
+            again.eq(last_beat & ~burst.last_in_segment & (burst.last != lanes - 1)),
+            able.eq(self.bursts.valid & (~s1_valid | queue.i.ready)),
             made.eq(able & (gear.chunks.valid | ~needed)),
             gear.chunks.ready.eq(able & needed & ~again),
             gear.finish.eq(made & finish),
@@ -86,35 +95,49 @@ class Packer(wiring.Component):
         with m.If(made):
             m.d.sync += beat.eq(Mux(last_beat, 0, beat + 1))
 
-        entry = layout(queue.w_data)
-        starts, ends = beat == 0, last_beat
-        m.d.comb += [
-            queue.w_en.eq(made),
-            entry.data.eq(self._align(m, gear.chunks.p, made & ~again)),
-            entry.strobe.eq(
-                Cat(
-                    (~starts | (burst.first <= lane)) & (~ends | (burst.last >= lane))
-                    for lane in range(lanes)
-                )
-            ),
-            entry.last.eq(last_beat),
-            self.beats.valid.eq(queue.r_rdy),
-            self.beats.payload.eq(queue.r_data),
-            queue.r_en.eq(self.beats.ready),
-        ]
+        # Stage 1: turn the chunk so that its first byte is in the segment's first lane.
+        s1_chunk = Signal(8 * lanes, reset_less=True)
+        s1_below, s1_again = Signal(lanes, reset_less=True), Signal(reset_less=True)
+        s1_strobe, s1_last = Signal(lanes, reset_less=True), Signal(reset_less=True)
+        with m.If(~s1_valid | queue.i.ready):
+            m.d.sync += s1_valid.eq(made)
+        with m.If(made):
+            m.d.sync += [
+                s1_chunk.eq(_turned(gear.chunks.p, burst.origin)),
+                s1_below.eq(Cat(burst.origin > lane for lane in range(lanes))),
+                s1_again.eq(again),
+                s1_strobe.eq(_strobe(burst, beat == 0, last_beat)),
+                s1_last.eq(last_beat),
+            ]
+
+        # Stage 2: below that lane stands what the chunk before it left over.
+        left_over = Signal(8 * lanes, reset_less=True)
+        with m.If(s1_valid & queue.i.ready & ~s1_again):
+            m.d.sync += left_over.eq(s1_chunk)
+        m.d.comb += queue.i.valid.eq(s1_valid)
+        with m.If(s1_valid):
+            m.d.comb += [
+                queue.i.p.data.eq(_merged(s1_chunk, left_over, s1_below)),
+                queue.i.p.strobe.eq(s1_strobe),
+                queue.i.p.last.eq(s1_last),
+            ]
         return m
 
-    def _align(self, m: Module, chunk: Value, step: Value) -> Value:
-        """The beat that `chunk` starts in; below it stands what the chunk before left over."""
-        origin = self.bursts.p.origin
-        for bit, rotate in enumerate(origin):
-            turned = Signal.like(chunk, name=f"turned_{bit}")
-            m.d.comb += turned.eq(Mux(rotate, chunk.rotate_left(8 << bit), chunk))
-            chunk = turned
-        left_over = Signal.like(chunk, reset_less=True)
-        with m.If(step):
-            m.d.sync += left_over.eq(chunk)
-        return Cat(
-            Mux(origin > lane, left_over.word_select(lane, 8), chunk.word_select(lane, 8))
-            for lane in range(self.config.bus_bytes)
-        )
+
+def _turned(chunk: Value, lanes: Value) -> Value:
+    """`chunk`, rotated by `lanes` bytes towards its upper end."""
+    return (Cat(chunk, chunk) << (lanes << 3))[len(chunk) : 2 * len(chunk)]
+
+
+def _merged(chunk: Value, left_over: Value, below: Value) -> Value:
+    """The lanes of `chunk`, or of `left_over` where a bit of `below` is set."""
+    return Cat(
+        Mux(bit, left_over.word_select(lane, 8), chunk.word_select(lane, 8))
+        for lane, bit in enumerate(below)
+    )
+
+
+def _strobe(burst: data.View, starts: Value, ends: Value) -> Value:
+    """The lanes that a beat of `burst` writes."""
+    lanes = range(1 << len(burst.first))
+    return Cat((~starts | (burst.first <= n)) & (~ends | (burst.last >= n)) for n in lanes)

@@ -1,6 +1,6 @@
 """The rows of a store, as they stand in memory."""
 
-from amaranth import Module, Signal, unsigned
+from amaranth import Cat, Module, Signal, Value, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -105,5 +105,12 @@ class StoreSegments(wiring.Component):
                 tag.eq(rows.tag),
             ]
         with m.Elif(accepted):
-            m.d.sync += [rows_left.eq(rows_left - 1), address.eq(address + stride)]
+            m.d.sync += [rows_left.eq(rows_left - 1), address.eq(_sum(address, stride))]
         return m
+
+
+def _sum(address: Value, stride: Value) -> Value:
+    """The next address.  In two halves, as a simulator has no cheap 65-bit sum."""
+    half = len(stride)
+    low = address[:half] + stride
+    return Cat(low[:half], (address[half:] + low[half])[:half])

@@ -4,13 +4,13 @@ from typing import Any
 
 from amaranth import Module, Mux, Signal, signed, unsigned
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
+from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreRows, StoreSegments
 from celosia.hw.dma.writer import Writer
 from celosia.hw.memory.ports import row_shape
@@ -130,20 +130,17 @@ class StorePath(wiring.Component):
 
     def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
-        op, layout = self.op.p, StoreRows(self.config)
-        m.submodules.rows = queue = SyncFIFO(width=layout.size, depth=self.config.store_queue)
-        entry = layout(queue.w_data)
+        op = self.op.p
+        m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
+        connect(m, rows.o, segments.rows)
         accepted = self.op.valid & self.op.ready
         size = Mux(leaves_as_int32(op), ACC_BYTES, 1)
         m.d.comb += [
-            self.op.ready.eq(controller.op.ready & queue.w_rdy & free),
-            controller.op.valid.eq(self.op.valid & queue.w_rdy & free),
+            self.op.ready.eq(controller.op.ready & rows.i.ready & free),
+            controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
-            queue.w_en.eq(accepted),
-            entry.bytes.eq(op.cols * size),
-            segments.rows.valid.eq(queue.r_rdy),
-            segments.rows.p.eq(layout(queue.r_data)),
-            queue.r_en.eq(segments.rows.ready),
+            rows.i.valid.eq(accepted),
+            rows.i.p.bytes.eq(op.cols * size),
         ]
-        m.d.comb += [entry[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
         return accepted

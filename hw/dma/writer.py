@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal, unsigned
+from amaranth import Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import DRAM_ADDRESS_BITS, TAG_BITS
@@ -12,11 +11,15 @@ from celosia.hw.dma.bursts import BurstSplitter
 from celosia.hw.dma.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
 from celosia.hw.dma.drain import StoreWord
 from celosia.hw.dma.pack import PackBurst, Packer
+from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreSegment
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.errors import Cause
 
 __all__ = ["Writer"]
+
+ADDRESS_QUEUE = 2
+"""Bursts whose address waits for AW: as many as it takes to issue one per cycle."""
 
 PACK_QUEUE = 8
 """Bursts whose address is issued and whose data is not made yet; it bridges a slow AW channel."""
@@ -105,10 +108,8 @@ class Writer(wiring.Component):
         m = Module()
         m.submodules.splitter = splitter = BurstSplitter(self.config)
         m.submodules.packer = packer = Packer(self.config)
-        layout = _Pending()
         # An entry per burst in flight, whose number it so bounds.
-        depth = self.config.write_requests
-        m.submodules.pending = pending = SyncFIFO(width=layout.size, depth=depth)
+        m.submodules.pending = pending = Queue(_Pending(), depth=self.config.write_requests)
         connect(m, flipped(self.words), packer.words)
         connect(m, packer.beats, flipped(self.port.w))
 
@@ -131,63 +132,67 @@ class Writer(wiring.Component):
         packs = self._pack(m, packer, burst, origin, issue)
         m.d.comb += [
             splitter.bursts.ready.eq(
-                (addresses.w_rdy & packs.w_rdy & pending.w_rdy) & burst.inside & ~self.stopped
+                (addresses.i.ready & packs.i.ready & pending.i.ready)
+                & (burst.inside & ~self.stopped)
             ),
-            packs.r_en.eq(packer.bursts.ready),
-            # No beat before its address is on offer: all but one that are queued are not.
-            packer.bursts.valid.eq(packs.r_rdy & (packs.level >= addresses.level)),
-        ]
-        entry = layout(pending.w_data)
-        m.d.comb += [
-            pending.w_en.eq(issue),
-            entry.address.eq(burst.address),
-            entry.tag.eq(tag),
-            entry.last.eq(last & burst.last),
-            pending.r_en.eq(self.port.b.valid),
+            pending.i.valid.eq(issue),
+            pending.i.p.address.eq(burst.address),
+            pending.i.p.tag.eq(tag),
+            pending.i.p.last.eq(last & burst.last),
+            pending.o.ready.eq(self.port.b.valid),
             self.port.b.ready.eq(1),
-            self.in_flight.eq(pending.r_rdy),
+            self.in_flight.eq(pending.o.valid),
+        ]
+        # No beat before its address is on offer, which it is not behind another one.
+        count = Signal(range(PACK_QUEUE + 1))  # Entries of `packs`.
+        packed = packer.bursts.valid & packer.bursts.ready
+        with m.If(issue != packed):
+            m.d.sync += count.eq(Mux(issue, count + 1, count - 1))
+        m.d.comb += [
+            packer.bursts.valid.eq(packs.o.valid & (addresses.i.ready | (count != 1))),
+            packs.o.ready.eq(packed),
         ]
         outside = splitter.bursts.valid & ~burst.inside
-        self._report(m, layout(pending.r_data), outside, burst.address, tag)
+        self._report(m, pending.o.p, outside, burst.address, tag)
         return m
 
-    def _address(self, m: Module, burst: data.View, issue) -> SyncFIFO:
+    def _address(self, m: Module, burst: data.View, issue: Value) -> Queue:
         """The queue of addresses, of which `burst` is the next one when `issue`."""
         layout = data.StructLayout({
             "request": AddressRequest(),
             "bytes": range(MAX_REQUEST_BYTES + 1),
         })
-        m.submodules.addresses = queue = SyncFIFO(width=layout.size, depth=2)
-        entry, head = layout(queue.w_data), layout(queue.r_data)
+        m.submodules.addresses = queue = Queue(layout, depth=ADDRESS_QUEUE)
         m.d.comb += [
-            entry.request.address.eq(burst.address),
-            entry.request.beats_minus_1.eq(burst.beats_minus_1),
-            entry.bytes.eq(burst.bytes),
-            queue.w_en.eq(issue),
-            self.port.aw.valid.eq(queue.r_rdy),
-            self.port.aw.p.eq(head.request),
-            queue.r_en.eq(self.port.aw.ready),
-            self.write_bytes.eq(Mux(queue.r_rdy & queue.r_en, head.bytes, 0)),
+            queue.i.valid.eq(issue),
+            queue.i.p.request.address.eq(burst.address),
+            queue.i.p.request.beats_minus_1.eq(burst.beats_minus_1),
+            queue.i.p.bytes.eq(burst.bytes),
+            self.port.aw.valid.eq(queue.o.valid),
+            self.port.aw.p.eq(queue.o.p.request),
+            queue.o.ready.eq(self.port.aw.ready),
+            self.write_bytes.eq(Mux(queue.o.valid & queue.o.ready, queue.o.p.bytes, 0)),
         ]
         return queue
 
-    def _pack(self, m: Module, packer: Packer, burst: data.View, origin, issue) -> SyncFIFO:
+    def _pack(self, m: Module, packer: Packer, burst: data.View, origin: Value, issue: Value):
         """The queue of what the packer makes, of which `burst` is the next one when `issue`."""
-        layout = PackBurst(self.config)
-        m.submodules.packs = queue = SyncFIFO(width=layout.size, depth=PACK_QUEUE)
-        entry = layout(queue.w_data)
+        m.submodules.packs = queue = Queue(PackBurst(self.config), depth=PACK_QUEUE)
+        entry = queue.i.p
         m.d.comb += [
+            queue.i.valid.eq(issue),
             entry.origin.eq(origin),
             entry.first.eq(burst.address),
             entry.last.eq(burst.address[: len(entry.last)] + burst.bytes - 1),
             entry.beats_minus_1.eq(burst.beats_minus_1),
             entry.last_in_segment.eq(burst.last),
-            queue.w_en.eq(issue),
-            packer.bursts.p.eq(layout(queue.r_data)),
+            packer.bursts.p.eq(queue.o.p),
         ]
         return queue
 
-    def _report(self, m: Module, answered: data.View, outside, address, tag) -> None:
+    def _report(
+        self, m: Module, answered: data.View, outside: Value, address: Value, tag: Value
+    ) -> None:
         """Tell operations that are done, and the first fault."""
         stopped = Signal()  # Also when `halt` is gone.
         bad = self.port.b.valid & (self.port.b.p.response != RESPONSE_OKAY)

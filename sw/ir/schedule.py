@@ -56,6 +56,8 @@ class MatMulSchedule:
     keep_b: bool
     a_pool: Pool
     b_pool: Pool
+    places: int
+    """Blocks that each half of the accumulator has room for, and that take turns in it."""
     bias_slots: int
     """Blocks of columns whose bias the parameter memory holds at once; 0: there is no bias."""
     lookahead: int
@@ -77,7 +79,7 @@ class MatMulSchedule:
             f"{'kept' if self.keep_b else 'streamed'}, {self.b_pool}",
             f"C: {self.store_tiles} tiles leave together; last block: "
             f"{'+'.join(map(str, self.tail)) or 'at once'}",
-            f"bias slots {self.bias_slots}, lookahead {self.lookahead} loads",
+            f"places {self.places}, bias slots {self.bias_slots}, lookahead {self.lookahead} loads",
         ))
 
 

@@ -43,11 +43,11 @@ def order_matmul(
 def _homes(config: AcceleratorConfig, schedule: MatMulSchedule, number: int) -> tuple[int, int]:
     """First accumulator rows of a block: in its own half, and in the other one.
 
-    Blocks take turns between the halves, and between the places in a half if they are small.
+    Blocks take turns between the halves, and between the places in a half.
     """
     half_rows = config.accumulator_rows // 2
     block_rows = schedule.row_pitch * max(schedule.cols)
-    place = number // 2 % (half_rows // block_rows) * block_rows
+    place = number // 2 % schedule.places * block_rows
     return (place, half_rows + place) if number % 2 == 0 else (half_rows + place, place)
 
 

@@ -28,12 +28,16 @@ HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 def schedule_matmul(
     problem: MatMul, config: AcceleratorConfig, timing: MemoryTiming | None = None
 ) -> MatMulSchedule:
-    """The cheapest schedule for `problem`, by `celosia.sw.cost.predict_matmul`."""
+    """The cheapest schedule for `problem`, by `celosia.sw.cost.predict_matmul`.
+
+    Between nearly equal ones, the one with less traffic and fewer commands is preferred.
+    """
     verify(problem)
 
-    def cost(schedule: MatMulSchedule) -> tuple[int, int]:
+    def cost(schedule: MatMulSchedule) -> float:
         prediction = predict_matmul(problem, config, schedule, timing)
-        return prediction.cycles, prediction.read_bytes
+        products = len(schedule.rows) * -(-problem.n // config.dim) * -(-problem.k // config.dim)
+        return prediction.cycles + prediction.read_bytes / 1024 + products / 32
 
     return min(candidates(problem, config), key=cost)
 
@@ -79,7 +83,7 @@ class _Cut:
     def b_pieces(self, tiles: int) -> int:
         """Pieces of `tiles` column tiles of B, at most."""
         groups = self.a_pieces * -(-self.a_tiles // self.b_k_tiles)
-        return groups * -(-tiles // self.b_n_tiles)
+        return min(groups, self.k_tiles) * -(-tiles // self.b_n_tiles)
 
 
 def _cuts(problem: MatMul, config: AcceleratorConfig) -> Iterator[_Cut]:
@@ -192,10 +196,21 @@ def _place(
         keep_b=keep_b,
         a_pool=pools[0],
         b_pool=pools[1],
+        places=_places(config, cut),
         bias_slots=slots,
         lookahead=lookahead,
         tail=(),
     )
+
+
+def _places(config: AcceleratorConfig, cut: _Cut) -> int:
+    """Blocks that one half of the accumulator holds.
+
+    More than one lets small blocks wait for stores less often; but stores that lag behind then meet
+    products that add to the same half, and are kept from reading it.
+    """
+    block_rows = max(cut.rows) * max(cut.cols)
+    return config.accumulator_rows // 2 // block_rows if cut.k_tiles == 1 else 1
 
 
 def _split_pools(config: AcceleratorConfig, cut: _Cut) -> tuple[Pool, Pool]:

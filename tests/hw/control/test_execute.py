@@ -81,8 +81,9 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
             shape = {"rows": rows, "cols": cols, "stride": stride, "transposed": transposed}
             return Operand(local=row, **shape) if rng.random() < 0.9 else None
 
-        rows = rng.choice([1, dim, dim, rng.randint(0, 3 * dim)])
-        a_rows = min(rows, dim) if a_transposed else rng.choice([rows, rows, rng.randint(0, dim)])
+        rows = rng.choice([0, 1, dim, dim, rng.randint(0, 3 * dim)])
+        a_rows = rng.choice([rows, rows, rng.randint(0, dim)])
+        a_rows = min(a_rows, dim) if a_transposed else a_rows
         to_accumulator = rng.random() < 0.8
         memory = config.accumulator_rows if to_accumulator else config.scratchpad_rows
         c_stride = rng.choice([1, 1, 1, 0, 2])
@@ -121,6 +122,15 @@ def test_random_products_leave_what_the_machine_leaves(config, seed):
     for product in products:
         model.execute(product)
 
+    ended = {"reads_done": 0, "done": 0}
+
+    async def count(ctx):
+        while True:
+            path = system.path
+            _, _, reads_done, done = await ctx.tick().sample(path.reads_done, path.done)
+            ended["reads_done"] += reads_done
+            ended["done"] += done
+
     async def run(ctx):
         stall = never if seed % 2 else sometimes(seed)
         await send(ctx, system.path.op, [product_op(product) for product in products], stall)
@@ -128,13 +138,14 @@ def test_random_products_leave_what_the_machine_leaves(config, seed):
         while not ctx.get(system.path.idle):
             await ctx.tick()
         await ctx.tick().repeat(4)
+        assert ended == dict.fromkeys(ended, len(products))
         wanted = model.accumulator
         rows = await read_rows(ctx, system.accumulator.store, len(wanted))
         assert np.array_equal(np.array(rows), wanted)
         rows = await read_rows(ctx, system.scratchpad.store, len(model.scratchpad))
         assert np.array_equal(np.array(rows, np.uint8).view(np.int8), model.scratchpad)
 
-    simulate(system, run)
+    simulate(system, run, background=[count])
 
 
 def cycles_per_product(config: AcceleratorConfig, product: Product, count: int) -> float:

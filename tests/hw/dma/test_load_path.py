@@ -93,6 +93,7 @@ class Bench:
     write_cycles: list[int] = field(default_factory=list)
     done_cycles: list[int] = field(default_factory=list)
     faults: list[tuple] = field(default_factory=list)
+    rest_cycle: int | None = None
     read_bytes: int = 0
     waits: set[str] = field(default_factory=set)
 
@@ -144,6 +145,9 @@ class Bench:
             assert idle == (not busy - op_taken + done) or stopped, f"idle, cycle {cycle}"
             ended = idle if stopped else len(self.done_cycles) == len(self.ops)
             rest -= bool(ended)
+            if stopped and idle and self.rest_cycle is None:
+                self.rest_cycle = cycle
+            assert idle or self.rest_cycle is None, "idle, then not"
             cycle += 1
         self.memory.finished = True
 
@@ -382,3 +386,6 @@ def test_halt_ends_everything(cycle):
     assert sum(later > cycle for later in bench.memory.request_cycles) <= on_offer
     assert sum(later > cycle for later in bench.write_cycles) <= on_offer
     assert not any(later >= cycle for later in bench.op_cycles)
+    assert bench.rest_cycle is not None
+    last = max([*bench.memory.request_cycles, *bench.memory.beat_cycles], default=-1)
+    assert last < max(bench.rest_cycle, 1)
