@@ -126,7 +126,7 @@ class Accelerator(wiring.Component):
         connect(m, execute.scratchpad, scratchpad.results)
         m.d.comb += [
             accumulator.address.eq(execute.address),
-            accumulator.elements.eq(execute.elements),
+            *(x.eq(y) for x, y in zip(accumulator.elements, execute.elements, strict=True)),
         ]
 
         # Local memories to memory.

@@ -15,6 +15,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import COUNTERS
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
+from celosia.sim.sink import sink_logic
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
 from celosia.sim.verilog import TOP_NAME, generate_verilog
 
@@ -84,7 +85,7 @@ def build_model(
 
     def make(work: Path) -> Path:
         progress("translating the Verilog to C++", None)
-        (work / f"{TOP_NAME}.v").write_text(verilog)
+        (work / f"{TOP_NAME}.v").write_text(sink_logic(verilog))
         (work / "ports.h").write_text(_ports(config))
         run_tools(
             [[verilator.binary, *_VERILATE, f"{TOP_NAME}.v"]],
@@ -170,7 +171,7 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    yield from _texts([*_cpp_sources(), _HERE / "build.py"])
+    yield from _texts([*_cpp_sources(), _HERE / "build.py", _HERE / "sink.py"])
 
 
 def _rtl_sources() -> Iterable[str]:

@@ -15,7 +15,7 @@ from celosia.sim.progress import silent
 
 __all__ = ["Steps", "progress_bar", "table_console"]
 
-_PAPER_WIDTH: Final = 120
+_PAPER_WIDTH: Final = 124
 """Columns of tables that go to a file or a pipe."""
 
 

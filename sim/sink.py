@@ -1,15 +1,15 @@
 """Moves combinational logic under the enable of the registers that use it.
 
-Verilator computes every wire in every cycle.  A wire that only registers with one and the same enable
-read may as well be computed when that enable is high: an idle pipeline stage then costs one branch.
-So the assignments of such wires, and the registers, become one clocked block::
+Verilator computes every wire in every cycle.  A wire that only registers with one and the same
+enable read may as well be computed when that enable is high: an idle pipeline stage then costs one
+branch.  So the assignments of such wires, and the registers, become one clocked block::
 
     assign w = f(a);                                always @(posedge clk)
     always @(posedge clk) if (e) r <= g(w);   =>      if (e) begin w = f(a); r <= g(w); h <= w; end
     always @(posedge clk) if (e) h <= w;
 
-The text must be what `celosia.sim.verilog` makes of Yosys' output: one statement per line, one block
-per register.  What does not look like that stays as it is.
+The text must be what `celosia.sim.verilog` makes of Yosys' output: one statement per line, one
+block per register.  What does not look like that stays as it is.
 """
 
 import re
@@ -98,11 +98,7 @@ def _logic(module: str) -> dict[str, _Logic]:
     """By wire; only wires that one assignment or one block computes."""
     units: dict[str, list[_Logic]] = defaultdict(list)
     for match in _ASSIGN.finditer(module):
-        statement = (
-            f"      {match[1]}= {match[2]};\n"
-            if match[1].endswith(" ")
-            else (f"      {match[1]} = {match[2]};\n")
-        )
+        statement = f"      {match[1]} = {match[2]};\n"
         units[match[1]].append(_Logic(match[0], statement, _uses(match[2])))
     for match in _COMPUTED.finditer(module):
         targets = set(_TARGET.findall(match[1]))

@@ -23,7 +23,7 @@ __all__ = [
     "results_table",
 ]
 
-_BAR_CELLS: Final = 16
+_BAR_CELLS: Final = 12
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _NOTHING: Final = "-"
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.operands import (
     Operands,
     fitting_scale,
@@ -182,7 +184,22 @@ def _form(options: WorkloadOptions, default_scale: float) -> MatMul:
 
 
 def _minilm_linears(options: WorkloadOptions, _seed: int) -> Sequence[Operator]:
-    raise InputError("not there yet")
+    # Loaded when it is asked for: reading a model needs packages that nothing else does.
+    minilm = import_module("celosia.sw.models.minilm")
+    text = minilm.DEFAULT_TEXT if options.text is None else options.text
+    try:
+        text.encode()  # The shell hands over bytes that are no text as surrogates.
+        products = minilm.linear_products(text)
+    except minilm.MissingModelError as error:
+        raise EnvironmentProblem(str(error)) from None
+    except UnicodeEncodeError:
+        raise InputError(f"--text {text!r}: not UTF-8") from None
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return [
+        Operator(product.name, Operands(product.problem, product.a, product.b, product.bias))
+        for product in products
+    ]
 
 
 WORKLOADS: Final = {

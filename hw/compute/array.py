@@ -40,7 +40,7 @@ class ArrayPath(wiring.Component):
         ``d`` is a row of D.
     d : ``Out(ArrayLayout(signed(8), dim))``
         The row, elements outside of D as zeros.
-    sums : ``Out(ArrayLayout(signed(partial_sum_bits), dim))``
+    sums : ``Out(signed(partial_sum_bits)).array(dim)``
         Rows of A*W.
     """
 
@@ -50,7 +50,7 @@ class ArrayPath(wiring.Component):
     operands: data.View
     d_valid: Signal
     d: data.View
-    sums: data.View
+    sums: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -63,7 +63,7 @@ class ArrayPath(wiring.Component):
             "operands": In(row),
             "d_valid": Out(1),
             "d": Out(data.ArrayLayout(signed(8), config.dim)),
-            "sums": Out(data.ArrayLayout(signed(config.partial_sum_bits), config.dim)),
+            "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
         })
 
     def elaborate(self, platform) -> Module:
@@ -78,21 +78,27 @@ class ArrayPath(wiring.Component):
         m.d.sync += left.eq(transposer.left)
         m.d.comb += [
             transposer.shift.eq(weight.shift | row.from_transposer),
-            transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask)),
             mesh.weights_start.eq(weight.start),
-            mesh.weights.as_value().eq(
-                _masked(Mux(weight.from_transposer, transposer.o, self.weights), weight.mask)
-            ),
             mesh.swap.eq(delay(m, self.row_control.swap, LOCAL_READ_LATENCY - 1, name="swap")),
             self.d_valid.eq(row.d_valid),
-            self.d.as_value().eq(_masked(self.operands, row.d_mask)),
-            self.sums.eq(mesh.sums),
         ]
-        source = Mux(row.from_transposer, transposer.o, self.operands)
-        for lane in range(self.config.dim):
-            element = source.word_select(lane, 8)
-            sign = element[7] & ~row.is_unsigned
-            m.d.comb += mesh.a[lane].eq(Mux(row.mask[lane], Cat(element, sign), 0))
+        m.d.comb += [out.eq(row_sum) for out, row_sum in zip(self.sums, mesh.sums, strict=True)]
+        # A row that is masked out entirely costs the simulator one branch.
+        with m.If(weight.shift):
+            m.d.comb += transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask))
+        with m.If(row.d_valid):
+            m.d.comb += self.d.as_value().eq(_masked(self.operands, row.d_mask))
+        with m.If(weight.mask != 0):
+            source = Mux(weight.from_transposer, transposer.o, self.weights)
+            for lane in range(self.config.dim):
+                element = source.word_select(lane, 8)
+                m.d.comb += mesh.weights[lane].eq(Mux(weight.mask[lane], element, 0))
+        with m.If(row.mask != 0):
+            source = Mux(row.from_transposer, transposer.o, self.operands)
+            for lane in range(self.config.dim):
+                element = source.word_select(lane, 8)
+                sign = element[7] & ~row.is_unsigned
+                m.d.comb += mesh.a[lane].eq(Mux(row.mask[lane], Cat(element, sign), 0))
         return m
 
     def _delayed(self, m: Module, control: data.View, layout: data.Layout, name: str) -> data.View:

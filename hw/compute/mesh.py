@@ -1,7 +1,7 @@
 """The systolic array."""
 
-from amaranth import Cat, Const, Module, Signal, Value, signed
-from amaranth.lib import data, wiring
+from amaranth import Const, Module, Signal, Value, signed
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.delay import delay, tapped_delay
@@ -45,32 +45,32 @@ class Mesh(wiring.Component):
 
     Members
     -------
-    a : ``In(ArrayLayout(ACTIVATION, dim))``
+    a : ``In(ACTIVATION).array(dim)``
         A row of A.
-    weights : ``In(ArrayLayout(WEIGHT, dim))``
+    weights : ``In(WEIGHT).array(dim)``
         A row of weights.
     weights_start : ``In(1)``
         ``weights`` is row 0 of a tile.
     swap : ``In(1)``
         The row of A in the next cycle is the first one for the weights that were moved in.
-    sums : ``Out(ArrayLayout(signed(partial_sum_bits), dim))``
+    sums : ``Out(signed(partial_sum_bits)).array(dim)``
         A row of the product, exact.
     """
 
-    a: data.View
-    weights: data.View
+    a: list[Signal]
+    weights: list[Signal]
     weights_start: Signal
     swap: Signal
-    sums: data.View
+    sums: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "a": In(data.ArrayLayout(ACTIVATION, config.dim)),
-            "weights": In(data.ArrayLayout(WEIGHT, config.dim)),
+            "a": In(ACTIVATION).array(config.dim),
+            "weights": In(WEIGHT).array(config.dim),
             "weights_start": In(1),
             "swap": In(1),
-            "sums": Out(data.ArrayLayout(signed(config.partial_sum_bits), config.dim)),
+            "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
         })
 
     def elaborate(self, platform) -> Module:
@@ -89,9 +89,9 @@ class Mesh(wiring.Component):
                 activation, sums[col] = self._cell(
                     m, f"{row}_{col}", activation, sums[col], shadow, swap[row + col]
                 )
-        m.d.comb += self.sums.as_value().eq(
-            Cat(delay(m, sums[col], dim - 1 - col, name=f"align_{col}") for col in range(dim))
-        )
+        for col in range(dim):
+            aligned = delay(m, sums[col], dim - 1 - col, name=f"align_{col}")
+            m.d.comb += self.sums[col].eq(aligned)
         return m
 
     def _cell(

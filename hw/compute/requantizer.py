@@ -31,7 +31,7 @@ class RequantizeRequest(data.StructLayout):
     def __init__(self) -> None:
         super().__init__({
             "valid": 1,
-            "as_it_is": 1,  # Take the row from `bytes`, neither scale nor activate it.
+            "as_it_is": 1,  # Take the row from `bytes`; it is raw.
             "raw": 1,  # Neither scale nor activate it.
             "biased": 1,  # Add `bias`.  Not to `bytes`.
             "relu": 1,
@@ -46,7 +46,7 @@ class Requantizer(wiring.Component):
     and then its `relu` if asked; a raw one becomes ``x + bias``.  There is no floating-point unit:
     a lane normalizes, multiplies, and rounds three times, to float32 twice and then to an integer,
     each to nearest and ties to even.  Every bit pattern is a legal scale (NaN gives 0, infinity
-    saturates).  An element of ``bytes`` stays what it is.
+    saturates).  An element of ``bytes`` counts as raw.
 
     Latency is `LATENCY` cycles and throughput one row per cycle.  The pipeline runs freely: it
     cannot be stalled, so whoever makes a request has room for the result.  ``valid`` lasts one

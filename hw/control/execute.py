@@ -56,7 +56,7 @@ class ExecutePath(wiring.Component):
         Results for the scratchpad.
     address : ``Out(ResultAddress(config))``
         Accumulator row of the next cycle's elements.
-    elements : ``Out(ArrayLayout(signed(32), dim))``
+    elements : ``Out(signed(32)).array(dim)``
         Results for the accumulator.
     reads_done : ``Out(1)``
         A product will read no more; in order.
@@ -73,7 +73,7 @@ class ExecutePath(wiring.Component):
     operands: RowReadInterface
     scratchpad: stream.Interface
     address: data.View
-    elements: data.View
+    elements: list[Signal]
     reads_done: Signal
     done: Signal
     state: Any
@@ -89,7 +89,7 @@ class ExecutePath(wiring.Component):
             "operands": Out(read),
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config), always_ready=True)),
             "address": Out(ResultAddress(config)),
-            "elements": Out(data.ArrayLayout(signed(32), config.dim)),
+            "elements": Out(signed(32)).array(config.dim),
             "reads_done": Out(1),
             "done": Out(1),
             "state": Out(ArrayState),
@@ -128,13 +128,13 @@ class ExecutePath(wiring.Component):
             writer.entered.eq(streamer.control.valid),
             writer.d_valid.eq(array.d_valid),
             writer.d.eq(array.d),
-            writer.sums.eq(array.sums),
             self.address.eq(writer.address),
-            self.elements.eq(writer.elements),
             self.reads_done.eq(streamer.reads_done),
             self.done.eq(writer.done),
             self.idle.eq(loader.empty & streamer.empty & writer.empty),
         ]
+        m.d.comb += [x.eq(y) for x, y in zip(writer.sums, array.sums, strict=True)]
+        m.d.comb += [x.eq(y) for x, y in zip(self.elements, writer.elements, strict=True)]
         self._name_state(m, loader, streamer)
         return m
 

@@ -43,11 +43,11 @@ class ResultWriter(wiring.Component):
         A row of D is on ``d``, for the next row that enters.
     d : ``In(ArrayLayout(signed(8), dim))``
         A row of D.
-    sums : ``In(ArrayLayout(signed(partial_sum_bits), dim))``
+    sums : ``In(signed(partial_sum_bits)).array(dim)``
         Rows of A*W.
     address : ``Out(ResultAddress(config))``
         Accumulator row of the next cycle's elements.
-    elements : ``Out(ArrayLayout(signed(32), dim))``
+    elements : ``Out(signed(32)).array(dim)``
         Rows of A*W + D.
     scratchpad : ``Out(stream.Signature(ScratchpadWrite(config), always_ready=True))``
         Rows for the scratchpad.
@@ -63,9 +63,9 @@ class ResultWriter(wiring.Component):
     entered: Signal
     d_valid: Signal
     d: data.View
-    sums: data.View
+    sums: list[Signal]
     address: data.View
-    elements: data.View
+    elements: list[Signal]
     scratchpad: stream.Interface
     done: Signal
     scratchpad_pending: Signal
@@ -79,9 +79,9 @@ class ResultWriter(wiring.Component):
             "entered": In(1),
             "d_valid": In(1),
             "d": In(data.ArrayLayout(signed(8), config.dim)),
-            "sums": In(data.ArrayLayout(signed(config.partial_sum_bits), config.dim)),
+            "sums": In(signed(config.partial_sum_bits)).array(config.dim),
             "address": Out(ResultAddress(config)),
-            "elements": Out(data.ArrayLayout(signed(32), config.dim)),
+            "elements": Out(signed(32)).array(config.dim),
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config), always_ready=True)),
             "done": Out(1),
             "scratchpad_pending": Out(1),

@@ -10,6 +10,7 @@ from celosia.hw.control.ops import StoreOp
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
+from celosia.hw.dma.pack import Packer
 from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreRows, StoreSegments
 from celosia.hw.dma.writer import Writer
@@ -27,6 +28,21 @@ class StorePath(wiring.Component):
 
         op ─┬─► StoreController ─► Drain (local reads, Requantizer, buffer) ─► Writer ─► AW W
             └─► StoreSegments (rows in memory, once they are read) ─────────────┘  ▲──── B
+
+    Block b of row r comes from local row ``row + r + b * block_stride`` and, with ``bias``, adds
+    parameter row ``bias_row + b``.  A row of the scratchpad leaves as it is; one of the accumulator
+    as int32 (``full``), or requantized and then activated.
+
+    A local row is read per cycle and a beat written per cycle, without a pause between rows and
+    operations, as long as memories keep up; rows that leave as int32 are read as fast as their
+    words leave.  The first local row is asked for in the cycle after its operation was taken, the
+    address of a row in memory is on offer `ADDRESS_LATENCY` cycles after its last local row was
+    granted, and the operation's first beat is on offer `LATENCY` cycles after it was taken.  While
+    memory takes nothing, `BUFFER_WORDS` local rows that leave as int8 are still read.
+
+    After a fault, and under ``halt``, no operation is taken and no burst is issued any more; bursts
+    that are in flight get their beats and responses.  What else is inside stays, and no operation
+    is done, until a reset.
 
     Parameters
     ----------
@@ -60,6 +76,9 @@ class StorePath(wiring.Component):
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
     """
+
+    LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
+    ADDRESS_LATENCY = 4
 
     op: stream.Interface
     port: Any

@@ -41,9 +41,9 @@ class Writer(wiring.Component):
 
     A segment becomes the bursts of `BurstSplitter`.  A burst is issued, at most one per cycle, when
     fewer than ``write_requests`` are in flight: its address is on offer on AW in the cycle after,
-    its first beat on W in the one after that, if its bytes are there.  Beats follow each other at
-    one per cycle, over bursts and segments.  AW and W wait for nothing of each other but their
-    queues.
+    and its first beat on W `DATA_LATENCY` cycles later, if its bytes are there.  Beats follow each
+    other at one per cycle, over bursts and segments.  No beat comes before its address; else AW and
+    W wait for nothing of each other but their queues.
 
     A burst outside the limits is not issued; it, or a response other than OKAY, is a fault (the
     first one only).  After a fault, and under ``halt``, nothing is issued any more.  Bursts that
@@ -77,6 +77,8 @@ class Writer(wiring.Component):
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
     """
+
+    DATA_LATENCY = Packer.LATENCY
 
     segments: stream.Interface
     words: stream.Interface

@@ -47,7 +47,7 @@ class Accumulator(wiring.Component):
     -------
     address : ``In(ResultAddress(config))``
         Where the next row of results goes.
-    elements : ``In(ArrayLayout(signed(32), dim))``
+    elements : ``In(signed(32)).array(dim)``
         The row for the address of the last cycle.
     load : ``In(stream.Signature(AccumulatorWrite(config)))``
         Rows from memory.
@@ -56,7 +56,7 @@ class Accumulator(wiring.Component):
     """
 
     address: data.View
-    elements: data.View
+    elements: list[Signal]
     load: stream.Interface
     store: RowReadInterface
 
@@ -66,7 +66,7 @@ class Accumulator(wiring.Component):
         elements = data.ArrayLayout(signed(32), config.dim)
         super().__init__({
             "address": In(ResultAddress(config)),
-            "elements": In(elements),
+            "elements": In(signed(32)).array(config.dim),
             "load": In(stream.Signature(AccumulatorWrite(config))),
             "store": In(RowRead(row_shape(config.accumulator_rows), elements)),
         })
@@ -143,18 +143,19 @@ class Accumulator(wiring.Component):
                 # Lanes whose sum is written to the same row in this very cycle.
                 s1_forward.eq(Mux(s1_valid & (s1_row == row), s1_mask, 0)),
             ]
-        sums = []
+        totals = []
         for lane in range(config.dim):
+            total = Signal(32, name=f"total_{index}_{lane}")
             written = Signal(32, name=f"written_{index}_{lane}", reset_less=True)
             kept = Mux(s1_forward[lane], written, read.data.word_select(lane, 32))
             added = Mux(s1_load, loaded[lane], self.elements[lane])
-            total = (Mux(s1_accumulate, kept, 0) + added)[:32]
             with m.If(s1_valid):
+                m.d.comb += total.eq(Mux(s1_accumulate, kept, 0) + added)
                 m.d.sync += written.eq(total)
-            sums.append(total)
+            totals.append(total)
         m.d.comb += [
             write.addr.eq(s1_row),
-            write.data.eq(Cat(sums)),
+            write.data.eq(Cat(totals)),
             write.en.eq(Mux(s1_valid, s1_mask, 0)),
         ]
         return read.data, store

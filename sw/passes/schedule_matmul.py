@@ -6,23 +6,19 @@ place, for every legal configuration and every M, N, K.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Literal
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.cost import predict_matmul
+from celosia.sw.cuts import Cut, cuts
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.ir.matmul import MatMul, verify
 from celosia.sw.ir.schedule import MatMulSchedule, Pool
 
 __all__ = ["candidates", "schedule_matmul"]
 
-MAX_ROWS: Final = 4096
-"""Rows of the tallest block: pitches are 16-bit fields."""
-PIECE_BYTES: Final = 1024
-"""A piece of B is at least that large, if it can: fewer and longer loads."""
-HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-"""Block heights that are tried, in units of ``dim`` rows."""
+Order = Literal["rows", "cols"]
 
 
 def schedule_matmul(
@@ -44,115 +40,18 @@ def schedule_matmul(
 
 def candidates(problem: MatMul, config: AcceleratorConfig) -> Iterator[MatMulSchedule]:
     """All schedules that are considered; at least one."""
-    for cut in _cuts(problem, config):
+    for cut in cuts(problem, config):
         for outer in _orders(cut):
             if schedule := _longest_kept(problem, config, cut, outer):
-                yield from _finish(problem, config, schedule)
+                yield from _finish(problem, cut, schedule)
 
 
-Order = Literal["rows", "cols"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Cut:
-    """Sizes of blocks and pieces."""
-
-    rows: tuple[int, ...]
-    cols: tuple[int, ...]
-    k_tiles: int
-    a_tiles: int
-    b_k_tiles: int
-    b_n_tiles: int
-    dim: int
-
-    @property
-    def a_rows(self) -> int:
-        """Local rows of a piece of A."""
-        return max(self.rows) * self.a_tiles
-
-    @property
-    def b_rows(self) -> int:
-        """Local rows of a piece of B."""
-        return self.b_k_tiles * self.b_n_tiles * self.dim
-
-    @property
-    def a_pieces(self) -> int:
-        """Pieces of a row block of A; one more if the first is split."""
-        return -(-self.k_tiles // self.a_tiles) + 1
-
-    def b_pieces(self, tiles: int) -> int:
-        """Pieces of `tiles` column tiles of B, at most."""
-        groups = self.a_pieces * -(-self.a_tiles // self.b_k_tiles)
-        return min(groups, self.k_tiles) * -(-tiles // self.b_n_tiles)
-
-
-def _cuts(problem: MatMul, config: AcceleratorConfig) -> Iterator[_Cut]:
-    """Cuts whose pieces and blocks fit the memories."""
-    dim, wide = config.dim, config.max_blocks
-    k_tiles, n_tiles = -(-problem.k // dim), -(-problem.n // dim)
-    half, bank = config.accumulator_rows // 2, config.scratchpad_bank_rows
-    seen: set[tuple[int, ...]] = set()
-    for height in HEIGHTS:
-        rows = _balanced(problem.m, -(-problem.m // (height * dim)))
-        m = rows[0]
-        if rows in seen or m > min(half, MAX_ROWS, max(bank // 2, dim)):
-            continue
-        seen.add(rows)
-        a_tiles = _shrunk(min(wide, k_tiles), bank // 2 // m)
-        across = a_tiles if problem.b_transposed else min(wide, n_tiles)
-        across = _shrunk(across, bank // 2 // dim)
-        down = -(-PIECE_BYTES // (across * dim * dim))
-        down = min(down, n_tiles if problem.b_transposed else a_tiles)
-        down = _shrunk(down, bank // 2 // (across * dim))
-        b_k_tiles, b_n_tiles = (across, down) if problem.b_transposed else (down, across)
-        tiles = min(n_tiles, half // m, *(_bias_tiles(n_tiles, config),) * problem.bias)
-        for limit in {tiles, -(-tiles // 2)}:
-            yield _Cut(
-                rows=rows,
-                cols=_column_blocks(n_tiles, limit, min(wide, n_tiles)),
-                k_tiles=k_tiles,
-                a_tiles=a_tiles,
-                b_k_tiles=b_k_tiles,
-                b_n_tiles=b_n_tiles,
-                dim=dim,
-            )
-
-
-def _shrunk(size: int, limit: int) -> int:
-    """`size`, halved until it is within `limit` (or 1)."""
-    while size > max(limit, 1):
-        size = -(-size // 2)
-    return size
-
-
-def _balanced(extent: int, parts: int) -> tuple[int, ...]:
-    """`extent` in `parts` sizes that differ by at most one, larger ones first."""
-    size, larger = divmod(extent, parts)
-    return (size + 1,) * larger + (size,) * (parts - larger)
-
-
-def _column_blocks(tiles: int, limit: int, unit: int) -> tuple[int, ...]:
-    """`tiles` in nearly equal blocks of at most `limit`, whole `unit`s if they fit."""
-    if limit < unit:
-        return _balanced(tiles, -(-tiles // limit))
-    units = -(-tiles // unit)
-    blocks = [unit * size for size in _balanced(units, -(-units // (limit // unit)))]
-    blocks[-1] -= sum(blocks) - tiles
-    return tuple(blocks)
-
-
-def _bias_tiles(n_tiles: int, config: AcceleratorConfig) -> int:
-    """Most tiles of a block whose bias can be exchanged while another one's is in use."""
-    rows = config.parameter_rows
-    return rows if n_tiles <= rows else rows // 2
-
-
-def _orders(cut: _Cut) -> tuple[Order, ...]:
+def _orders(cut: Cut) -> tuple[Order, ...]:
     return ("rows", "cols") if len(cut.rows) > 1 and len(cut.cols) > 1 else ("rows",)
 
 
 def _longest_kept(
-    problem: MatMul, config: AcceleratorConfig, cut: _Cut, outer: Order
+    problem: MatMul, config: AcceleratorConfig, cut: Cut, outer: Order
 ) -> MatMulSchedule | None:
     """The schedule that keeps as much as fits of what is needed again, B rather than A."""
     keeps_a = (True, False) if len(cut.cols) > 1 else (False,)
@@ -166,14 +65,12 @@ def _longest_kept(
 
 
 def _place(
-    problem: MatMul, config: AcceleratorConfig, cut: _Cut, choice: tuple[Order, bool, bool]
+    problem: MatMul, config: AcceleratorConfig, cut: Cut, choice: tuple[Order, bool, bool]
 ) -> MatMulSchedule | None:
     """The schedule with this order and residency of A and B, or None if that does not fit."""
     outer, keep_a, keep_b = choice
     lookahead = max(1, config.load_queue * 3 // 4)
-    b_blocks = (max(cut.cols),) if outer == "cols" else cut.cols
-    need_a = cut.a_pieces * (1 if outer == "rows" else len(cut.rows)) + 1 if keep_a else 2
-    need_b = sum(map(cut.b_pieces, b_blocks)) + 1 if keep_b else 2
+    need_a, need_b = _slots(cut, *choice)
     if len(cut.rows) == 1:
         pools = _shared_pools(config, cut, need_a if keep_a else lookahead // 2, lookahead + 4)
     else:
@@ -203,7 +100,17 @@ def _place(
     )
 
 
-def _places(config: AcceleratorConfig, cut: _Cut) -> int:
+def _slots(cut: Cut, outer: Order, keep_a: bool, keep_b: bool) -> tuple[int, int]:
+    """Slots without which the pieces of A and B cannot be kept, or move on."""
+    blocks_a = 1 if outer == "rows" else len(cut.rows)
+    kept_a = blocks_a * cut.a_pieces + 1  # The very first piece may be split.
+    kept_b = sum(map(cut.b_pieces, cut.cols))
+    if outer == "cols":
+        kept_b = cut.b_pieces(max(cut.cols)) + 1  # Of the next block of columns.
+    return kept_a if keep_a else 2, kept_b if keep_b else 2
+
+
+def _places(config: AcceleratorConfig, cut: Cut) -> int:
     """Blocks that one half of the accumulator holds.
 
     More than one lets small blocks wait for stores less often; but stores that lag behind then meet
@@ -213,7 +120,7 @@ def _places(config: AcceleratorConfig, cut: _Cut) -> int:
     return config.accumulator_rows // 2 // block_rows if cut.k_tiles == 1 else 1
 
 
-def _split_pools(config: AcceleratorConfig, cut: _Cut) -> tuple[Pool, Pool]:
+def _split_pools(config: AcceleratorConfig, cut: Cut) -> tuple[Pool, Pool]:
     """A in one half of the banks, B in the other: a tile of B may meet any tile of A."""
     half, bank = config.scratchpad_banks // 2, config.scratchpad_bank_rows
     banks = tuple(range(config.scratchpad_banks))
@@ -224,7 +131,7 @@ def _split_pools(config: AcceleratorConfig, cut: _Cut) -> tuple[Pool, Pool]:
 
 
 def _shared_pools(
-    config: AcceleratorConfig, cut: _Cut, a_slots: int, b_slots: int
+    config: AcceleratorConfig, cut: Cut, a_slots: int, b_slots: int
 ) -> tuple[Pool, Pool]:
     """A and B in every bank; for a single row block `place_tiles` keeps them apart in time."""
     count, bank = config.scratchpad_banks, config.scratchpad_bank_rows
@@ -239,36 +146,28 @@ def _shared_pools(
     )
 
 
-def _finish(
-    problem: MatMul, config: AcceleratorConfig, schedule: MatMulSchedule
-) -> Iterator[MatMulSchedule]:
+def _finish(problem: MatMul, cut: Cut, schedule: MatMulSchedule) -> Iterator[MatMulSchedule]:
     """`schedule` with the ways in which its first and its last block may be done."""
-    k_tiles = -(-problem.k // config.dim)
-    splits = schedule.b_k_tiles == 1 or len(schedule.rows) == 1
-    firsts = {schedule.a_tiles}
-    if splits and not problem.b_transposed and k_tiles > 1:
-        firsts.add(1)
-    tails = {(), _tail(schedule, k_tiles)}
+    firsts = [cut.a_tiles]
+    shared = len(cut.rows) > 1  # Other row blocks may meet the same pieces of B.
+    if cut.a_tiles > 1 and not problem.b_transposed and (cut.b_k_tiles == 1 or not shared):
+        firsts.append(1)
     for first in firsts:
-        for tail in tails:
+        for tail in dict.fromkeys(((), _tail(cut, schedule))):
             yield replace(schedule, first_a_tiles=first, tail=tail)
 
 
-def _tail(schedule: MatMulSchedule, k_tiles: int) -> tuple[int, ...]:
+def _tail(cut: Cut, schedule: MatMulSchedule) -> tuple[int, ...]:
     """Parts of the last block, each drained while the next is computed; () if they do not fit.
 
     Without sums over K there is nothing to gain: products that only write let stores read.
     """
-    if k_tiles == 1:
-        return ()
-    a_pieces = -(-k_tiles // schedule.a_tiles) + 1
-    groups = a_pieces * -(-schedule.a_tiles // schedule.b_k_tiles)
-    b_pieces = groups * -(-schedule.cols[-1] // schedule.b_n_tiles)
-    if not schedule.keep_a and schedule.a_pool.slots < a_pieces:
-        return ()
-    if not schedule.keep_b and schedule.b_pool.slots < b_pieces:
+    k_tiles, tiles = cut.k_tiles, cut.cols[-1]
+    fits_a = schedule.keep_a or schedule.a_pool.slots > cut.a_pieces
+    fits_b = schedule.keep_b or schedule.b_pool.slots >= cut.b_pieces(tiles)
+    if k_tiles == 1 or not fits_a or not fits_b:
         return ()
     parts = [1]
-    while sum(parts) < schedule.cols[-1]:
-        parts.append(min(max(1, parts[-1] * (k_tiles - 1)), schedule.cols[-1] - sum(parts)))
+    while sum(parts) < tiles:
+        parts.append(min(max(1, parts[-1] * (k_tiles - 1)), tiles - sum(parts)))
     return tuple(reversed(parts)) if len(parts) > 1 else ()

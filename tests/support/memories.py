@@ -4,7 +4,7 @@ import numpy as np
 
 from celosia.hw.memory.garbage import garbage
 
-__all__ = ["read_rows", "rows_of_garbage"]
+__all__ = ["read_rows", "rows_of_garbage", "set_row"]
 
 
 def rows_of_garbage(seed: int, banks: int, bank_rows: int, dim: int, dtype) -> np.ndarray:
@@ -29,3 +29,9 @@ async def read_rows(ctx, port, count: int) -> list[list[int]]:
         await ctx.tick()
         rows.append(list(ctx.get(port.data)))
     return rows
+
+
+def set_row(ctx, ports: list, values: list[int]) -> None:
+    """Drive one value into each of `ports`."""
+    for port, value in zip(ports, values, strict=True):
+        ctx.set(port, value)

@@ -26,9 +26,9 @@ class WriteBurst:
 class WriteMemory:
     """Takes bursts and keeps their bytes in `bytes`.
 
-    `step` is awaited once per cycle.  With a `seed`, each channel is stalled at random; without, all
-    are ready.  The response of a burst is offered `latency` cycles after its last beat.  Bursts whose
-    number is in `errors` are answered with SLVERR.
+    A test calls `drive` at the start of each cycle and `step` at its end.  With a `seed`, each
+    channel is stalled at random; without, all are ready.  The response of a burst is offered
+    `latency` cycles after its last beat, with SLVERR if the burst's number is in `errors`.
     """
 
     def __init__(self, config: AcceleratorConfig, *, seed=None, latency=3, errors=()):

@@ -5,6 +5,7 @@ import pytest
 
 from celosia.hw.compute.mesh import Mesh, mesh_latency
 from celosia.isa.config import AcceleratorConfig
+from tests.support.memories import set_row
 from tests.support.streams import simulate
 
 CONFIGS = [
@@ -38,12 +39,12 @@ def test_tiles_back_to_back(config, rows):
             tile, row = divmod(cycle, step)
             loading = tile < tiles and row < dim
             ctx.set(dut.weights_start, loading and row == 0)
-            ctx.set(dut.weights, weights[tile, row].tolist() if loading else [-1] * dim)
+            set_row(ctx, dut.weights, weights[tile, row].tolist() if loading else [-1] * dim)
             ctx.set(dut.swap, tile < tiles and row == 1)
             # Rows of A: two cycles behind.
             tile, row = divmod(cycle - 2, step)
             enters = 0 <= tile < tiles and row < rows
-            ctx.set(dut.a, a[tile, row].tolist() if enters else [-256] * dim)
+            set_row(ctx, dut.a, a[tile, row].tolist() if enters else [-256] * dim)
             tile, row = divmod(cycle - 2 - mesh_latency(config), step)
             if 0 <= tile < tiles and row < rows:
                 assert [ctx.get(x) for x in dut.sums] == wanted[tile, row].tolist()

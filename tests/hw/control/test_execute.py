@@ -46,7 +46,7 @@ class System(Elaboratable):
         connect(m, self.path.scratchpad, self.scratchpad.results)
         m.d.comb += [
             self.accumulator.address.eq(self.path.address),
-            self.accumulator.elements.eq(self.path.elements),
+            *(x.eq(y) for x, y in zip(self.accumulator.elements, self.path.elements, strict=True)),
         ]
         return m
 

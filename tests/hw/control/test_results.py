@@ -2,6 +2,7 @@
 
 from celosia.hw.control.results import PRODUCTS, ResultWriter
 from celosia.isa.config import AcceleratorConfig
+from tests.support.memories import set_row
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -18,7 +19,7 @@ def test_a_row_comes_after_the_documented_latency_and_its_address_before_it():
             ctx.set(dut.entered, cycle < 2)
             ctx.set(dut.d_valid, cycle < 2)
             ctx.set(dut.d, [cycle + 1, -1, 0, -128])
-            ctx.set(dut.sums, [cycle * 100, 0, -1000, 7])
+            set_row(ctx, dut.sums, [cycle * 100, 0, -1000, 7])
             row = cycle - LATENCY
             assert ctx.get(dut.address.valid) == (row + 1 in (0, 1))
             if ctx.get(dut.address.valid):
@@ -26,7 +27,12 @@ def test_a_row_comes_after_the_documented_latency_and_its_address_before_it():
                 assert ctx.get(dut.address.mask) == 0b0111
                 assert ctx.get(dut.address.accumulate)
             if row in (0, 1):
-                assert list(ctx.get(dut.elements)) == [cycle * 100 + row + 1, -1, -1000, -121]
+                assert [ctx.get(x) for x in dut.elements] == [
+                    cycle * 100 + row + 1,
+                    -1,
+                    -1000,
+                    -121,
+                ]
             assert ctx.get(dut.done) == (row == 1)
             await ctx.tick()
         assert ctx.get(dut.empty)
@@ -44,7 +50,7 @@ def test_scratchpad_rows_are_saturated_one_cycle_later():
         for cycle in range(LATENCY + 4):
             assert cycle > LATENCY + 1 or ctx.get(dut.scratchpad_pending)
             ctx.set(dut.entered, cycle < 2)
-            ctx.set(dut.sums, [128, -128, -4000, 5])
+            set_row(ctx, dut.sums, [128, -128, -4000, 5])
             assert ctx.get(dut.scratchpad.valid) == (cycle in wanted)
             assert not ctx.get(dut.address.valid)
             if cycle in wanted:

@@ -62,8 +62,8 @@ def beats(config, item: dict) -> list[int]:
     return found
 
 
-def read(config, items: list[dict], memory_options: dict, stalls=(never, never)):
-    """Read `items` completely, and compare."""
+def read(config, items: list[dict], memory_options: dict, stalls=(never, never), late: int = 0):
+    """Read `items` completely, and compare; no run is accepted in the first `late` cycles."""
     dut = Reader(config)
     memory = ReadMemory(config, dut.port, **memory_options)
     expected_runs = [run for item in items for run in runs(config, item)]
@@ -74,6 +74,8 @@ def read(config, items: list[dict], memory_options: dict, stalls=(never, never))
         await send(ctx, dut.segments, items, stalls[0])
 
     async def run_consumer(ctx):
+        for _ in range(late):
+            await ctx.tick()
         for found, run in zip(
             await receive(ctx, dut.runs, len(expected_runs), stalls[1]), expected_runs, strict=True
         ):
@@ -107,7 +109,15 @@ def test_an_address_leaves_every_cycle_while_there_is_credit():
     assert memory.beat_cycles == [cycle + 2 for cycle in memory.request_cycles]
 
 
-def fail(items: list[dict], limits: dict, broken=lambda address: False, count: int = 0):
+def test_a_burst_waits_until_its_run_is_noted():
+    zeros = [segment(0, 8, zero=1)] * 2 * TINY.read_requests
+    memory = read(TINY, [*zeros, segment(64, 8), segment(96, 8)], {}, late=30)
+    assert [address for address, _ in memory.requests] == [64, 96]
+
+
+def fail(
+    items: list[dict], limits: dict, broken=lambda address: False, count: int = 0, gap: int = 0
+):
     """Read `items` until the bad beat, after `count` good ones; returns how it ended."""
     dut, end = Reader(TINY), {}
     memory = ReadMemory(TINY, dut.port, latency=9, broken=broken)
@@ -119,18 +129,20 @@ def fail(items: list[dict], limits: dict, broken=lambda address: False, count: i
             ctx.set(dut.segments.payload, item)
             ctx.set(dut.segments.valid, 1)
             await ctx.tick()
-        ctx.set(dut.segments.valid, 0)
+            ctx.set(dut.segments.valid, 0)
+            for _ in range(gap):
+                await ctx.tick()
 
     async def consumer(ctx):
         *good, bad = await receive(ctx, dut.beats, count + 1)
         assert not any(beat.bad for beat in good)
         assert bad.bad
         assert ctx.get(dut.failed)
+        ctx.set(dut.beats.ready, 1)
+        for _ in range(60):
+            await ctx.tick()
         error = ctx.get(dut.error)
         end["error"] = error.cause, error.address
-        ctx.set(dut.beats.ready, 1)
-        for _ in range(30):
-            await ctx.tick()
         assert not ctx.get(dut.in_flight)
         end["requests"] = [address for address, _ in memory.requests]
         memory.finished = True
@@ -151,8 +163,14 @@ def test_an_error_response_becomes_a_bad_beat_and_comes_first():
     assert end == {"error": (Cause.READ_RESPONSE, 16), "requests": [0, 16]}
 
 
+def test_after_an_error_response_nothing_is_outside():
+    items = [segment(16, 8), segment(40, 8)]
+    end = fail(items, {"base": 0, "limit": 39}, lambda address: address == 16, gap=20)
+    assert end == {"error": (Cause.READ_RESPONSE, 16), "requests": [16]}
+
+
 def test_with_stop_an_address_on_offer_stands_and_no_other_follows():
-    dut, offers = Reader(TINY), []
+    dut, offers, in_flight = Reader(TINY), [], []
 
     async def testbench(ctx):
         ctx.set(dut.limits, EVERYTHING)
@@ -162,7 +180,9 @@ def test_with_stop_an_address_on_offer_stands_and_no_other_follows():
             ctx.set(dut.stop, cycle >= 4)
             ctx.set(dut.port.ar.ready, cycle == 8)
             offers.append(ctx.get(dut.port.ar.valid))
+            in_flight.append(ctx.get(dut.in_flight))
             await ctx.tick()
 
     simulate(dut, testbench)
     assert offers == [0] * 2 + [1] * 7 + [0] * 3
+    assert in_flight == [0] * 3 + [1] * 9

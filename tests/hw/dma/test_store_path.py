@@ -10,6 +10,7 @@ from celosia.hw.control.ops import Space
 from celosia.hw.dma.store_path import StorePath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
+from celosia.isa.errors import Cause
 from celosia.isa.numerics import relu, requantize, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
 from tests.support.streams import simulate
@@ -88,7 +89,7 @@ def random_stores(config: AcceleratorConfig, count: int, seed: int) -> list[dict
             config.accumulator_rows if space == Space.ACCUMULATOR else config.scratchpad_rows
         )
         if rng.random() < 0.3:  # Across a page.
-            address = (address // 4096 + 1) * 4096 - rng.randrange(1, size + 1)
+            address = (address // 4096 + 2) * 4096 - rng.randrange(1, size + 1)
         ops.append(
             store(
                 config, address=address, stride=stride, rows=rows, cols=cols, space=space,
@@ -191,15 +192,92 @@ class Run:
             self.cycles += 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+CASES = [(TINY, 12, 0), (TINY, 12, 1), (EVEN, 12, 0), (EVEN, 12, 1), (NARROW, 8, 0), (NARROW, 8, 1),
+         (WIDE, 3, 0), (WIDE, 3, 1)]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "config", [TINY, EVEN, NARROW, WIDE], ids=lambda c: f"dim{c.dim}-bus{c.bus_bits}"
+    ("config", "count", "seed"), CASES, ids=[f"dim{c.dim}-bus{c.bus_bits}-{s}" for c, _, s in CASES]
 )
-def test_random_stores_reach_memory_under_stalls(config, seed):
-    ops = random_stores(config, 6 if config.dim > 8 else 12, seed)
+def test_random_stores_reach_memory_under_stalls(config, count, seed):
+    ops = random_stores(config, count, seed)
     run = Run(config, ops, seed=seed)
     assert run.memory.bytes == run.expected(ops)
     assert run.counted == len(run.memory.bytes)
     assert len(run.done) == len(run.reads_done) == len(ops)
     assert not run.faults
     assert run.memory.most_in_flight <= config.write_requests
+
+
+KINDS = {
+    "scratchpad": {"cols": 64},
+    "accumulator": {"cols": 64, "space": Space.ACCUMULATOR, "bias": 1},
+    "full": {"cols": 16, "space": Space.ACCUMULATOR, "full": 1},
+}
+
+
+def beat_cycles(run: Run) -> list[int]:
+    return [cycle for burst in run.memory.bursts for cycle in burst.beat_cycles]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sixteen_bytes_leave_per_cycle_over_rows_and_operations(kind):
+    ops = [store(BASE, address=0x1000 * (1 + n), rows=6, **KINDS[kind]) for n in range(3)]
+    run = Run(BASE, ops)
+    start, beats = StorePath.LATENCY, 18 * 4
+    # The first operation is taken in cycle 0.
+    assert beat_cycles(run) == [start + n for n in range(beats)]
+    if kind != "full":
+        assert run.granted == [1 + n for n in range(beats)]
+    else:
+        assert run.granted == [1 + 4 * n for n in range(18)]
+    per_op = len(run.granted) // 3
+    assert run.reads_done == [run.granted[per_op * (n + 1) - 1] + 1 for n in range(3)]
+    assert run.done == [beat_cycles(run)[24 * (n + 1) - 1] + 4 for n in range(3)]
+    assert run.memory.bytes == run.expected(ops)
+
+
+def test_an_unaligned_row_takes_no_more_cycles_than_it_has_beats():
+    ops = [store(BASE, address=0x1005 + 0x1000 * n, rows=8, cols=64, stride=80) for n in range(2)]
+    run = Run(BASE, ops)
+    assert beat_cycles(run) == [StorePath.LATENCY + n for n in range(16 * 5)]
+
+
+def test_a_slow_memory_does_not_stop_reads_before_the_buffer_is_full():
+    ops = [store(BASE, rows=40, cols=64, **{"space": Space.ACCUMULATOR})]
+    run = Run(BASE, ops, aw_blocked_until=200)
+    early = [cycle for cycle in run.granted if cycle < 200]
+    assert early == [1 + n for n in range(len(early))]
+    assert len(early) >= 64
+    assert run.memory.bytes == run.expected(ops)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_store_outside_the_limits_is_a_fault(seed):
+    ops = random_stores(TINY, 8, seed)
+    bad = ops[4]
+    inside = {"base": 0, "limit": bad["address"] + (bad["rows"] - 1) * bad["stride"] - 1}
+    run = Run(TINY, ops, seed=seed, limits=inside)
+    [fault] = run.faults
+    assert (fault["cause"], fault["tag"]) == (Cause.WRITE_LIMIT, 4)
+    assert max(run.memory.bytes) <= inside["limit"]
+    expected = run.expected(ops[:5])
+    assert all(expected[address] == byte for address, byte in run.memory.bytes.items())
+    assert set(run.expected(ops[:4])) <= set(run.memory.bytes)
+    assert len(run.done) <= 4
+    assert run.memory.responses == len(run.memory.bursts) == run.memory.written
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_an_error_response_or_halt_it_comes_to_rest(seed):
+    ops = random_stores(TINY, 8, seed)
+    for options in ({"errors": (3,)}, {"halt_at": 60 + 10 * seed}):
+        run = Run(TINY, ops, seed=seed, **options)
+        assert [fault["cause"] for fault in run.faults] == (
+            [Cause.WRITE_RESPONSE] if "errors" in options else []
+        )
+        expected = run.expected(ops)
+        assert all(expected[address] == byte for address, byte in run.memory.bytes.items())
+        assert 0 < len(run.memory.bytes) < len(expected)
+        assert run.memory.responses == len(run.memory.bursts) == run.memory.written
+        assert len(run.done) < len(ops)

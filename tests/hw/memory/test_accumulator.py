@@ -7,7 +7,7 @@ import pytest
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.config import AcceleratorConfig
-from tests.support.memories import read_rows
+from tests.support.memories import read_rows, set_row
 from tests.support.streams import simulate
 
 CONFIGS = [
@@ -46,7 +46,7 @@ def test_writes_from_both_sides_add_up(config, hot_rows):
             ctx.set(dut.address.valid, result is not None)
             ctx.set(dut.load.valid, load is not None)
             if pending:
-                ctx.set(dut.elements, pending[3])
+                set_row(ctx, dut.elements, pending[3])
             if result:
                 row, accumulate, mask, _ = result
                 address = {"valid": 1, "row": row, "accumulate": accumulate, "mask": mask}
@@ -64,7 +64,7 @@ def test_writes_from_both_sides_add_up(config, hot_rows):
             pending = result
             await ctx.tick()
         if pending:
-            ctx.set(dut.elements, pending[3])
+            set_row(ctx, dut.elements, pending[3])
         ctx.set(dut.address.valid, 0)
         ctx.set(dut.load.valid, 0)
         await ctx.tick().repeat(2)
