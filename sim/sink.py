@@ -31,7 +31,8 @@ _COMPUTED = re.compile(
 )
 _ENABLED = re.compile(
     r"  always @\((posedge|negedge) (\S+?) ?\) begin\n"
-    r"    if \((.*)\) begin\n((?:      .*\n)*?)    end\n  end\n"
+    r"    if \((.*)\) begin\n((?:      .*\n)*?)    end\n"
+    r"(?:    if \(rst\) begin\n((?:      .*\n)*?)    end\n)?  end\n"
 )
 _TARGET = re.compile(rf"^ *({_NAME}) ?(?:\[[^]]*\] ?)?= ", re.MULTILINE)
 _ROOT = "root"
@@ -61,6 +62,7 @@ class _Stage:
     clock: str
     enable: str
     bodies: list[str] = field(default_factory=list)
+    resets: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
 
 
@@ -84,7 +86,9 @@ def _sink_module(module: str) -> str:
             f"  always @(posedge {stages[key].clock}) begin\n"
             f"    if ({stages[key].enable}) begin : stage_{number}\n"
             + "".join([*declared, *statements, *stages[key].bodies])
-            + "    end\n  end\n"
+            + "    end\n"
+            + f"    if (rst) begin\n{''.join(stages[key].resets)}    end\n" * any(stages[key].resets)
+            + "  end\n"
         )
         module = module.replace(_MODULE_END, block + _MODULE_END)
     return module
@@ -111,10 +115,11 @@ def _logic(module: str) -> dict[str, _Logic]:
 def _stages(module: str) -> dict[str, _Stage]:
     stages: dict[str, _Stage] = {}
     for match in _ENABLED.finditer(module):
-        edge, clock, enable, body = match.groups()
+        edge, clock, enable, body, reset = match.groups()
         if edge == "posedge":
             stage = stages.setdefault(f"{clock} {enable}", _Stage(clock, enable))
             stage.bodies.append(body)
+            stage.resets.append(reset or "")
             stage.texts.append(match[0])
     return stages
 

@@ -1,6 +1,6 @@
 """The RTL as Verilog, the same text byte for byte whenever the RTL is the same.
 
-What Amaranth writes is changed in three ways:
+What Amaranth writes is changed in four ways:
 
 * The initial zeros of memories go: real memories hold garbage, and one line per row is most of
   the file.  Tables that are not all zeros stay.
@@ -10,6 +10,8 @@ What Amaranth writes is changed in three ways:
   stores `n`: a register whose enable is low costs one branch, or none.
 * ``always @* x[3:0] = 4'h0;`` would never be executed, because nothing in it ever changes.  It gets
   a condition that is looked at once, as Yosys gives to larger blocks.
+* ``{ x[7], x[7], x[7], x }`` is written as ``{ {3{x[7]}}, x }``: Verilator would pick the bits
+  one by one.
 """
 
 import gc
@@ -44,6 +46,7 @@ _CLOCKED = re.compile(
 _CONSTANT = re.compile(r"  always @\*\n    (\S+ ?(?:\[[^]]*\] )?= \d+'\w+;)\n")
 _NAME = re.compile(r"\\\$\d+ ")
 _TARGET = re.compile(r"^( *)(\\\$\d+ ) ?((?:\[[^]]*\] )?)= ", re.MULTILINE)
+_REPEATED = re.compile(r"((?:\\\S+ |[A-Za-z_]\w*)\[\d+\], )\1{2,}")
 _DECLARED = re.compile(r"  reg (?:\[[^]]*\] )?(\\\$\d+ );\n")
 
 
@@ -74,10 +77,16 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def clean_verilog(text: str) -> str:
-    """Amaranth's output without initial zeros in memories and with registers folded."""
+    """Amaranth's output, changed as this module says."""
+    text = _REPEATED.sub(_replicate, text)
     text = _INITIAL.sub(lambda block: block[0] if _NONZERO.search(block[0]) else "", text)
     modules = re.split(f"(?<={_MODULE_END})", text)
     return "".join(_start_constants(_fold_registers(module)) for module in modules)
+
+
+def _replicate(run: re.Match[str]) -> str:
+    bit = run[1].removesuffix(", ")
+    return f"{{{len(run[0]) // len(run[1])}{{{bit}}}}}, "
 
 
 def _start_constants(module: str) -> str:

