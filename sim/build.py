@@ -34,8 +34,8 @@ _COMPILE = (
     f"-I{_HARNESS}",
     f"-I{_MEMORY}",
 )
-# --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays on:
-# with registers folded (`verilog.py`) it makes models 1.4 times faster; without, slower.
+# --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
+# on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
 _VERILATE = (
     *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
     *("-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert"),

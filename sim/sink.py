@@ -87,7 +87,8 @@ def _sink_module(module: str) -> str:
             f"    if ({stages[key].enable}) begin : stage_{number}\n"
             + "".join([*declared, *statements, *stages[key].bodies])
             + "    end\n"
-            + f"    if (rst) begin\n{''.join(stages[key].resets)}    end\n" * any(stages[key].resets)
+            + f"    if (rst) begin\n{''.join(stages[key].resets)}    end\n"
+            * any(stages[key].resets)
             + "  end\n"
         )
         module = module.replace(_MODULE_END, block + _MODULE_END)

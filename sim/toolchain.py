@@ -5,6 +5,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
@@ -14,6 +15,7 @@ from celosia.sim.errors import EnvironmentProblem
 __all__ = ["Compiler", "Verilator", "find_compiler", "find_verilator", "run_tools"]
 
 _TAIL_LINES = 12
+_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -112,19 +114,25 @@ def run_tools(commands: list[list[str]], work: Path, **environment: str) -> None
                         start_new_session=True,
                     )
                 )
-        for number, process in enumerate(running):
-            if process.wait():
-                log = work / f"tool{number}.log"
-                raise EnvironmentProblem(_complaint(commands[number][0], process.returncode, log))
+        while any(process.poll() is None for process in running):
+            _complain(commands, running, work)
+            time.sleep(_POLL_SECONDS)
+        _complain(commands, running, work)
     finally:
         for process in running:
             _end(process)
 
 
-def _complaint(tool: str, code: int, log: Path) -> str:
-    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    lines = log.read_text(errors="replace").splitlines()
-    return "\n".join([f"{Path(tool).name} {how}:", *lines[-_TAIL_LINES:]])
+def _complain(
+    commands: list[list[str]], running: "list[subprocess.Popen[str]]", work: Path
+) -> None:
+    """Raise for the first tool that has failed, if any has."""
+    for number, process in enumerate(running):
+        if code := process.poll():
+            how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            lines = (work / f"tool{number}.log").read_text(errors="replace").splitlines()
+            text = "\n".join([f"{Path(commands[number][0]).name} {how}:", *lines[-_TAIL_LINES:]])
+            raise EnvironmentProblem(text)
 
 
 def _end(process: "subprocess.Popen[str]") -> None:

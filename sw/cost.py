@@ -21,7 +21,7 @@ __all__ = ["Prediction", "predict_matmul", "product_cycles"]
 
 MIN_PRODUCT_CYCLES: Final = 4
 """Two commands at two cycles each."""
-START_CYCLES: Final = 5
+START_CYCLES: Final = 18
 """From the first command to the first read address, and from the last byte to the first row."""
 DRAIN_CYCLES: Final = 14
 """From a result in the accumulator to its first byte on the bus."""

@@ -92,101 +92,98 @@ class RowStreamer(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        op, valid = Signal(ExecuteOp(self.config), reset_less=True), Signal()
-        rows = Signal(16)  # Rows not yet sent; 0 once the last one is.
-        swap = Signal()  # The weights have not been swapped in yet.
-        sent, leaves = Signal(), Signal()
-
+        s = _State(self.config)
         # Take the next product together with its place among the results.
-        take = Signal()
         m.d.comb += [
-            self.results.valid.eq(self.i.valid & (~valid | leaves)),
-            self.i.ready.eq((~valid | leaves) & self.results.ready),
-            take.eq(self.i.valid & self.i.ready),
+            self.results.valid.eq(self.i.valid & (~s.valid | s.leaves)),
+            self.i.ready.eq((~s.valid | s.leaves) & self.results.ready),
+            s.take.eq(self.i.valid & self.i.ready),
         ]
         self._describe_results(m)
-        with m.If(take | leaves):
-            m.d.sync += valid.eq(take)
-
-        a_row, a_left = Signal.like(op.a_row, reset_less=True), Signal(16, reset_less=True)
-        d_row, d_left = Signal.like(op.d_row, reset_less=True), Signal(16, reset_less=True)
-        d_turn = Signal(reset_less=True)  # The next row needs its row of D first.
-        a_mask = Signal(self.config.dim, reset_less=True)
-        d_mask = Signal.like(a_mask)
-        own_wave = Signal()  # The product's own weights are still being read.
 
         # The turn of this cycle: D's, A's, or (a product without rows) only the swap.
-        live = a_left != 0
-        busy = valid & (rows != 0)
-        d_reads, d_moves, moves = Signal(), Signal(), Signal()
-        a_reads = busy & ~d_turn & live & ~op.a_transpose
+        d_reads = Signal()
+        a_reads = s.busy & ~s.d_turn & s.live & ~s.op.a_transpose
         m.d.comb += [
-            d_reads.eq(busy & d_turn & (d_left != 0)),
+            s.live.eq(s.a_left != 0),
+            s.busy.eq(s.valid & (s.rows != 0)),
+            d_reads.eq(s.busy & s.d_turn & (s.d_left != 0)),
             self.read.valid.eq(d_reads | a_reads),
-            self.read.row.eq(Mux(d_turn, d_row, a_row)),
-            d_moves.eq(busy & d_turn & (~d_reads | self.read.ready)),
-            moves.eq(
-                busy
-                & ~d_turn
+            self.read.row.eq(Mux(s.d_turn, s.d_row, s.a_row)),
+            s.d_moves.eq(s.busy & s.d_turn & (~d_reads | self.read.ready)),
+            s.moves.eq(
+                s.busy
+                & ~s.d_turn
                 & (~a_reads | self.read.ready)
-                & (~op.a_transpose | ~live | self.transposer_ready)
+                & (~s.op.a_transpose | ~s.live | self.transposer_ready)
             ),
-            sent.eq(rows == 0),
-            leaves.eq(valid & ~own_wave & ((rows == 1) & moves | sent & ~swap)),
+            s.swaps.eq(s.swap & (s.moves | (s.valid & (s.rows == 0)))),
+            s.leaves.eq(
+                s.valid & ~s.own_wave & ((s.rows == 1) & s.moves | (s.rows == 0) & ~s.swap)
+            ),
+            self.waits_bank.eq(s.busy & ~s.moves & (s.d_turn | a_reads)),
         ]
-        no_rows = valid & sent & swap
-        with m.If(moves):
-            m.d.sync += [rows.eq(rows - 1), a_row.eq(a_row + op.a_stride), d_turn.eq(op.d_valid)]
-            with m.If(live):
-                m.d.sync += a_left.eq(a_left - 1)
-        with m.If(d_moves):
-            m.d.sync += [d_row.eq(d_row + 1), d_turn.eq(0)]
-            with m.If(d_reads):
-                m.d.sync += d_left.eq(d_left - 1)
-        with m.If(moves | no_rows):
-            m.d.sync += swap.eq(0)
+        with m.If(s.d_moves & d_reads):
+            m.d.sync += s.d_left.eq(s.d_left - 1)
+        self._advance(m, s)
+        self._control(m, s)
+        return m
+
+    def _advance(self, m: Module, s: "_State") -> None:
+        """The registers: after a row, and with a new product."""
+        with m.If(s.take | s.leaves):
+            m.d.sync += s.valid.eq(s.take)
+        with m.If(s.moves):
+            m.d.sync += [
+                s.rows.eq(s.rows - 1),
+                s.a_row.eq(s.a_row + s.op.a_stride),
+                s.d_turn.eq(s.op.d_valid),
+                s.first_column.eq(0),
+            ]
+            with m.If(s.live):
+                m.d.sync += s.a_left.eq(s.a_left - 1)
+        with m.If(s.d_moves):
+            m.d.sync += [s.d_row.eq(s.d_row + 1), s.d_turn.eq(0)]
+        with m.If(s.swaps):
+            m.d.sync += s.swap.eq(0)
         with m.If(~self.wave):
-            m.d.sync += own_wave.eq(0)
-        with m.If(take):
+            m.d.sync += s.own_wave.eq(0)
+        with m.If(s.take):
             new = self.i.p
             m.d.sync += [
-                op.eq(new),
-                rows.eq(new.c_rows),
-                swap.eq(new.load_weights),
-                own_wave.eq(new.load_weights & self.wave),
-                a_row.eq(new.a_row),
-                a_left.eq(Mux(new.a_zero, 0, new.a_rows)),
-                d_row.eq(new.d_row),
-                d_left.eq(new.d_rows),
-                d_turn.eq(new.d_valid),
-                a_mask.eq(prefix_mask(self.config.dim, new.a_cols)),
-                d_mask.eq(prefix_mask(self.config.dim, new.d_cols)),
+                s.op.eq(new),
+                s.rows.eq(new.c_rows),
+                s.swap.eq(new.load_weights),
+                s.own_wave.eq(new.load_weights & self.wave),
+                s.a_row.eq(new.a_row),
+                s.a_left.eq(Mux(new.a_zero, 0, new.a_rows)),
+                s.d_row.eq(new.d_row),
+                s.d_left.eq(new.d_rows),
+                s.d_turn.eq(new.d_valid),
+                s.a_mask.eq(prefix_mask(self.config.dim, new.a_cols)),
+                s.d_mask.eq(prefix_mask(self.config.dim, new.d_cols)),
+                s.first_column.eq(1),
             ]
 
-        first_column = Signal()  # The next row out of the transposer is the first one.
-        from_transposer = op.a_transpose & live
-        with m.If(take):
-            m.d.sync += first_column.eq(1)
-        with m.Elif(moves):
-            m.d.sync += first_column.eq(0)
+    def _control(self, m: Module, s: "_State") -> None:
+        from_transposer = s.op.a_transpose & s.live & s.moves
+        last = (s.a_left == 1) | (s.rows == 1)
         m.d.comb += [
-            self.control.valid.eq(moves),
-            self.control.swap.eq(swap & (moves | no_rows)),
-            self.swapped.eq(self.control.swap),
-            self.control.mask.eq(Mux(live, a_mask, 0)),
-            self.control.is_unsigned.eq(op.a_unsigned),
-            self.control.from_transposer.eq(from_transposer & moves),
-            self.control.turn.eq(from_transposer & moves & first_column),
-            self.control.d_valid.eq(d_moves),
-            self.control.d_mask.eq(Mux(d_left != 0, d_mask, 0)),
-            self.transposer_taken.eq(from_transposer & moves & ((a_left == 1) | (rows == 1))),
-            self.reads_done.eq(leaves),
-            self.padding.eq(~live),
-            self.waits_bank.eq(busy & ~moves & (d_turn | a_reads)),
-            self.waits_weights.eq(valid & ~busy),
-            self.empty.eq(~valid),
+            self.control.valid.eq(s.moves),
+            self.control.swap.eq(s.swaps),
+            self.swapped.eq(s.swaps),
+            self.control.mask.eq(Mux(s.live, s.a_mask, 0)),
+            self.control.is_unsigned.eq(s.op.a_unsigned),
+            self.control.from_transposer.eq(from_transposer),
+            self.control.turn.eq(from_transposer & s.first_column),
+            self.control.d_valid.eq(s.d_moves),
+            self.control.d_mask.eq(Mux(s.d_left != 0, s.d_mask, 0)),
+            self.transposer_taken.eq(from_transposer & last),
+            self.reads_done.eq(s.leaves),
+            self.padding.eq(~s.live),
+            self.waits_weights.eq(s.valid & ~s.busy),
+            self.empty.eq(~s.valid),
         ]
-        return m
 
     def _describe_results(self, m: Module) -> None:
         new, result = self.i.p, self.results.p
@@ -200,3 +197,26 @@ class RowStreamer(wiring.Component):
             result.relu.eq(new.relu),
             result.add_d.eq(new.d_valid),
         ]
+
+
+class _State:
+    """The product that is held, and how far it has come."""
+
+    def __init__(self, config: AcceleratorConfig):
+        self.valid = Signal()
+        self.op = Signal(ExecuteOp(config), reset_less=True)
+        self.rows = Signal(16)  # Rows not yet sent; 0 once the last one is.
+        self.swap = Signal()  # The weights have not been swapped in yet.
+        self.own_wave = Signal()  # The product's own weights are still being read.
+        self.a_row = Signal.like(self.op.a_row, name="a_row", reset_less=True)
+        self.a_left = Signal(16, reset_less=True)
+        self.a_mask = Signal(config.dim, reset_less=True)
+        self.d_row = Signal.like(self.op.d_row, name="d_row", reset_less=True)
+        self.d_left = Signal(16, reset_less=True)
+        self.d_mask = Signal(config.dim, reset_less=True)
+        self.d_turn = Signal(reset_less=True)  # The next row needs its row of D first.
+        self.first_column = Signal()  # The next row out of the transposer is the first one.
+        # What happens in this cycle.
+        self.take, self.leaves = Signal(), Signal()
+        self.live, self.busy = Signal(), Signal()
+        self.moves, self.d_moves, self.swaps = Signal(), Signal(), Signal()

@@ -23,8 +23,8 @@ class WeightLoader(wiring.Component):
     the transposer while the next fills it.
 
     A product takes max(dim, rows of A, 4) cycles if operands do not wait.  Without `load_weights`
-    it passes through.  A wave does not start while a product that writes the scratchpad is on its
-    way: its results and the weights could meet in a bank, and neither waits.
+    it passes through.  No slot starts while a product that writes the scratchpad is on its way: its
+    results and the rows of the slot could meet in a bank, and neither waits.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class WeightLoader(wiring.Component):
     transposer_ready : ``Out(1)``
         A transposed A stands in the transposer.
     hold : ``In(1)``
-        Start no wave.
+        Start no slot.
     wave : ``Out(1)``
         A wave of weights is being read, and not for the last cycle.
     working : ``Out(1)``
@@ -93,88 +93,76 @@ class WeightLoader(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        dim = self.config.dim
-
-        fill, fill_valid = Signal(ExecuteOp(self.config), reset_less=True), Signal()
-        fill_begun = Signal()  # The product's operand is in the transposer, or on its way.
-        wave, wave_valid = Signal(ExecuteOp(self.config), reset_less=True), Signal()
-        wave_started = Signal()  # Row 0 of the product's weights has been read.
-
-        active, emits, fills = Signal(), Signal(), Signal()  # A slot, and what moves in it.
-        step, last = Signal(range(dim)), Signal()
-        full = Signal()  # A tile in the transposer, or on its way, has not begun to leave.
-        shadow_free = self._shadow(m, active & emits & (step == 0))
-
-        # What the next slot does; one may begin when none is active, or in the last cycle of one.
-        wave_due = wave_valid & wave.load_weights & ~wave_started
-        fill_due = fill_valid & _fills(fill) & ~fill_begun
-        transposed = wave.w_transpose & ~wave.w_zero
-        emit = wave_due & shadow_free & ~self.hold
-        leaves = emit & transposed
-        begin_fill = (
-            fill_due
-            & (leaves | ~full)
-            & ~(emit & ~transposed & ~wave.w_zero)  # The port is taken.
-            & (emit | ~wave_due)  # Not in the way of a wave that starts soon.
-        )
-        m.d.comb += last.eq(step == dim - 1)
-        with m.If(active):
-            m.d.sync += step.eq(step + 1)
-        with m.If(self.transposer_taken):
-            m.d.sync += full.eq(0)
-        with m.If(~active | last):
-            m.d.sync += [
-                active.eq(emit | begin_fill),
-                step.eq(0),
-                emits.eq(emit),
-                fills.eq(begin_fill),
-            ]
-            with m.If(begin_fill | leaves):
-                m.d.sync += full.eq(begin_fill)
-
-        # Products move on.
-        fill_moves, wave_moves = Signal(), Signal()
+        s = _State(self.config)
+        shadow_free = self._shadow(m, s.active & s.emits & s.first)
+        transposed = s.wave.w_transpose & ~s.wave.w_zero
+        leaves = Signal()  # A tile begins to leave the transposer.
+        boundary = Signal()  # A slot may begin: none is active, or the last cycle of one.
         m.d.comb += [
-            fill_moves.eq(fill_valid & (~wave_valid | wave_moves) & (~_fills(fill) | fill_begun)),
-            self.o.valid.eq(wave_valid & (~wave.load_weights | wave_started)),
-            self.o.payload.eq(wave),
-            wave_moves.eq(self.o.valid & self.o.ready),
-            self.i.ready.eq(~fill_valid | fill_moves),
+            s.first.eq(s.step == 0),
+            s.last.eq(s.step == self.config.dim - 1),
+            boundary.eq(~s.active | s.last),
+            s.wave_due.eq(s.wave_valid & s.wave.load_weights & ~s.wave_started),
+            s.emit.eq(boundary & s.wave_due & shadow_free & ~self.hold),
+            leaves.eq(s.emit & transposed),
+            s.begin_fill.eq(
+                boundary
+                & (s.fill_valid & _fills(s.fill) & ~s.fill_begun)
+                & ~self.hold  # Its reads, like those of a wave, never wait.
+                & (leaves | ~s.full)
+                & ~(s.emit & ~transposed & ~s.wave.w_zero)  # The port is taken.
+                & (s.emit | ~s.wave_due)  # Not in the way of a wave that starts soon.
+            ),
         ]
-        with m.If(self.i.ready):
-            m.d.sync += fill_valid.eq(self.i.valid)
-        with m.If(self.i.ready & self.i.valid):
-            m.d.sync += fill.eq(self.i.payload)
-        with m.If(fill_moves | wave_moves):
-            m.d.sync += wave_valid.eq(fill_moves)
-        with m.If(fill_moves):
-            m.d.sync += [wave.eq(fill), fill_begun.eq(0)]
-        with m.Elif((~active | last) & begin_fill):
-            m.d.sync += fill_begun.eq(1)
-        with m.If(wave_moves):
-            m.d.sync += wave_started.eq(0)
-        with m.Elif(active & emits & (step == 0)):
-            m.d.sync += wave_started.eq(1)
-
-        self._read(
-            m,
-            fill,
-            wave,
-            (~active | last) & begin_fill,
-            (~active | last) & emit,
-            active,
-            emits,
-            fills,
-            step,
-        )
+        with m.If(s.active):
+            m.d.sync += s.step.eq(s.step + 1)
+        with m.If(self.transposer_taken):
+            m.d.sync += s.full.eq(0)
+        with m.If(boundary):
+            m.d.sync += [
+                s.active.eq(s.emit | s.begin_fill),
+                s.step.eq(0),
+                s.emits.eq(s.emit),
+                s.fills.eq(s.begin_fill),
+            ]
+            with m.If(s.begin_fill | leaves):
+                m.d.sync += s.full.eq(s.begin_fill)
+        self._move(m, s)
+        self._read(m, s)
         m.d.comb += [
-            self.transposer_ready.eq(full & ~(active & fills)),
-            self.wave.eq(active & emits & ~last),
-            self.working.eq(wave_valid | (fill_valid & _fills(fill))),
-            self.waiting.eq(wave_due & shadow_free & self.hold),
-            self.empty.eq(~fill_valid & ~wave_valid),
+            self.transposer_ready.eq(s.full & ~(s.active & s.fills)),
+            self.wave.eq(s.active & s.emits & ~s.last),
+            self.working.eq(s.wave_valid | (s.fill_valid & _fills(s.fill))),
+            self.waiting.eq(s.wave_due & shadow_free & self.hold),
+            self.empty.eq(~s.fill_valid & ~s.wave_valid),
         ]
         return m
+
+    def _move(self, m: Module, s: "_State") -> None:
+        """Products move on."""
+        fill_moves, wave_moves = Signal(), Signal()
+        filled = ~_fills(s.fill) | s.fill_begun
+        m.d.comb += [
+            fill_moves.eq(s.fill_valid & (~s.wave_valid | wave_moves) & filled),
+            self.o.valid.eq(s.wave_valid & (~s.wave.load_weights | s.wave_started)),
+            self.o.payload.eq(s.wave),
+            wave_moves.eq(self.o.valid & self.o.ready),
+            self.i.ready.eq(~s.fill_valid | fill_moves),
+        ]
+        with m.If(self.i.ready):
+            m.d.sync += s.fill_valid.eq(self.i.valid)
+        with m.If(self.i.ready & self.i.valid):
+            m.d.sync += s.fill.eq(self.i.payload)
+        with m.If(fill_moves | wave_moves):
+            m.d.sync += s.wave_valid.eq(fill_moves)
+        with m.If(fill_moves):
+            m.d.sync += [s.wave.eq(s.fill), s.fill_begun.eq(0)]
+        with m.Elif(s.begin_fill):
+            m.d.sync += s.fill_begun.eq(1)
+        with m.If(wave_moves):
+            m.d.sync += s.wave_started.eq(0)
+        with m.Elif(s.active & s.emits & s.first):
+            m.d.sync += s.wave_started.eq(1)
 
     def _shadow(self, m: Module, taken) -> Signal:
         """Whether the shadow registers may be written from two cycles on."""
@@ -194,16 +182,17 @@ class WeightLoader(wiring.Component):
             m.d.sync += free.eq(0)
         return free
 
-    def _read(self, m, fill, wave, fill_begins, emit_begins, active, emits, fills, step) -> None:
+    def _read(self, m: Module, s: "_State") -> None:
         """The port's addresses, and the masks that go with them."""
         dim, row_shape_ = self.config.dim, self.read.row.shape()
         row, stride = Signal(row_shape_, reset_less=True), Signal(16, reset_less=True)
         rows = Signal(range(dim + 1), reset_less=True)  # Rows of the slot that exist.
         w_rows, w_mask = Signal(range(dim + 1)), Signal(dim, reset_less=True)
         fill_mask, transposed = Signal(dim, reset_less=True), Signal(reset_less=True)
-        with m.If(active):
+        with m.If(s.active):
             m.d.sync += row.eq(row + stride)
-        with m.If(fill_begins):
+        fill, wave = s.fill, s.wave
+        with m.If(s.begin_fill):
             m.d.sync += [
                 row.eq(Mux(fill.a_transpose, fill.a_row, fill.w_row)),
                 stride.eq(Mux(fill.a_transpose, fill.a_stride, 1)),
@@ -214,7 +203,7 @@ class WeightLoader(wiring.Component):
                     )
                 ),
             ]
-        with m.If(emit_begins):
+        with m.If(s.emit):
             m.d.sync += [
                 transposed.eq(wave.w_transpose & ~wave.w_zero),
                 w_mask.eq(Mux(wave.w_zero, 0, prefix_mask(dim, wave.w_cols))),
@@ -222,18 +211,34 @@ class WeightLoader(wiring.Component):
             ]
             with m.If(~wave.w_zero & ~wave.w_transpose):
                 m.d.sync += [row.eq(wave.w_row), stride.eq(1), rows.eq(wave.w_rows)]
-        reading = fills | (emits & ~transposed & (w_rows != 0))
-        live = active & (step < rows)
+        reading = s.fills | (s.emits & ~transposed & (w_rows != 0))
+        live = s.active & (s.step < rows)
         m.d.comb += [
             self.read.valid.eq(live & reading),
             self.read.row.eq(row),
-            self.control.start.eq(active & emits & (step == 0)),
-            self.control.mask.eq(Mux(step < w_rows, w_mask, 0)),
+            self.control.start.eq(s.active & s.emits & s.first),
+            self.control.mask.eq(Mux(s.step < w_rows, w_mask, 0)),
             self.control.from_transposer.eq(transposed),
-            self.control.shift.eq(active & (fills | (emits & transposed))),
-            self.control.turn.eq(active & emits & transposed & (step == 0)),
-            self.control.fill_mask.eq(Mux(live & fills, fill_mask, 0)),
+            self.control.shift.eq(s.active & (s.fills | (s.emits & transposed))),
+            self.control.turn.eq(s.active & s.emits & transposed & s.first),
+            self.control.fill_mask.eq(Mux(live & s.fills, fill_mask, 0)),
         ]
+
+
+class _State:
+    """The two products that are held, and the slot that moves rows."""
+
+    def __init__(self, config: AcceleratorConfig):
+        self.fill, self.fill_valid = Signal(ExecuteOp(config), reset_less=True), Signal()
+        self.fill_begun = Signal()  # The product's operand is in the transposer, or on its way.
+        self.wave, self.wave_valid = Signal(ExecuteOp(config), reset_less=True), Signal()
+        self.wave_started = Signal()  # Row 0 of the product's weights has been read.
+        self.active, self.emits, self.fills = Signal(), Signal(), Signal()  # A slot; what moves.
+        self.step = Signal(range(config.dim))
+        self.full = Signal()  # A tile in the transposer, or on its way, has not begun to leave.
+        # What happens in this cycle.
+        self.first, self.last = Signal(), Signal()
+        self.wave_due, self.emit, self.begin_fill = Signal(), Signal(), Signal()
 
 
 def _fills(op):

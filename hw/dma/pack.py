@@ -30,7 +30,9 @@ class PackBurst(data.StructLayout):
 class Packer(wiring.Component):
     """Moves the bytes of each segment to their place on the bus.
 
-    A segment is one row in memory: its words come in one piece, its bursts one after the other.
+    A segment is one row in memory: its words come in one piece, its bursts one after the other.  A
+    burst, unless it is the last one, ends with a beat or is as long as a number of whole beats.
+
     Beats leave one per cycle while words are there, across bursts and segments, whatever their
     alignment: nothing is lost to it but the beat that an unaligned segment has more.  A beat is on
     offer `LATENCY` cycles after its burst and its bytes were.  No path leads from ``beats.ready``
@@ -97,7 +99,7 @@ class Packer(wiring.Component):
 
         # Stage 1: turn the chunk so that its first byte is in the segment's first lane.
         s1_chunk = Signal(8 * lanes, reset_less=True)
-        s1_below, s1_again = Signal(lanes, reset_less=True), Signal(reset_less=True)
+        s1_below = Signal(lanes, reset_less=True)
         s1_strobe, s1_last = Signal(lanes, reset_less=True), Signal(reset_less=True)
         with m.If(~s1_valid | queue.i.ready):
             m.d.sync += s1_valid.eq(made)
@@ -105,14 +107,14 @@ class Packer(wiring.Component):
             m.d.sync += [
                 s1_chunk.eq(_turned(gear.chunks.p, burst.origin)),
                 s1_below.eq(Cat(burst.origin > lane for lane in range(lanes))),
-                s1_again.eq(again),
                 s1_strobe.eq(_strobe(burst, beat == 0, last_beat)),
                 s1_last.eq(last_beat),
             ]
 
-        # Stage 2: below that lane stands what the chunk before it left over.
+        # Stage 2: below that lane stands what the chunk before it left over.  When a beat is made
+        # again that is gone, but those lanes were written the first time.
         left_over = Signal(8 * lanes, reset_less=True)
-        with m.If(s1_valid & queue.i.ready & ~s1_again):
+        with m.If(s1_valid & queue.i.ready):
             m.d.sync += left_over.eq(s1_chunk)
         m.d.comb += queue.i.valid.eq(s1_valid)
         with m.If(s1_valid):

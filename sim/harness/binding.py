@@ -16,6 +16,8 @@ __all__ = [
     "MAX_BUS_BYTES",
     "RESET_EDGES",
     "UNITS",
+    "WATCHDOG_EDGES",
+    "WATCHDOG_LATENCIES",
     "Address",
     "BenchConfig",
     "BenchPins",
@@ -38,8 +40,9 @@ RESET_EDGES = 4
 UNITS = ("load", "execute", "store")
 """The controllers, in the order of the bits of `waits_*`."""
 
-_WATCHDOG_EDGES = 20_000
-_WATCHDOG_LATENCIES = 100
+WATCHDOG_EDGES = 20_000
+WATCHDOG_LATENCIES = 100
+"""A run is given up after so many cycles, and memory latencies, without any progress."""
 
 
 class State(IntEnum):
@@ -259,5 +262,5 @@ def memory_config(
 
 def bench_config(config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: int) -> BenchConfig:
     """The bench of a device; its watchdog is more patient with a slower memory."""
-    patience = _WATCHDOG_EDGES + _WATCHDOG_LATENCIES * timing.latency
+    patience = WATCHDOG_EDGES + WATCHDOG_LATENCIES * timing.latency
     return BenchConfig(memory=memory_config(config, timing, memory_bytes), watchdog=patience)

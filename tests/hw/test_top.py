@@ -13,7 +13,6 @@ from celosia.hw.top import Top
 from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
 
-
 DOCUMENT = Path(__file__).parents[2] / "docs" / "architecture.md"
 
 
@@ -28,10 +27,9 @@ def documented_ports(bus_bits: int) -> dict[str, tuple[Flow, int]]:
         listed = [name.strip() for name in names.split(",")]
         prefix = "m_axi_" if listed[0].startswith("m_axi_") else ""
         listed = [name if name.startswith(prefix) else prefix + name for name in listed]
-        if forms == "like AR":
-            forms = "out 1, in 1, out 64, 8, 3, 2, 4"
+        given = "out 1, in 1, out 64, 8, 3, 2, 4" if forms == "like AR" else forms
         flow, width = "", ""
-        for name, form in zip(listed, _spread(forms, len(listed)), strict=True):
+        for name, form in zip(listed, _spread(given, len(listed)), strict=True):
             *new_flow, width = form.split()
             flow = new_flow[0] if new_flow else flow
             ports[name] = (Flow[flow.title()], widths.get(width) or int(width))

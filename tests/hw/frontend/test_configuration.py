@@ -1,0 +1,64 @@
+"""`Configuration`: the state after reset and after every kind of command.
+
+`test_decoder.py` compares it with the contract on random programs.
+"""
+
+from celosia.hw.frontend.configuration import Configuration
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import CONFIG_DRAIN, CONFIG_EX, CONFIG_LD, CONFIG_ST, FLUSH, KEEP_SCALE
+from celosia.isa.errors import Cause
+from celosia.isa.state import ArchState
+from tests.support.streams import simulate
+
+CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
+
+
+async def apply(ctx, dut: Configuration, command) -> Cause:
+    ctx.set(dut.command, command._asdict())
+    ctx.set(dut.apply, 1)
+    cause = Cause(ctx.get(dut.cause))
+    await ctx.tick()
+    ctx.set(dut.apply, 0)
+    return cause
+
+
+def test_the_state_after_reset_is_the_contracts():
+    dut, reset = Configuration(CONFIG), ArchState.reset(CONFIG)
+
+    async def testbench(ctx):
+        for name in ("a_stride", "c_stride", "store_scale", "b", "c", "bias", "store_relu"):
+            assert ctx.get(dut.state[name]) == getattr(reset, name)
+        for index, load in enumerate(reset.loads):
+            assert ctx.get(dut.state[f"load_{index}"].block_stride) == load.block_stride
+            assert ctx.get(dut.state[f"load_{index}"].scale) == load.scale
+
+    simulate(dut, testbench)
+
+
+def test_commands_change_what_they_name_from_the_next_cycle_on():
+    dut = Configuration(CONFIG)
+
+    async def testbench(ctx):
+        assert await apply(ctx, dut, CONFIG_LD.encode(set=1, stride=77)) is Cause.NONE
+        assert ctx.get(dut.state.load_1.stride) == 77
+        assert ctx.get(dut.state.load_0.stride) == 0
+        await apply(ctx, dut, CONFIG_ST.encode(scale=5, stride=9))
+        await apply(ctx, dut, CONFIG_ST.encode(scale=KEEP_SCALE, stride=8))
+        assert (ctx.get(dut.state.store_scale), ctx.get(dut.state.store_stride)) == (5, 8)
+        await apply(ctx, dut, CONFIG_DRAIN.encode(bias=1, bias_row=3))
+        assert ctx.get(dut.state.bias_row) == 3
+
+    simulate(dut, testbench)
+
+
+def test_a_broken_rule_changes_nothing():
+    dut = Configuration(CONFIG)
+
+    async def testbench(ctx):
+        command = CONFIG_EX.encode(weight_stationary=0, a_stride=9)
+        assert await apply(ctx, dut, command) is Cause.UNSUPPORTED
+        assert ctx.get(dut.state.a_stride) == 1
+        ctx.set(dut.command, FLUSH.encode()._asdict())
+        assert not ctx.get(dut.mine)
+
+    simulate(dut, testbench)

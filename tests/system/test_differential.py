@@ -1,0 +1,101 @@
+"""Random programs, and programs that once failed, on the functional model and on the RTL.
+
+All of memory is compared, byte for byte, and the owners of the array's cycles must add up.
+"""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices import open_device
+from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming, RunResult
+from celosia.sw.driver.program_file import ProgramFile, load_program
+from celosia.sw.driver.runtime import matmul
+from celosia.sw.random_programs import random_program
+
+CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cel"))
+
+
+def timing(config, seed: int) -> MemoryTiming:
+    """A memory that differs from seed to seed."""
+    rng = random.Random(seed)
+    return MemoryTiming(
+        latency=rng.choice([1, 5, 40, 100]),
+        bytes_per_cycle=rng.choice([config.bus_bytes, config.bus_bytes // 2, 64]),
+        stall_percent=rng.choice([0, 0, 20, 60]),
+        seed=seed,
+    )
+
+
+def run(device: Device, program: ProgramFile) -> tuple[bytes, RunResult]:
+    """All of memory after `program`."""
+    for content in program.contents:
+        device.write(content.region.address, content.bytes())
+    result = device.run(program.commands)
+    memory = device.read(MEMORY_BASE, program.memory_bytes)
+    device.close()
+    return memory, result
+
+
+def compare(program: ProgramFile, simulator: str, seed: int) -> RunResult:
+    config = resolve_config(program.preset, program.overrides)
+    memory = MemoryTiming(seed=seed + 1)
+    wanted, _ = run(open_device("functional", config, memory, program.memory_bytes), program)
+    device = open_device(simulator, config, timing(config, seed), program.memory_bytes)
+    got, result = run(device, program)
+    assert got == wanted
+    counters = result.counters
+    assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
+    return result
+
+
+@pytest.mark.parametrize("first", range(0, 100, 25))
+def test_random_programs_on_verilator_tiny(first):
+    for seed in range(first, first + 25):
+        compare(random_program(seed, preset="tiny", length=60), "verilator", seed)
+
+
+@pytest.mark.parametrize("first", range(0, 40, 20))
+def test_random_programs_on_verilator_base(first):
+    for seed in range(first, first + 20):
+        compare(random_program(seed, preset="base", length=60), "verilator", seed)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_both_rtl_simulators_take_the_same_cycles(seed):
+    program = random_program(seed, preset="tiny", length=25)
+    results = [compare(program, simulator, seed) for simulator in ("amaranth", "verilator")]
+    assert results[0].cycles == results[1].cycles
+    assert results[0].counters == results[1].counters
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_past_failures(path):
+    for seed in range(3):
+        compare(load_program(str(path)), "verilator", seed)
+
+
+@pytest.mark.parametrize(
+    ("shape", "least"),
+    [((64, 64, 64), 0.65), ((128, 128, 128), 0.94), ((1, 768, 768), None)],
+    ids=lambda value: "x".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_products_keep_the_array_busy(shape, least):
+    """Cycle counts are exact; the bounds are those of docs/performance.md."""
+    m, n, k = shape
+    rng = np.random.default_rng(0)
+    a = rng.integers(-128, 128, (m, k), dtype=np.int8)
+    b = rng.integers(-128, 128, (k, n), dtype=np.int8)
+    device = open_device("verilator", resolve_config("base"))
+    c, result = matmul(device, a, b)
+    device.close()
+    assert np.array_equal(c, (a.astype(np.float64) @ b).astype(np.int32))
+    assert result.cycles is not None
+    if least is None:  # Bound by memory: all of B at 16 bytes per cycle.
+        assert n * k / 16 / result.cycles >= 0.9
+    else:
+        assert m * n * k / 256 / result.cycles >= least
