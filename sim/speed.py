@@ -1,7 +1,7 @@
 """The speed of simulation, against a reference loop on the same machine at the same time.
 
-The loop (`benchmarks/array_loop.c`) does nothing but update the registers of a 16x16 array, in plain
-C.  It and the model are built by the same compiler at -O1 and measured in turns, each in processor
+The loop (`benchmarks/array_loop.c`) does nothing but update the registers of a 16x16 array, in
+plain C.  It and the model are built by the same compiler at -O1 and measured in turns, each in processor
 time inside its run, so that the share of one in the other does not depend on what else the machine
 does.  Instructions per simulated cycle, where valgrind is there, do not either.
 """
