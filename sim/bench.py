@@ -8,6 +8,8 @@ from celosia.sim.display import Steps
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.speed import Speed, array_loop, measure_speed
+from celosia.sim.toolchain import find_compiler
 from celosia.sim.workloads import WorkloadOptions
 from celosia.sw.driver.device import MemoryTiming
 
@@ -133,12 +135,14 @@ class Bench:
     """What was measured; None: not asked for."""
 
     products: tuple[ProductLine, ...] | None = None
+    speed: Speed | None = None
     command_line: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
         """No result is wrong, and no number below its bound."""
-        return all(line.right for line in self.products or ())
+        products = all(line.right for line in self.products or ())
+        return products and (self.speed is None or self.speed.right)
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -147,7 +151,7 @@ class Bench:
             "schema": BENCH_SCHEMA,
             "right": self.right,
             "products": None if products is None else [line.document() for line in products],
-            "speed": None,
+            "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
             "commit": commit(),
             "command_line": list(self.command_line),
@@ -156,7 +160,10 @@ class Bench:
 
 def run_bench(names: Sequence[str], tell: Progress, command_line: Sequence[str] = ()) -> Bench:
     """Measure the benchmarks called `names`."""
+    if "speed" in names:
+        array_loop(find_compiler())  # What is missing is said at once, not after minutes.
     return Bench(
         products=run_products(tell) if "products" in names else None,
+        speed=measure_speed(tell) if "speed" in names else None,
         command_line=tuple(command_line),
     )

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-import celosia.isa
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import config_report
 from celosia.sim.bench import BENCHMARKS, run_bench
+from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.document import write_documents
@@ -295,10 +295,7 @@ def docs(
     ] = False,
 ) -> None:
     """Write the documents that are generated from the contract (in a checkout)."""
-    root = Path(next(iter(celosia.isa.__path__))).parent
-    if not (root / "pyproject.toml").is_file():
-        raise InputError(f"{root}: not a checkout of Celosia; documents are written in one only")
-    stale = write_documents(root, check)
+    stale = write_documents(checkout_root(), check)
     for name in stale:
         typer.echo(f"{name}: {'out of date, run celosia docs' if check else 'written'}")
     raise typer.Exit(WRONG if check and stale else 0)

@@ -1,36 +1,51 @@
 """The speed of simulation, against a reference loop on the same machine at the same time.
 
 The loop (`benchmarks/array_loop.c`) does nothing but update the registers of a 16x16 array, in
-plain C.  It and the model are built by the same compiler at -O1 and measured in turns, each in processor
-time inside its run, so that the share of one in the other does not depend on what else the machine
-does.  Instructions per simulated cycle, where valgrind is there, do not either.
+plain C.  It and the model are built by the same compiler at -O1 and measured in turns, each in
+processor time inside its run, so that the share of one in the other does not depend on what else
+the machine does.  Instructions per simulated cycle, where valgrind is there, do not either.
 """
 
 import json
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-import celosia.isa
+from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.presets import PRESETS
+from celosia.sim import replay
+from celosia.sim.build import model_library
 from celosia.sim.cache import cached, digest
-from celosia.sim.devices import open_device
+from celosia.sim.checkout import checkout_root
 from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
+from celosia.sim.harness.binding import bench_config
 from celosia.sim.measure import measure_product
-from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
-from celosia.sim.report import Measurement
 from celosia.sim.toolchain import Compiler, find_compiler, run_tools
+from celosia.sim.verilated import VerilatorDevice
 from celosia.sim.workloads import WorkloadOptions, device_bytes, make_operators
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming
+from celosia.sw.driver.runtime import compile_product
 
-__all__ = ["BOUND", "PAIRS", "Pair", "Speed", "array_loop", "loop_speed", "measure_speed"]
+__all__ = [
+    "BOUND",
+    "PAIRS",
+    "Pair",
+    "Speed",
+    "array_loop",
+    "instructions_per_cycle",
+    "loop_speed",
+    "measure_speed",
+    "save_recording",
+]
 
 BOUND: Final = 0.22
 """The least share of the loop's speed."""
@@ -100,32 +115,32 @@ def measure_speed(tell: Progress, pairs: int = PAIRS) -> Speed:
     """
     compiler = find_compiler()
     loop = array_loop(compiler)
-    measured = []
-    operators = make_operators("matmul", WorkloadOptions(shape=_SHAPE), 0)
+    library = model_library(PRESETS["base"], progress=tell)
+    (operator,) = make_operators("matmul", WorkloadOptions(shape=_SHAPE), 0)
     timing = MemoryTiming()
-    device = open_device("verilator", PRESETS["base"], timing, device_bytes(operators), tell)
-    with closing(device):
-        runs: list[Measurement] = []
+    measured: list[Pair] = []
+    right = True
+    with closing(
+        VerilatorDevice(PRESETS["base"], timing, device_bytes([operator]), library=library)
+    ) as device:
         for number in range(pairs):
             tell(f"pair {number + 1} of {pairs}", number / pairs)
             speed = loop_speed(loop)
-            run, _ = measure_product(device, operators[0], timing)
-            runs.append(run)
+            run, _ = measure_product(device, operator, timing)
             measured.append(Pair(speed, run.cycles_per_second or 0.0))
+            right = right and run.right
     tell("counting instructions", None)
     return Speed(
         pairs=tuple(measured),
-        results_right=all(run.right for run in runs),
-        instructions_per_cycle=_instructions_per_cycle(),
+        results_right=right,
+        instructions_per_cycle=instructions_per_cycle(library),
         compiler=compiler.identity.partition("\n")[2].partition("\n")[0],
     )
 
 
 def array_loop(compiler: Compiler) -> Path:
     """The reference loop, built."""
-    source = Path(next(iter(celosia.isa.__path__))).parent / "benchmarks" / "array_loop.c"
-    if not source.is_file():
-        raise InputError(f"{source}: not there; the speed is measured in a checkout only")
+    source = checkout_root() / "benchmarks" / "array_loop.c"
 
     def make(work: Path) -> Path:
         words = [*compiler.command, "-O1", "-x", "c", str(source), "-o", "array_loop"]
@@ -145,15 +160,46 @@ def loop_speed(loop: Path, cycles: int = _LOOP_CYCLES) -> float:
     return float(json.loads(done.stdout)["cycles_per_second"])
 
 
-def _instructions_per_cycle() -> float | None:
-    """Machine instructions of the model, with its memory, for each simulated cycle."""
+def instructions_per_cycle(library: Path, shape: str = _COUNTED_SHAPE) -> float | None:
+    """Machine instructions of a model of preset `base`, with its memory, per simulated cycle.
+
+    None where valgrind is not there.
+    """
     if absence("valgrind"):
         return None
+    (operator,) = make_operators("matmul", WorkloadOptions(shape=shape), 0)
+    config, timing, size = PRESETS["base"], MemoryTiming(), device_bytes([operator])
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(VerilatorDevice(config, timing, size, library=library)) as device,
+    ):
+        operands = operator.operands
+        compiled = compile_product(device, operands.problem, timing=timing)
+        compiled.load(operands.a, operands.b, operands.bias)
+        save_recording(Path(folder), device, compiled.commands, timing)
+        cycles = compiled.run().cycles
+        assert cycles is not None
+        # A run of no cycles is what does not belong to the model.
+        counts = [_count_instructions(library, folder, edges) for edges in (2 * cycles, 0)]
+    return (counts[0] - counts[1]) / cycles
+
+
+def save_recording(
+    folder: Path, device: Device, program: Sequence[Command], timing: MemoryTiming
+) -> None:
+    """Put what `celosia.sim.replay` needs to run `program` on `device` into `folder`."""
+    size = device.memory_bytes
+    (folder / "bench").write_bytes(bytes(bench_config(device.config, timing, size)))
+    (folder / "memory").write_bytes(device.read(MEMORY_BASE, size))
+    (folder / "ring").write_bytes(pack_ring(program))
+
+
+def _count_instructions(library: Path, folder: str, edges: int) -> int:
+    """Machine instructions of a process that replays `edges` cycles."""
     command = [
-        *("valgrind", "--tool=callgrind", "--toggle-collect=celosia_run"),
-        "--callgrind-out-file=/dev/null",
-        *(sys.executable, "-m", "celosia.sim.cli", "run", "matmul"),
-        *("--shape", _COUNTED_SHAPE, "--json", "-"),
+        *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
+        *(sys.executable, "-I", "-S", replay.__file__, str(library), folder),
+        *(str(MemoryTiming.seed), str(MEMORY_BASE), str(edges)),
     ]
     try:
         done = subprocess.run(
@@ -162,4 +208,6 @@ def _instructions_per_cycle() -> float | None:
     except subprocess.SubprocessError as error:
         raise EnvironmentProblem(f"valgrind: {error}") from error
     collected = _COLLECTED.search(done.stderr)
-    return int(collected[1]) / json.loads(done.stdout)["cycles"] if collected else None
+    if not collected:
+        raise EnvironmentProblem(f"valgrind: no count in {done.stderr!r}")
+    return int(collected[1])

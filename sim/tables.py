@@ -12,6 +12,8 @@ from celosia.isa.events import ARRAY_OWNERS
 from celosia.sim.bench import Bench, ProductLine
 from celosia.sim.doctor import Finding
 from celosia.sim.report import Measurement, Report
+from celosia.sim.speed import BOUND as SPEED_BOUND
+from celosia.sim.speed import Speed
 
 __all__ = [
     "doctor_table",
@@ -21,6 +23,7 @@ __all__ = [
     "print_report",
     "products_table",
     "results_table",
+    "speed_table",
 ]
 
 _BAR_CELLS: Final = 12
@@ -50,6 +53,8 @@ def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
     if bench.products is not None:
         console.print(products_table(bench.products))
+    if bench.speed is not None:
+        console.print(speed_table(bench.speed))
 
 
 def results_table(report: Report) -> Table:
@@ -135,6 +140,27 @@ def products_table(lines: Sequence[ProductLine]) -> Table:
             percent(line.product.gemmini),
             _mismatches(total),
         )
+    return table
+
+
+def speed_table(speed: Speed) -> Table:
+    """Cycles per second of the model and of the reference loop."""
+    table = Table(title="Speed of simulation: preset base, Verilator", title_justify="left")
+    for head in ("pair", "model, cycles/s", "array_loop.c, cycles/s", "share", "at least"):
+        table.add_column(head, justify="right")
+    for number, pair in enumerate(speed.pairs, 1):
+        table.add_row(
+            str(number), f"{pair.model:,.0f}", f"{pair.loop:,.0f}", f"{pair.share:.3f}", ""
+        )
+    table.add_section()
+    color = "green" if speed.right else "red"
+    table.add_row("median", "", "", f"[{color}]{speed.share:.3f}[/]", f"{SPEED_BOUND:.3f}")
+    count = speed.instructions_per_cycle
+    counted = "valgrind is not there" if count is None else f"{count:,.0f}"
+    table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
+    table.caption_justify = "left"
+    if not speed.results_right:
+        table.caption = "[red]a result was wrong[/]"
     return table
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import celosia.isa
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli, run
@@ -45,19 +46,19 @@ def place(tmp_path, monkeypatch):
     monkeypatch.delenv("CELOSIA_REQUIRE", raising=False)
 
 
-def celosia(*words, text=None):
+def invoke(*words, text=None):
     return CliRunner().invoke(cli.app, [str(word) for word in words], input=text)
 
 
 def right(*words, **more):
-    result = celosia(*words, **more)
+    result = invoke(*words, **more)
     assert result.exit_code == 0, result.output
     return result
 
 
 def refused(message, *words, **more):
     before = sorted(os.listdir())
-    result = celosia(*words, **more)
+    result = invoke(*words, **more)
     assert result.exit_code == 2, result.output
     assert message in " ".join(result.stderr.replace("│", " ").split())
     assert "Traceback" not in result.output
@@ -327,7 +328,7 @@ def test_the_command_line_chooses_another_configuration_for_a_program():
 )
 def test_json_is_written_on_exit_code_1_too(change, status):
     Path("bad.cel").write_text(change)
-    result = celosia("run", "bad.cel", "--sim", "functional", "--json", "report.json")
+    result = invoke("run", "bad.cel", "--sim", "functional", "--json", "report.json")
     assert result.exit_code == 1, result.output
     document = valid(Path("report.json").read_text())
     assert document["status"] == status
@@ -346,7 +347,7 @@ def test_a_wrong_result_is_not_written():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli, "run_workload", wrong)
-        result = celosia(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--out", "C.npy")
+        result = invoke(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--out", "C.npy")
     assert result.exit_code == 1
     assert "1 of 15 elements are wrong" in result.stdout
     assert not Path("C.npy").exists()
@@ -457,12 +458,12 @@ def test_the_doctor_says_what_is_there(monkeypatch):
 def test_the_doctor_fails_for_what_is_required(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("CELOSIA_REQUIRE", "iverilog")
-    result = celosia("doctor", "--json", "doctor.json")
+    result = invoke("doctor", "--json", "doctor.json")
     assert result.exit_code == 2
     assert "but required" in result.stdout
     valid(Path("doctor.json").read_text())
     monkeypatch.setenv("CELOSIA_REQUIRE", "gtkwave")
-    result = celosia("doctor")
+    result = invoke("doctor")
     assert result.exit_code == 2
     assert "there is no tool 'gtkwave'" in result.stderr
 
@@ -470,8 +471,8 @@ def test_the_doctor_fails_for_what_is_required(monkeypatch):
 def test_documents_are_checked_and_written(monkeypatch):
     Path("isa").mkdir()
     Path("pyproject.toml").touch()
-    monkeypatch.setattr(cli.celosia.isa, "__path__", [str(Path("isa").absolute())])
-    stale = celosia("docs", "--check")
+    monkeypatch.setattr(celosia.isa, "__path__", [str(Path("isa").absolute())])
+    stale = invoke("docs", "--check")
     assert stale.exit_code == 1
     assert "docs/isa.md: out of date" in stale.stdout
     assert "docs/isa.md: written" in right("docs").stdout
@@ -479,7 +480,7 @@ def test_documents_are_checked_and_written(monkeypatch):
 
 
 def test_documents_need_a_checkout(monkeypatch):
-    monkeypatch.setattr(cli.celosia.isa, "__path__", [str(Path("isa").absolute())])
+    monkeypatch.setattr(celosia.isa, "__path__", [str(Path("isa").absolute())])
     refused("not a checkout of Celosia", "docs")
 
 
@@ -518,7 +519,7 @@ def test_a_number_below_its_bound_is_exit_code_1(monkeypatch):
             return False
 
     monkeypatch.setattr(cli, "run_bench", lambda *_: Slow(products=()))
-    assert celosia("bench", "--json", "bench.json").exit_code == 1
+    assert invoke("bench", "--json", "bench.json").exit_code == 1
     assert not valid(Path("bench.json").read_text())["right"]
 
 

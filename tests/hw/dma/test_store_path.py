@@ -180,6 +180,8 @@ class Run:
             working = unanswered if stopped else len(self.taken) > len(self.done)
             assert not (idle and working)
             assert idle or working or stopped
+            assert not stopped or not (offered and ready)
+            assert not stopped or self.cycles not in self.granted
             if offered and ready:
                 self.taken.append(self.cycles)
                 todo.pop(0)
@@ -285,3 +287,9 @@ def test_after_an_error_response_or_halt_it_comes_to_rest(seed):
         assert 0 < len(run.memory.bytes) < len(expected)
         assert run.memory.responses == len(run.memory.bursts) == run.memory.written
         assert len(run.done) < len(ops)
+
+
+def test_under_halt_no_operation_is_taken():
+    run = Run(TINY, [store(TINY)], halt_at=0)
+    assert run.cycles >= 20
+    assert not run.taken
