@@ -187,16 +187,17 @@ class RowStreamer(wiring.Component):
 
     def _describe_results(self, m: Module) -> None:
         new, result = self.i.p, self.results.p
-        m.d.comb += [
-            result.row.eq(new.c_row),
-            result.rows.eq(new.c_rows),
-            result.stride.eq(new.c_stride),
-            result.mask.eq(prefix_mask(self.config.dim, new.c_cols)),
-            result.to_accumulator.eq(new.c_accumulator),
-            result.accumulate.eq(new.accumulate),
-            result.relu.eq(new.relu),
-            result.add_d.eq(new.d_valid),
-        ]
+        with m.If(self.results.valid):
+            m.d.comb += [
+                result.row.eq(new.c_row),
+                result.rows.eq(new.c_rows),
+                result.stride.eq(new.c_stride),
+                result.mask.eq(prefix_mask(self.config.dim, new.c_cols)),
+                result.to_accumulator.eq(new.c_accumulator),
+                result.accumulate.eq(new.accumulate),
+                result.relu.eq(new.relu),
+                result.add_d.eq(new.d_valid),
+            ]
 
 
 class _State:

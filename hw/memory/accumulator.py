@@ -147,10 +147,10 @@ class Accumulator(wiring.Component):
         for lane in range(config.dim):
             total = Signal(32, name=f"total_{index}_{lane}")
             written = Signal(32, name=f"written_{index}_{lane}", reset_less=True)
-            kept = Mux(s1_forward[lane], written, read.data.word_select(lane, 32))
+            kept = Mux(s1_forward[lane], written, read.data[32 * lane : 32 * lane + 32])
             added = Mux(s1_load, loaded[lane], self.elements[lane])
             with m.If(s1_valid):
-                m.d.comb += total.eq(Mux(s1_accumulate, kept, 0) + added)
+                m.d.comb += total.eq(Mux(s1_accumulate, kept, 0) + added.as_unsigned())
                 m.d.sync += written.eq(total)
             totals.append(total)
         m.d.comb += [
