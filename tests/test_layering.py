@@ -23,8 +23,8 @@ THIRD_PARTY = {
 }
 """Packages outside the standard library that a layer may import; `sim` may import any."""
 
-EXCEPTIONS = {"isa/numerics.py": {"numpy"}}
-"""Single files that may import more than their layer."""
+EXCEPTIONS = {"isa/numerics": {"numpy"}}
+"""Folders that may import more than their layer."""
 
 DRIVERS = {"accelerator", "control", "frontend", "generate", "issue"}
 """Parts of `hw` that drive others."""
@@ -73,8 +73,8 @@ def test_layers_are_imported_by_their_full_name(layer):
 @pytest.mark.parametrize("layer", THIRD_PARTY)
 def test_a_layer_imports_only_the_packages_it_may(layer):
     for path in python_files(layer):
-        name = path.relative_to(ROOT).as_posix()
-        allowed = THIRD_PARTY[layer] | EXCEPTIONS.get(name, set()) | {"celosia"}
+        folder = path.parent.relative_to(ROOT).as_posix()
+        allowed = THIRD_PARTY[layer] | EXCEPTIONS.get(folder, set()) | {"celosia"}
         for module, line in imported_modules(path).items():
             top = module.split(".")[0]
             assert top in sys.stdlib_module_names | allowed, f"{path}:{line}: imports {module}"
@@ -92,6 +92,6 @@ def test_a_driven_part_of_the_hardware_does_not_know_its_driver(part):
 
 def test_no_part_of_the_hardware_imports_the_top():
     for path in python_files("hw"):
-        if path.name not in {"accelerator.py", "top.py"}:
+        if path.name not in {"accelerator.py", "top.py", "axi_top.py"}:
             modules = imported_modules(path)
             assert "celosia.hw.accelerator" not in modules, f"{path} imports the top"

@@ -1,0 +1,207 @@
+"""Softmax over the rows of a matrix of scores, its masks, and the product that follows it."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from celosia.isa.numerics.exponential import (
+    EXPONENT,
+    NUMERATOR_MAX,
+    NUMERATOR_SHIFT,
+    ExponentConstants,
+    exponent,
+)
+from celosia.isa.numerics.integers import (
+    INT16_MAX,
+    INT16_MIN,
+    INT32_MAX,
+    INT32_MIN,
+    MAX_COLUMNS,
+    IntArray,
+    check_columns,
+    check_format,
+    check_range,
+    round_half_up,
+    wrap32,
+)
+from celosia.isa.numerics.roots import reciprocal32
+from celosia.isa.numerics.scaling import requantize_to
+
+__all__ = [
+    "CONTEXT_FRACTION_BITS",
+    "attention_scores",
+    "causal_mask",
+    "context",
+    "deferred_context",
+    "deferred_softmax",
+    "numerators",
+    "padding_mask",
+    "probabilities",
+    "softmax",
+]
+
+CONTEXT_FRACTION_BITS: Final = 16
+"""What `deferred_context` adds to the product: its scale is that of the values over 2^16."""
+
+_RECIPROCAL_BITS: Final = 32
+
+
+def attention_scores(x: ArrayLike, scale: ArrayLike) -> NDArray[np.int16]:
+    """Raw int32 scores as softmax takes them: int16 with 10 fraction bits.
+
+    `scale` is one positive finite float32.  Then requantization keeps the order, so that a row's
+    maximum may be looked for among the raw scores.
+
+    >>> attention_scores([[-300, 5, 1 << 30]], 0.5)
+    array([[ -150,     2, 32767]], dtype=int16)
+    """
+    factor = np.asarray(scale, np.float32)
+    if factor.ndim or not (np.isfinite(factor) and factor > 0):
+        raise ValueError(f"softmax: scale {scale} is not one positive finite number")
+    return requantize_to(x, factor, np.int16)
+
+
+def softmax(
+    scores: ArrayLike,
+    kind: DTypeLike = np.uint8,
+    mask: ArrayLike | None = None,
+    constants: ExponentConstants = EXPONENT,
+) -> IntArray:
+    """Normalized probabilities of rows of int16 scores with 10 fraction bits.
+
+    A real 1 is the largest number of `kind`: uint8, int8 or int16.  `mask` broadcasts to the
+    scores and is true where a column takes part; the others are 0 and count nowhere, and a row
+    without any is all 0.
+
+    Widths up to 4,096 columns: sum 28 bits, reciprocal times 1 (of `kind`) 32 bits, product with
+    an exponent 48.
+
+    >>> softmax([[0, 0, -1024, -32768]])
+    array([[108, 108,  40,   0]], dtype=uint8)
+    >>> softmax([[9, 9, 0]], np.int16, mask=[[True, False, False]])
+    array([[32767,     0,     0]], dtype=int16)
+    """
+    output = check_format(kind, (np.uint8, np.int8, np.int16), "softmax: type")
+    exponents = _exponents(scores, mask, constants)
+    total = np.maximum(exponents.sum(axis=-1), 1)
+    return probabilities(exponents, reciprocal32(total), output)
+
+
+def probabilities(exponents: ArrayLike, reciprocals: ArrayLike, kind: DTypeLike) -> IntArray:
+    """Exponents (..., columns) over their sums, whose `reciprocal32` are (...,), as `kind`.
+
+    >>> probabilities([[45746, 22873]], reciprocal32([68619]), np.uint8)
+    array([[170,  85]], dtype=uint8)
+    """
+    output = check_format(kind, (np.uint8, np.int8, np.int16), "softmax: type")
+    top = int(np.iinfo(output).max)
+    factors = np.asarray(reciprocals, np.int64)[..., np.newaxis] * top
+    products = np.asarray(exponents, np.int64) * factors
+    return np.minimum(round_half_up(products, _RECIPROCAL_BITS), top).astype(output)
+
+
+def deferred_softmax(
+    scores: ArrayLike, mask: ArrayLike | None = None, constants: ExponentConstants = EXPONENT
+) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The numerators of a softmax, a row's maximum being 255, and their sum for each row.
+
+    `scores` and `mask` as for `softmax`.  The sums have the shape of the scores without columns;
+    a sum is at least 255, and 1 for a row without any column that takes part (20 bits at 4,096).
+
+    >>> deferred_softmax([[0, 0, -1024, -32768]])
+    (array([[255, 255,  94,   0]], dtype=uint8), array([604], dtype=int32))
+    """
+    exponents = _exponents(scores, mask, constants)
+    bytes_ = numerators(exponents, constants.unit)
+    totals = np.maximum(bytes_.sum(axis=-1, dtype=np.int64), 1)
+    return bytes_, np.asarray(totals, np.int32)
+
+
+def numerators(exponents: ArrayLike, unit: int = EXPONENT.unit) -> NDArray[np.uint8]:
+    """Exponents as 0 to 255: times `unit`, which has 24 fraction bits, rounded half up.
+
+    >>> numerators([45746, 22873, 90])
+    array([255, 127,   1], dtype=uint8)
+    """
+    products = np.asarray(exponents, np.int64) * unit
+    return np.minimum(round_half_up(products, NUMERATOR_SHIFT), NUMERATOR_MAX).astype(np.uint8)
+
+
+def deferred_context(x: ArrayLike, totals: ArrayLike) -> NDArray[np.int32]:
+    """The product of numerators and values over the sum of the numerators, with 16 more bits.
+
+    `x` is (..., rows, columns) of int32 and `totals` (..., rows), at least 1.  ``x * reciprocal``,
+    rounded half up from 32 to 16 fraction bits, modulo 2^32.  In attention ``abs(x)`` is at most
+    ``128 * totals``, so the result has 24 bits, and its conversion to float32 is exact.
+
+    The reciprocal is a register of 32 bits: that of 1, which only a fully masked row has, is 0.
+
+    >>> deferred_context([[604 * 5, -604, 1]], [604])
+    array([[327680, -65536,    109]], dtype=int32)
+    """
+    sums = check_range(totals, 1, INT32_MAX, "deferred_context: sum")
+    return context(x, reciprocal32(sums) & (1 << _RECIPROCAL_BITS) - 1)
+
+
+def context(x: ArrayLike, reciprocals: ArrayLike) -> NDArray[np.int32]:
+    """`deferred_context` of rows whose sums have these reciprocals, of 32 bits.
+
+    >>> context([[-604, 1]], [7110872])
+    array([[-65536,    109]], dtype=int32)
+    """
+    products = check_range(x, INT32_MIN, INT32_MAX, "deferred_context: product").astype(np.int64)
+    factors = check_range(reciprocals, 0, (1 << _RECIPROCAL_BITS) - 1, "context: reciprocal")
+    scaled = products * factors.astype(np.int64)[..., np.newaxis]
+    return wrap32(round_half_up(scaled, _RECIPROCAL_BITS - CONTEXT_FRACTION_BITS))
+
+
+def padding_mask(lengths: ArrayLike, columns: int) -> NDArray[np.bool_]:
+    """Which of `columns` keys exist, for each of the `lengths`: the first so many.
+
+    >>> padding_mask([3, 0], 4)
+    array([[ True,  True,  True, False],
+           [False, False, False, False]])
+    """
+    check_range(columns, 1, MAX_COLUMNS, "padding_mask: columns")
+    valid = check_range(lengths, 0, columns, "padding_mask: length")
+    return np.arange(columns) < valid[..., np.newaxis]
+
+
+def causal_mask(rows: int, columns: int, first: int = 0) -> NDArray[np.bool_]:
+    """Which keys a query sees that sees none after itself; `first` is the first row's position.
+
+    >>> causal_mask(2, 4, first=1)
+    array([[ True,  True, False, False],
+           [ True,  True,  True, False]])
+    """
+    check_range(rows, 1, INT32_MAX, "causal_mask: rows")
+    check_range(columns, 1, MAX_COLUMNS, "causal_mask: columns")
+    check_range(first, 0, INT32_MAX, "causal_mask: first")
+    return np.arange(columns) <= np.arange(rows)[:, np.newaxis] + first
+
+
+def _exponents(
+    scores: ArrayLike, mask: ArrayLike | None, constants: ExponentConstants
+) -> NDArray[np.int64]:
+    """`exponent` of each score's distance from its row's maximum, 0 where masked."""
+    values = check_range(scores, INT16_MIN, INT16_MAX, "softmax: scores").astype(np.int32)
+    check_columns(values, "softmax")
+    if mask is None:
+        distances = values - values.max(axis=-1, keepdims=True)
+        return exponent(distances, constants).astype(np.int64)
+    visible = _broadcast_mask(mask, values.shape)
+    values = np.where(visible, values, INT16_MIN)
+    distances = values - values.max(axis=-1, keepdims=True)
+    return np.where(visible, exponent(distances, constants), 0).astype(np.int64)
+
+
+def _broadcast_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    visible = np.asarray(mask)
+    if visible.dtype != np.bool_:
+        raise TypeError(f"softmax: mask: {visible.dtype} is not bool")
+    try:
+        return np.broadcast_to(visible, shape)
+    except ValueError:
+        message = f"softmax: a mask of {visible.shape} does not broadcast to scores of {shape}"
+        raise ValueError(message) from None

@@ -1,0 +1,160 @@
+"""The numerics once more, one element at a time in Python's own integers and fractions.
+
+Written from the formulas of `docs/numerics.md` and independent of NumPy, of
+`celosia.isa.numerics` and of every simulator, so that any of them can be compared with it.  A row
+is a sequence of integers; a mask is a sequence of truth values, true where a column takes part.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isqrt
+
+__all__ = [
+    "LIMITS",
+    "deferred_context",
+    "deferred_softmax",
+    "exponent",
+    "float32",
+    "gelu",
+    "layernorm",
+    "layernorm_statistics",
+    "matmul",
+    "normalized",
+    "requantize",
+    "residual_add",
+    "round_float32",
+    "softmax",
+]
+
+Row = Sequence[int]
+Mask = Sequence[bool]
+
+LIMITS = {
+    "int8": (-(2**7), 2**7 - 1),
+    "uint8": (0, 2**8 - 1),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+}
+_OVERFLOW = Fraction(2**25 - 1) * 2**103  # From here on, float32 rounds to infinity.
+
+
+def _clamp(x: int, low: int, high: int) -> int:
+    return max(low, min(x, high))
+
+
+def float32(bits: int) -> Fraction | None:
+    """The value of a float32's bits; None for infinities and NaN."""
+    sign, exponent, fraction = bits >> 31, bits >> 23 & 0xFF, bits & 0x7F_FFFF
+    if exponent == 0xFF:
+        return None
+    mantissa = fraction | 1 << 23 if exponent else fraction
+    return (-1) ** sign * mantissa * Fraction(2) ** (max(exponent, 1) - 150)
+
+
+def round_float32(value: Fraction) -> Fraction | None:
+    """`value` to 24 significant bits, ties to even, subnormals kept; None for an infinity."""
+    if abs(value) >= _OVERFLOW:
+        return None
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - 24
+    exponent += abs(value) >= Fraction(2) ** (exponent + 24)
+    exponent = max(exponent, -149)
+    unit = Fraction(2) ** exponent
+    return round(value / unit) * unit  # Python rounds fractions to even.
+
+
+def requantize(x: int, bits: int, kind: str, zero_point: int = 0) -> int:
+    """`x` scaled by the float32 with these bits, rounded, moved by `zero_point` and saturated."""
+    low, high = LIMITS[kind]
+    scale, sign = float32(bits), -1 if bits >> 31 else 1
+    if scale is None:
+        is_nan = bool(bits & 0x7F_FFFF)
+        scaled = 0 if is_nan or x == 0 else x * sign * 2**64
+    else:
+        operand = round_float32(Fraction(x))
+        assert operand is not None
+        product = round_float32(operand * scale)
+        scaled = x * sign * 2**64 if product is None else round(product)
+    return _clamp(scaled + zero_point, low, high)
+
+
+def exponent(distance: int) -> int:
+    """`exp(distance / 1024)` on the scale of `exponent(0)`, for a distance of at most 0."""
+    d = max(distance, -22009)
+    z = (-d * 23630) >> 24
+    r = d + z * 710
+    return (((r + 2772) * r + 2927745) >> 6) >> z
+
+
+def _exponents(scores: Row, mask: Mask | None) -> list[int]:
+    visible = [True] * len(scores) if mask is None else mask
+    peak = max((q for q, seen in zip(scores, visible, strict=True) if seen), default=0)
+    return [exponent(q - peak) if seen else 0 for q, seen in zip(scores, visible, strict=True)]
+
+
+def softmax(scores: Row, kind: str, mask: Mask | None = None) -> list[int]:
+    """A row of probabilities of which `kind`'s largest number is 1."""
+    top = LIMITS[kind][1]
+    exponents = _exponents(scores, mask)
+    reciprocal = 2**32 // max(sum(exponents), 1)
+    return [min((e * reciprocal * top + 2**31) >> 32, top) for e in exponents]
+
+
+def deferred_softmax(scores: Row, mask: Mask | None = None) -> tuple[list[int], int]:
+    """Numerators, of which the largest is 255, and their sum (1 if there is none)."""
+    unit = 255 * 2**24 // (2927745 >> 6)
+    numerators = [min((e * unit + 2**23) >> 24, 255) for e in _exponents(scores, mask)]
+    return numerators, max(sum(numerators), 1)
+
+
+def deferred_context(accumulator: int, total: int) -> int:
+    """A product of numerators and values over the sum of the numerators, times 2^16."""
+    return (accumulator * (2**32 // total) + 2**15) >> 16
+
+
+def gelu(q: int) -> int:
+    """The raw GELU of a number with 10 fraction bits."""
+    rest = 2562 - min(abs(q), 2562)
+    y = 7261607 - rest * rest
+    return q * (((-y if q < 0 else y) + 7261607) >> 9)
+
+
+def layernorm_statistics(row: Row) -> tuple[int, int]:
+    """The rounded mean and the root of the sum of squared distances, from two passes."""
+    columns = len(row)
+    mean = (2 * sum(row) + columns) // (2 * columns)
+    return mean, max(isqrt(sum((q - mean) ** 2 for q in row)), 1)
+
+
+def normalized(row: Row) -> list[int]:
+    """Distances from the mean over the root, with 16 fraction bits."""
+    mean, root = layernorm_statistics(row)
+    reciprocal = 2**31 // root
+    return [((q - mean) * reciprocal + 2**14) >> 15 for q in row]
+
+
+def layernorm(row: Row, gamma: Row, beta: Row, shift: int, kind: str) -> list[int]:
+    """A normalized row times `gamma` plus `beta`, over ``2**shift``, halves rounded up."""
+    half = 2**shift // 2
+    return [
+        _clamp((y * g + b + half) >> shift, *LIMITS[kind])
+        for y, g, b in zip(normalized(row), gamma, beta, strict=True)
+    ]
+
+
+def residual_add(accumulator: int, accumulator_bits: int, x: int, x_bits: int) -> int:
+    """Two scaled terms, each saturated to int16, and their saturated sum."""
+    terms = requantize(accumulator, accumulator_bits, "int16"), requantize(x, x_bits, "int16")
+    return _clamp(sum(terms), *LIMITS["int16"])
+
+
+def matmul(a: Sequence[Row], b: Sequence[Row], bias: Row | None = None) -> list[list[int]]:
+    """The product plus a bias per column, modulo 2^32 into int32."""
+    columns = list(zip(*b, strict=True))
+    offsets = [0] * len(columns) if bias is None else bias
+    return [
+        [
+            (sum(x * y for x, y in zip(row, column, strict=True)) + offset + 2**31) % 2**32 - 2**31
+            for column, offset in zip(columns, offsets, strict=True)
+        ]
+        for row in a
+    ]
