@@ -50,11 +50,18 @@ class AcceleratorConfig:
     """Products that may wait or run at once."""
     store_queue: int = 8
     """Stores that may wait or run at once."""
+    normalization: bool = False
+    """Build the unit for softmax, LayerNorm, GELU and residuals."""
+    statistics_rows: int = 256
+    """Rows whose maximum or sum the normalization unit keeps."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, int) or isinstance(value, bool):
+            if isinstance(field.default, bool):
+                if not isinstance(value, bool):
+                    raise ConfigError(f"{field.name}: {value!r} is neither true nor false")
+            elif not isinstance(value, int) or isinstance(value, bool):
                 raise ConfigError(f"{field.name}: {value!r} is not a whole number")
         self._check_power_of_two("dim", 2, 64)
         self._check_power_of_two("bus_bits", 32, 512)
@@ -63,6 +70,7 @@ class AcceleratorConfig:
         self._check_power_of_two("scratchpad_banks", 2, 16)
         self._check_power_of_two("accumulator_banks", 1, 8)
         self._check_power_of_two("parameter_rows", 8, 4096)
+        self._check_power_of_two("statistics_rows", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
         for name in ("load_queue", "execute_queue", "store_queue"):

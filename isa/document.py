@@ -17,7 +17,7 @@ _HEAD: Final = f"""\
 
 Printed from `isa/` by `celosia docs`; edit that, not this page. Rules of what each instruction may
 name, and the state after reset, are in [architecture.md](architecture.md); the arithmetic is in
-`isa/numerics.py`.
+`isa/numerics/`.
 
 A command is a funct of {FUNCT_BITS} bits and two 64-bit operands, `rs1` and `rs2`, as Gemmini's
 RoCC interface carries them. Bits that no field names are ignored; write 0. In memory (files, the
@@ -134,7 +134,11 @@ def _field_row(field: Field) -> tuple[str, ...]:
     if field.fixed is not None:
         return (where, field.name, "fixed", f"{field.fixed}", field.doc)
     base = hex if field.kind is Kind.FLOAT and field.default else str
-    return (where, field.name, field.kind.value, base(field.default), field.doc)
+    default, kind = base(field.default), field.kind.value
+    if field.choices is not None:
+        default = field.choices(field.default).name.lower()
+        kind = ", ".join(f"{value.name.lower()} {value}" for value in field.choices)
+    return (where, field.name, kind, default, field.doc)
 
 
 def _error_section() -> str:

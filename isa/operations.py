@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.transforms import Transform
 
 __all__ = ["Load", "LoadParameters", "Operand", "Operation", "Product", "Store"]
 
@@ -177,4 +178,4 @@ class Product:
         return all(x is None or x.cols <= dim for x in (self.a, self.w, self.c, self.d))
 
 
-Operation = Load | LoadParameters | Store | Product
+Operation = Load | LoadParameters | Store | Product | Transform

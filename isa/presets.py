@@ -10,6 +10,7 @@ from celosia.isa.config import AcceleratorConfig, ConfigError
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig()
+_BOOLEANS: Final = {"true": True, "false": False}
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
     "tiny": _BASE.with_values({
@@ -42,15 +43,19 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
     return config.with_values(dict(parse_override(text) for text in overrides))
 
 
-def parse_override(text: str) -> tuple[str, int]:
-    """``"dim=8"`` as ``("dim", 8)``."""
+def parse_override(text: str) -> tuple[str, int | bool]:
+    """``"dim=8"`` as ``("dim", 8)``, ``"normalization=true"`` as ``("normalization", True)``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(f"override {text!r}: write it as key=value")
+    if (word := value.strip().lower()) in _BOOLEANS:
+        return key.strip(), _BOOLEANS[word]
     try:
         return key.strip(), int(value, 0)
     except ValueError:
-        raise ConfigError(f"{key.strip()}: {value.strip()!r} is not a whole number") from None
+        raise ConfigError(
+            f"{key.strip()}: {value.strip()!r} is neither a whole number nor true or false"
+        ) from None
 
 
 def _from_preset(name: object, place: str) -> AcceleratorConfig:

@@ -15,6 +15,8 @@ from celosia.isa.encoding import Command, Funct, Instruction
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
 from celosia.isa.state import ArchState, Values
+from celosia.isa.transform_state import TRANSFORM_CONFIGS
+from celosia.isa.transforms import Transform
 
 __all__ = ["Step", "check", "step"]
 
@@ -22,6 +24,8 @@ _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
     funct: tuple(known for known in encoding.INSTRUCTIONS.values() if known.funct == funct)
     for funct in Funct
 }
+_TRANSFORMS: Final = (Funct.CONFIG_TRANSFORM, Funct.TRANSFORM)
+"""Functs that only an accelerator with a normalization unit has."""
 _LAST_SET: Final = len(encoding.LOADS) - 1
 _ACTIVATIONS: Final = 2
 
@@ -49,7 +53,7 @@ def check(command: Command, state: ArchState, config: AcceleratorConfig) -> Caus
 def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     """What `command` does in `state`."""
     candidates = _CANDIDATES.get(command.funct)
-    if candidates is None:
+    if candidates is None or (command.funct in _TRANSFORMS and not config.normalization):
         return Step(Cause.UNKNOWN_FUNCT, state)
     for instruction in candidates:
         if instruction.matches(command):
@@ -96,6 +100,13 @@ _CONFIGURES: Final[
     "config_st": (_config_st_cause, ArchState.config_st),
     "config_drain": (_legal, ArchState.config_drain),
     "preload": (_legal, ArchState.preload),
+    **{
+        known.name: (
+            _legal,
+            lambda state, values, known=known: state.config_transform(known, values),
+        )
+        for known in TRANSFORM_CONFIGS
+    },
 }
 
 
@@ -137,6 +148,19 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         scale=state.store_scale,
         relu=state.store_relu,
         bias_row=state.bias_row if local.accumulator and state.bias else None,
+    )
+
+
+def _transform(values: Values, state: ArchState, _config: AcceleratorConfig) -> Transform | None:
+    if not values["local_rows"] or not values["local_cols"]:
+        return None
+    return Transform(
+        state=state.transform,
+        local=LocalAddress.decode(values["local"]),
+        rows=values["local_rows"],
+        cols=values["local_cols"],
+        target=LocalAddress.decode(values["target"]),
+        target2=LocalAddress.decode(values["target2"]),
     )
 
 
@@ -182,6 +206,7 @@ _OPERATES: Final[dict[str, Callable[[Values, ArchState, AcceleratorConfig], Oper
     "mvout": _mvout,
     "compute_preloaded": lambda values, state, _config: _compute(values, state, preloaded=True),
     "compute_accumulated": lambda values, state, _config: _compute(values, state, preloaded=False),
+    "transform": _transform,
     "flush": _nothing,
     "fence": _nothing,
 }

@@ -5,7 +5,8 @@ from typing import Final
 
 from celosia.isa.address import GARBAGE
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE
+from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, Instruction
+from celosia.isa.transform_state import TransformState
 
 __all__ = ["ArchState", "LoadState", "Values"]
 
@@ -35,6 +36,7 @@ class ArchState:
 
     loads: tuple[LoadState, ...]
     """CONFIG_LD's sets, in the order of `LOADS`."""
+    transform: TransformState
     a_stride: int = 1
     c_stride: int = 1
     execute_relu: bool = False
@@ -59,7 +61,10 @@ class ArchState:
     @classmethod
     def reset(cls, config: AcceleratorConfig) -> "ArchState":
         """The state after reset."""
-        return cls(loads=(LoadState(block_stride=config.dim),) * len(LOADS))
+        return cls(
+            loads=(LoadState(block_stride=config.dim),) * len(LOADS),
+            transform=TransformState.reset(config),
+        )
 
     def config_ex(self, values: Values) -> "ArchState":
         strides = replace(self, a_stride=values["a_stride"], c_stride=values["c_stride"])
@@ -102,3 +107,6 @@ class ArchState:
 
     def preload(self, values: Values) -> "ArchState":
         return replace(self, **values)
+
+    def config_transform(self, instruction: Instruction, values: Values) -> "ArchState":
+        return replace(self, transform=self.transform.set(instruction, values))

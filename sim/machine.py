@@ -17,7 +17,9 @@ from celosia.isa.numerics import (
     wrap32,
 )
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.transforms import Transform
 from celosia.sim.flat_memory import FlatMemory
+from celosia.sim.transforms import Statistics, TransformUnit
 
 __all__ = ["Machine"]
 
@@ -37,6 +39,7 @@ class Machine:
     accumulator : int32, ``(accumulator_rows, dim)``
     parameters : int32, ``(parameter_rows, dim)``
     weights : int8, ``(dim, dim)``, what the array holds; element (k, j) meets column k of A
+    statistics : what is known of rows (`Statistics`)
     """
 
     def __init__(self, config: AcceleratorConfig, memory: FlatMemory, seed: int):
@@ -47,6 +50,10 @@ class Machine:
         self.accumulator = _garbage(random, config.accumulator_rows, config.dim, np.int32)
         self.parameters = _garbage(random, config.parameter_rows, config.dim, np.int32)
         self.weights = _garbage(random, config.dim, config.dim, np.int8)
+        self.statistics = Statistics(config.statistics_rows, random)
+        self._transforms = TransformUnit(
+            self.dim, self.scratchpad, self.accumulator, self.parameters, self.statistics
+        )
 
     def execute(self, operation: Operation) -> None:
         """Do `operation`, or raise `OutsideMemoryError` and do nothing."""
@@ -59,6 +66,8 @@ class Machine:
                 self._store(operation)
             case Product():
                 self._multiply(operation)
+            case Transform():
+                self._transforms.execute(operation)
 
     def _load(self, load: Load) -> None:
         data = self._incoming(load)

@@ -6,6 +6,8 @@ A line is a mnemonic and ``field=value`` pairs, both from `celosia.isa.encoding`
     preload b=sp[64] b_cols=16 b_rows=16 c=acc[0]+accumulate c_cols=16 c_rows=64
     .word 0x7f 0x0 0x1
 
+    config_transform function=gelu type=uint8 scale=0.001 scale2=1e-06
+
 Fields that hold their default are left out, addresses excepted.  A command that no instruction
 describes exactly is written as ``.word FUNCT RS1 RS2``, so that text and command always convert
 into each other without loss.
@@ -116,6 +118,13 @@ def _format_value(field: Field, value: int) -> str:
             return _format_float(value)
         case Kind.LOCAL:
             return format_local(value)
+        case Kind.CHOICE:
+            return _names(field).get(value, str(value))
+
+
+def _names(field: Field) -> dict[int, str]:
+    """The values of a `Kind.CHOICE` as assembly writes them."""
+    return {int(value): value.name.lower() for value in field.choices or ()}
 
 
 def _format_float(bits: int) -> str:
@@ -144,6 +153,15 @@ def _parse_value(field: Field, text: str) -> int:
             return _parse_local(text)
         case Kind.INT | Kind.FLAG | Kind.DRAM:
             return _parse_int(text)
+        case Kind.CHOICE:
+            return _parse_choice(field, text)
+
+
+def _parse_choice(field: Field, text: str) -> int:
+    values = {name: value for value, name in _names(field).items()}
+    if text in values or text.isdecimal():
+        return values[text] if text in values else int(text)
+    raise ValueError(f"{text!r} is not one of {', '.join(values)}")
 
 
 def _parse_int(text: str) -> int:

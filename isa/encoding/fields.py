@@ -1,0 +1,179 @@
+"""What an instruction is: a funct, and named bit fields of its two operands."""
+
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
+from typing import Final, NamedTuple
+
+__all__ = [
+    "FUNCT_BITS",
+    "ONE",
+    "WORD_BITS",
+    "Command",
+    "Field",
+    "Funct",
+    "Instruction",
+    "Kind",
+    "choice",
+    "float_bits",
+    "rs1",
+    "rs2",
+    "tile",
+]
+
+FUNCT_BITS: Final = 7
+WORD_BITS: Final = 64
+
+
+class Command(NamedTuple):
+    """One command as the accelerator receives it."""
+
+    funct: int
+    rs1: int = 0
+    rs2: int = 0
+
+
+class Funct(IntEnum):
+    """The first part of every command."""
+
+    CONFIG = 0
+    MVIN2 = 1
+    MVIN = 2
+    MVOUT = 3
+    COMPUTE_PRELOADED = 4
+    COMPUTE_ACCUMULATED = 5
+    PRELOAD = 6
+    FLUSH = 7
+    MVIN3 = 14
+    FENCE = 32
+    MVIN_PARAM = 33
+    CONFIG_DRAIN = 34
+    CONFIG_TRANSFORM = 35
+    TRANSFORM = 36
+
+
+class Kind(Enum):
+    """How a field is written in assembly."""
+
+    INT = "an unsigned number"
+    FLAG = "0 or 1"
+    FLOAT = "the bits of a float32"
+    DRAM = "a byte address in memory"
+    LOCAL = "a local address"
+    CHOICE = "one of a few names"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A bit field of ``rs1`` or ``rs2``."""
+
+    name: str
+    register: str
+    low: int
+    bits: int
+    doc: str
+    kind: Kind = Kind.INT
+    fixed: int | None = None
+    """The value that the field must have (it then selects the instruction)."""
+    default: int = 0
+    """What the assembler takes when the field is left out."""
+    choices: type[IntEnum] | None = None
+    """The names of the values of a `Kind.CHOICE`; other values are no instruction's."""
+
+    @property
+    def limit(self) -> int:
+        """The smallest value that no longer fits."""
+        return 1 << self.bits
+
+    def get(self, command: Command) -> int:
+        """The field's value in `command`."""
+        return getattr(command, self.register) >> self.low & (self.limit - 1)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: its funct and the fields of its two operands."""
+
+    name: str
+    funct: Funct
+    doc: str
+    fields: tuple[Field, ...] = ()
+
+    def __post_init__(self) -> None:
+        for register in ("rs1", "rs2"):
+            end = 0
+            for field in sorted(self._in(register), key=lambda field: field.low):
+                if field.low < end or field.low + field.bits > WORD_BITS:
+                    raise ValueError(f"{self.name}.{field.name}: overlaps, or leaves {register}")
+                end = field.low + field.bits
+
+    def _in(self, register: str) -> Iterable[Field]:
+        return (field for field in self.fields if field.register == register)
+
+    @property
+    def operands(self) -> tuple[Field, ...]:
+        """The fields that a program chooses."""
+        return tuple(field for field in self.fields if field.fixed is None)
+
+    def encode(self, **values: int) -> Command:
+        """Pack `values` into a command; fields left out take their defaults.
+
+        Raises `ValueError` that names the field, its value and its range.
+        """
+        if unknown := values.keys() - {field.name for field in self.operands}:
+            raise ValueError(f"{self.name}: there is no field {', '.join(sorted(unknown))}")
+        words = {"rs1": 0, "rs2": 0}
+        for field in self.fields:
+            value = values.get(field.name, field.default) if field.fixed is None else field.fixed
+            if not 0 <= value < field.limit:
+                raise ValueError(
+                    f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}"
+                )
+            words[field.register] |= int(value) << field.low
+        return Command(self.funct, words["rs1"], words["rs2"])
+
+    def decode(self, command: Command) -> dict[str, int]:
+        """The values of the operands of `command`; the inverse of `encode`."""
+        return {field.name: field.get(command) for field in self.operands}
+
+    def matches(self, command: Command) -> bool:
+        """Whether `command` is this instruction."""
+        return command.funct == self.funct and all(
+            field.get(command) == field.fixed for field in self.fields if field.fixed is not None
+        )
+
+
+def float_bits(value: float) -> int:
+    """The bits of the float32 nearest to `value`."""
+    return struct.unpack("<I", struct.pack("<f", value))[0]
+
+
+ONE: Final = float_bits(1.0)
+
+
+def rs1(name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0) -> Field:
+    """A field of rs1."""
+    return Field(name, "rs1", low, bits, doc, kind, None, default)
+
+
+def rs2(name: str, low: int, bits: int, doc: str, kind: Kind = Kind.INT, default: int = 0) -> Field:
+    """A field of rs2."""
+    return Field(name, "rs2", low, bits, doc, kind, None, default)
+
+
+def choice(
+    make: Callable[..., Field], name: str, low: int, bits: int, doc: str, choices: type[IntEnum]
+) -> Field:
+    """A field, made by `rs1` or `rs2`, whose values have names; the default is 0."""
+    return replace(make(name, low, bits, doc, Kind.CHOICE), choices=choices)
+
+
+def tile(register: str, name: str, what: str) -> tuple[Field, ...]:
+    """A local address with its columns and rows, which fill a register."""
+    make = rs1 if register == "rs1" else rs2
+    return (
+        make(name, 0, 32, f"Local address of {what}.", Kind.LOCAL),
+        make(f"{name}_cols", 32, 16, f"Columns of {what}."),
+        make(f"{name}_rows", 48, 16, f"Rows of {what}."),
+    )
