@@ -1,0 +1,53 @@
+"""Stages 13 to 16 of `Polynomial`: gamma, beta, a shift and saturation."""
+
+from amaranth import Mux, Value
+
+from celosia.hw.vector.stages import Stages
+from celosia.isa.encoding import ElementType
+
+__all__ = ["BETA_STAGE", "GAMMA_STAGE", "AffineHalf"]
+
+GAMMA_STAGE, BETA_STAGE = 13, 14
+"""Where these parameters are read."""
+
+NORMALIZED_BITS = 18
+GAMMA_BITS = 16
+RESULT_BITS = 32
+INT8_BOUND, INT16_BOUND = 1 << 7, 1 << 15
+
+
+class AffineHalf:
+    """What half of the lanes share, and the stages of one; other modes' results just pass."""
+
+    def __init__(self, stages: Stages, normalized: Stages, shift: Value, kind: Value):
+        """`shift` and `kind`, an `ElementType`, as stage 12 leaves them.
+
+        `normalized` are the `stages` for NORMALIZE only.
+        """
+        self._stages = stages
+        self._normalized = normalized
+        self._half = normalized.register(13, "half", (Value.cast(1) << shift >> 1)[:31])
+        self._shift = normalized.line("shift", shift, 12)
+        narrow = normalized.line("narrow", kind == ElementType.INT8, 12)
+        self._bound = normalized.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
+
+    def result(self, element: Value, gamma: Value, beta: Value) -> Value:
+        """`Affine` of `element`, or `element`."""
+        # Stage 13: multiply.
+        gamma = gamma[:GAMMA_BITS].as_signed()
+        y = element[:NORMALIZED_BITS].as_signed()
+        product = self._normalized.register(13, "scaled", y * gamma)
+
+        # Stage 14: add.
+        total = self._normalized.register(14, "sum", product + beta + self._half)
+
+        # Stage 15: scale.
+        shifted = self._normalized.register(15, "shifted", total >> self._shift[14])
+
+        # Stage 16: saturate.
+        bound = self._bound
+        high = Mux(shifted >= bound, bound - 1, shifted)
+        result = Mux(shifted < -bound, -bound, high)
+        passed = self._stages.line("passed", element, 12)
+        result = Mux(self._normalized.valid[15], result, passed[15])
+        return self._stages.register(16, "result", result[:RESULT_BITS].as_signed())

@@ -1,0 +1,214 @@
+"""What is derived from the sums of a row while the lanes work on others."""
+
+from typing import Any
+
+from amaranth import Const, Module, Mux, Signal, Value, unsigned
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.lib.fields import field_signals
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.vector.divider import DIVISOR_BITS, Divider
+from celosia.hw.vector.reduction import RowSums
+from celosia.hw.vector.root import Root
+from celosia.hw.vector.stages import Stages
+from celosia.hw.vector.steps import RowFacts
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.numerics import ISQRT_BITS, MAX_COLUMNS
+
+__all__ = ["Background", "FactWrite", "RowJob"]
+
+MEAN_BITS = 17
+CHANNEL_BITS = MAX_COLUMNS.bit_length()
+ROWS_UNDER_WAY = 2
+"""Between the division for the mean and that by the root."""
+
+
+class RowJob(data.StructLayout):
+    """The sums of a row whose facts are wanted."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "slot": row_shape(config.statistics_rows),
+            "squared": 1,  # Squares were counted: the facts are those of a normalization.
+            "sums": RowSums(),
+        })
+
+
+class FactWrite(data.StructLayout):
+    """One of a row's facts, for its slot."""
+
+    def __init__(self, config: AcceleratorConfig, name: str):
+        super().__init__({
+            "valid": 1,
+            "slot": row_shape(config.statistics_rows),
+            "fact": RowFacts().members[name],
+        })
+
+
+class _Purpose(enum.Enum, shape=1):
+    """Of a division."""
+
+    RECIPROCAL = 0
+    MEAN = 1
+
+
+class Background(wiring.Component):
+    """Derives facts from the sums of rows; registers wrap where sums are those of no row.
+
+    Of a row whose squares were not counted, ``reciprocal = reciprocal32(max(total, 1))``, where
+    the total counts as unsigned.  Else ``mean`` and the root are those of `row_statistics` and
+    ``reciprocal = reciprocal31(root)``.
+
+    Everything is done with one divider and one root, whose works overlap: a row without squares
+    takes `CYCLES` cycles, one with squares `SQUARED_CYCLES`, if rows follow each other; one alone
+    has its reciprocal `LATENCY` or `SQUARED_LATENCY` cycles after its job was accepted.  The facts
+    of rows of one kind come in the order of their jobs.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``statistics_rows``.
+
+    Members
+    -------
+    job : ``In(stream.Signature(RowJob(config)))``
+        Rows.
+    channels : ``In(13)``
+        How many elements a row with squares has; at least 1, and the same while any is under way.
+    mean : ``Out(FactWrite(config, "mean"))``
+        A slot's new mean.
+    reciprocal : ``Out(FactWrite(config, "reciprocal"))``
+        A slot's new reciprocal.
+    busy : ``Out(1)``
+        A job that was accepted is not over.
+    """
+
+    CYCLES = Divider.LATENCY
+    SQUARED_CYCLES = 2 * Divider.LATENCY
+    LATENCY = Divider.LATENCY
+    SQUARED_LATENCY = 2 * Divider.LATENCY + 4 + Root.LATENCY
+
+    job: stream.Interface
+    channels: Signal
+    mean: data.View
+    reciprocal: data.View
+    busy: Signal
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "job": In(stream.Signature(RowJob(config))),
+            "channels": In(unsigned(CHANNEL_BITS)),
+            "mean": Out(FactWrite(config, "mean")),
+            "reciprocal": Out(FactWrite(config, "reciprocal")),
+            "busy": Out(1),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.divider = divider = Divider()
+        m.submodules.root = root = Root()
+
+        # The division under way.
+        purpose = Signal(_Purpose, reset_less=True)
+        row = field_signals(RowJob(self.config), "row")
+        negative = Signal(reset_less=True)
+
+        job, under_way = self.job.p, Signal(range(ROWS_UNDER_WAY + 1))
+        # A row begins: the first division of one with squares, or the only one.  It ends: by the
+        # root, which goes first.
+        begins, ends = Signal(), Signal()
+        may_begin = ~job.squared | (under_way != ROWS_UNDER_WAY)
+        m.d.comb += [
+            ends.eq(root.o.valid & divider.request.ready),
+            root.o.ready.eq(ends),
+            self.job.ready.eq(divider.request.ready & ~root.o.valid & may_begin),
+            begins.eq(self.job.valid & self.job.ready),
+            divider.request.valid.eq(begins | ends),
+            self.busy.eq(~divider.request.ready | divider.done | (under_way != 0)),
+        ]
+        rounded = job.sums.total + (self.channels >> 1)  # Its sign is that of the mean.
+        _divide(m, divider.request.p, root.o, job, rounded, self.channels)
+
+        found = divider.done & (purpose == _Purpose.MEAN)
+        mean = Mux(negative, ~divider.quotient, divider.quotient)[:MEAN_BITS].as_signed()
+        root_slot = self._take_root(m, Stages(m, found, 4), row, mean, root.i)
+        with m.If(begins):
+            m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(rounded[-1])]
+            m.d.sync += [
+                row.sums.total.eq(job.sums.total),
+                row.sums.squares.eq(job.sums.squares),
+            ]
+        with m.If(ends):
+            m.d.sync += [purpose.eq(_Purpose.RECIPROCAL), row.slot.eq(root_slot)]
+        with m.If((begins & job.squared) != ends):
+            m.d.sync += under_way.eq(Mux(ends, under_way - 1, under_way + 1))
+        m.d.comb += [
+            self.mean.valid.eq(found),
+            self.mean.slot.eq(row.slot),
+            self.mean.fact.eq(mean),
+            self.reciprocal.valid.eq(divider.done & (purpose == _Purpose.RECIPROCAL)),
+            self.reciprocal.slot.eq(row.slot),
+            self.reciprocal.fact.eq(divider.quotient),
+        ]
+        return m
+
+    def _take_root(
+        self, m: Module, stages: Stages, row: Any, mean: Value, numbers: stream.Interface
+    ) -> Value:
+        """Give the sum of squared distances to the root; returns the slot of the one it takes.
+
+        What waits for the root cannot be run into: so few rows are under way.
+        """
+        # Stage 1: what the next division must not change.
+        slot = stages.line("slot", stages.register(1, "slot", row.slot), 1)
+        squares = stages.line("squares", stages.register(1, "squares", row.sums.squares), 1)
+        total = stages.register(1, "total", row.sums.total)
+        mean = stages.register(1, "mean", mean)
+        # Stages 2 and 3: multiply.
+        cross = stages.register(2, "cross", (mean * total)[:ISQRT_BITS])
+        square = stages.register(2, "square", (mean * mean)[: 2 * MEAN_BITS])
+        rest = stages.register(3, "rest", (squares[2] - (cross << 1))[:ISQRT_BITS])
+        scaled = stages.register(3, "scaled", square * self.channels)
+        # Stage 4: add.
+        distance = stages.register(4, "distance", (rest + scaled)[:ISQRT_BITS])
+        waiting_slot = slot[4]
+        waits = Signal()
+        with m.If(stages.valid[3]):
+            m.d.sync += waits.eq(1)
+        with m.Elif(numbers.ready):
+            m.d.sync += waits.eq(0)
+        m.d.comb += [numbers.valid.eq(waits), numbers.p.eq(distance)]
+        root_slot = Signal.like(row.slot, name="root_slot")
+        with m.If(waits & numbers.ready):
+            m.d.sync += root_slot.eq(waiting_slot)
+        return root_slot
+
+
+def _divide(
+    m: Module,
+    division: data.View,
+    root: stream.Interface,
+    job: data.View,
+    rounded: Value,
+    channels: Value,
+) -> None:
+    """What to divide: for a root, else for `job`."""
+    one = Const(1, DIVISOR_BITS)
+    unsigned_total = job.sums.total.as_unsigned()
+    size = Mux(rounded[-1], ~rounded, rounded)[:DIVISOR_BITS]
+    with m.If(root.valid):
+        # 2^31, by a root of at least 1.
+        m.d.comb += [
+            division.dividend.eq(1 << DIVISOR_BITS - 1),
+            division.divisor.eq(Mux(root.p == 0, one, root.p)),
+        ]
+    with m.Elif(job.squared):
+        m.d.comb += [division.dividend.eq(size), division.divisor.eq(channels)]
+    with m.Else():
+        # 2^32, by at least 1.
+        m.d.comb += [
+            division.carry.eq(unsigned_total > 1),
+            division.divisor.eq(Mux(unsigned_total == 0, one, unsigned_total)),
+        ]

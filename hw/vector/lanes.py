@@ -1,0 +1,292 @@
+"""The lanes of the transform unit: from source rows to result rows, statistics aside."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from amaranth import Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.memory.read_port import RowRead, RowReadInterface
+from celosia.hw.vector.polynomial import Polynomial
+from celosia.hw.vector.reduction import (
+    MaximumReduction,
+    MaximumWrite,
+    RowSums,
+    SumReduction,
+    SumsWrite,
+)
+from celosia.hw.vector.scaler import ELEMENT_BITS, Scaler, ScaleRequest
+from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.vector.steps import (
+    LaneConstants,
+    LaneStep,
+    Mode,
+    RowFacts,
+    RowSpan,
+    packed,
+    polynomial_request,
+)
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["LaneResult", "Lanes"]
+
+SCALED = 10
+"""The cycle in which the first scaler's result is there."""
+COUNTED = SCALED + Polynomial.SUM_LATENCY
+COMPUTED = SCALED + Polynomial.LATENCY
+
+
+class LaneResult(data.StructLayout):
+    """There is a result, and the `ElementType` of its lower and its upper half of lanes.
+
+    They are the step's `kind` and `kind2`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"valid": 1, "kind": unsigned(2), "kind2": unsigned(2)})
+
+
+class Lanes(wiring.Component):
+    """Bias, scale, `Mode`, scale again: a row of int32 in, a row of int32 out, one step per cycle.
+
+    Steps of any modes follow each other.  Nothing ever waits: whoever starts a step has room for
+    its result.  Counted from the cycle of a step:
+
+    =====================  ===================================================================
+    cycle
+    =====================  ===================================================================
+    0                      ``step``, ``row``, ``bias`` and ``maximum`` are sampled.
+    2                      ``scales_in`` asks, if the first scaler takes scales of columns.
+    3 + log2(``dim``)      ``maximum_write``, at the end of a row with MAXIMUM.
+    16                     ``facts`` asks, if the mode needs those of the row.
+    20, 21                 ``gamma`` and ``beta`` ask, with NORMALIZE.
+    21 + log4(``dim``)     ``sums`` asks, if a row begins that is counted and does not start
+                           afresh.
+    24 + log4(``dim``)     ``sums_write``, at the end of a row that is counted.
+    27                     ``scales_out`` asks, if the second scaler takes scales of columns.
+    36 = `LATENCY`         ``result``, if the step has one; ``elements`` stand until the next.
+    =====================  ===================================================================
+
+    Logarithms are rounded up.  What is asked for is sampled `LOCAL_READ_LATENCY` later.  The
+    elements of a step are int32; what was int16 is sign-extended and not scaled.  With NORMALIZE,
+    both halves of a row are the same elements.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim``, ``parameter_rows`` and ``statistics_rows``.
+
+    State
+    -----
+    That of `Polynomial`, and the maximum and the sums of the row under way.
+
+    Members
+    -------
+    start : ``In(1)``
+        There is a step in this cycle.
+    step : ``In(LaneStep(config))``
+        What it does.
+    row : ``In(ArrayLayout(signed(32), dim))``
+        Its elements.
+    bias : ``In(ArrayLayout(signed(32), dim))``
+        What is added to them first, if the step asks for it.
+    maximum : ``In(signed(32))``
+        Of its slot: with HEADER, and where a row of MAXIMUM begins and does not start afresh.
+    constants : ``In(LaneConstants())``
+        Of exponents and GELU; they stand still while such a step is under way.
+    scales_in : ``Out(RowRead(row, elements))``
+        Reads scales of columns for the first scaler; never waits, like all reads.
+    scales_out : ``Out(RowRead(row, elements))``
+        Reads scales of columns for the second scaler.
+    gamma : ``Out(RowRead(row, elements))``
+        Reads factors of columns.
+    beta : ``Out(RowRead(row, elements))``
+        Reads offsets of columns.
+    facts : ``Out(RowRead(slot, RowFacts()))``
+        Reads what was derived from a row's sums.
+    sums : ``Out(RowRead(slot, RowSums()))``
+        Reads the sums that a row goes on from.
+    maximum_write : ``Out(MaximumWrite(config))``
+        Sets a slot's maximum.
+    sums_write : ``Out(SumsWrite(config))``
+        Sets a slot's sums.
+    result : ``Out(LaneResult())``
+        There is a new result.
+    elements : ``Out(signed(32)).array(dim)``
+        The result.
+    """
+
+    LATENCY = 36
+
+    start: Signal
+    step: data.View
+    row: data.View
+    bias: data.View
+    maximum: Signal
+    constants: data.View
+    scales_in: RowReadInterface
+    scales_out: RowReadInterface
+    gamma: RowReadInterface
+    beta: RowReadInterface
+    facts: RowReadInterface
+    sums: RowReadInterface
+    maximum_write: data.View
+    sums_write: data.View
+    result: data.View
+    elements: list[Signal]
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
+        slot = row_shape(config.statistics_rows)
+        parameters = RowRead(row_shape(config.parameter_rows), elements)
+        super().__init__({
+            "start": In(1),
+            "step": In(LaneStep(config)),
+            "row": In(elements),
+            "bias": In(elements),
+            "maximum": In(signed(ELEMENT_BITS)),
+            "constants": In(LaneConstants()),
+            "scales_in": Out(parameters),
+            "scales_out": Out(parameters),
+            "gamma": Out(parameters),
+            "beta": Out(parameters),
+            "facts": Out(RowRead(slot, RowFacts())),
+            "sums": Out(RowRead(slot, RowSums())),
+            "maximum_write": Out(MaximumWrite(config)),
+            "sums_write": Out(SumsWrite(config)),
+            "result": Out(LaneResult()),
+            "elements": Out(signed(ELEMENT_BITS)).array(config.dim),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.submodules.largest = largest = MaximumReduction(self.config)
+        m.submodules.scaler_in = scaler_in = Scaler(self.config, every_kind=False)
+        m.submodules.polynomial = polynomial = Polynomial(self.config)
+        m.submodules.total = total = SumReduction(self.config)
+        m.submodules.scaler_out = scaler_out = Scaler(self.config)
+        assert 1 + scaler_in.latency == SCALED
+        assert COMPUTED + scaler_out.latency == self.LATENCY
+
+        stages = Stages(m, self.start, self.LATENCY)
+        control = _Control(stages, self.config, self.step)
+        m.d.comb += [
+            largest.kept.eq(stages.register(1, "kept", self.maximum)),
+            scaler_in.request.eq(stages.register(1, "scaling", self.step.scaling)),
+            polynomial.start.eq(scaler_in.valid),
+            polynomial.constants.eq(self.constants),
+            scaler_out.start.eq(polynomial.valid & control.ending[COMPUTED].result),
+            scaler_out.request.eq(control.ending[COMPUTED].scaling),
+            self.maximum_write.eq(largest.write),
+            self.sums_write.eq(total.write),
+            self.result.valid.eq(scaler_out.valid),
+            self.result.kind.eq(control.ending[self.LATENCY].kind),
+            self.result.kind2.eq(control.ending[self.LATENCY].kind2),
+        ]
+        control.drive(m, largest, scaler_in, polynomial, total)
+        for lane, element in enumerate(self._biased(stages)):
+            m.d.comb += [
+                largest.elements[lane].eq(element),
+                scaler_in.row[lane].eq(element),
+                polynomial.row[lane].eq(scaler_in.elements[lane]),
+                total.elements[lane].eq(polynomial.counted[lane]),
+                total.squares[lane].eq(polynomial.squares[lane]),
+                scaler_out.row[lane].eq(polynomial.elements[lane]),
+                self.elements[lane].eq(scaler_out.elements[lane]),
+            ]
+        for outer, inner in (
+            (self.scales_in, scaler_in.scales),
+            (self.scales_out, scaler_out.scales),
+            (self.gamma, polynomial.gamma),
+            (self.beta, polynomial.beta),
+            (self.facts, polynomial.facts),
+            (self.sums, total.kept),
+        ):
+            connect(m, flipped(outer), inner)
+        return m
+
+    def _biased(self, stages: Stages) -> Iterator[Value]:
+        """Stage 1: the elements plus their bias, or the slot's maximum."""
+        header = self.step.mode == Mode.HEADER
+        for lane in range(self.config.dim):
+            total = self.row[lane] + Mux(self.step.biased, self.bias[lane], 0)
+            total = Mux(header, self.maximum, total)[:ELEMENT_BITS].as_signed()
+            yield stages.register(1, f"element_{lane}", total)
+
+
+class _Counting(data.StructLayout):
+    """What the reductions want to know of a step."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({"span": RowSpan(config), "squared": 1})
+
+
+class _Ending(data.StructLayout):
+    """What becomes of a step's result; at most 64 bits."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "result": 1,
+            "kind": unsigned(2),
+            "kind2": unsigned(2),
+            "scaling": ScaleRequest(config),
+        })
+
+
+class _Control:
+    """The parts of a step, each as far as it is needed.  A maximum needs only stage 1."""
+
+    def __init__(self, stages: Stages, config: AcceleratorConfig, step: data.View):
+        finding = step.mode == Mode.MAXIMUM
+        self.finding = stages.branch("finding", finding)
+        self.computing = stages.branch("computing", ~finding)
+        counted = self.computing.branch("counted", step.counted)
+        self.counted = counted.valid[COUNTED]
+        request = polynomial_request(config, step)
+        counting = packed(
+            _Counting(config),
+            span=step.span,
+            squared=request.flags.squared,
+        )
+        ending = packed(
+            _Ending(config),
+            result=step.result,
+            kind=step.kind,
+            kind2=step.kind2,
+            scaling=step.scaling2,
+        )
+
+        def line(name: str, value: Any) -> Line:
+            first = stages.register(1, name, value)
+            return self.computing.line(name, first, 1)
+
+        self.request = line("request", request)
+        self.visible = line("visible", step.visible)
+        self.counting = line("counting", counting)
+        self.ending = line("ending", ending)
+
+    def drive(
+        self,
+        m: Module,
+        largest: MaximumReduction,
+        scaler: Scaler,
+        polynomial: Polynomial,
+        total: SumReduction,
+    ) -> None:
+        """Control those who need parts of a step before its end."""
+        counting = self.counting[COUNTED]
+        m.d.comb += [
+            largest.start.eq(self.finding.valid[1]),
+            largest.span.eq(self.counting[1].span),
+            largest.visible.eq(self.visible[1]),
+            scaler.start.eq(self.computing.valid[1]),
+            polynomial.request.eq(self.request[SCALED]),
+            polynomial.visible.eq(self.visible[SCALED]),
+            total.start.eq(self.counted),
+            total.span.eq(counting.span),
+            total.squared.eq(counting.squared),
+            total.visible.eq(self.visible[COUNTED]),
+        ]

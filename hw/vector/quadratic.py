@@ -1,0 +1,86 @@
+"""Stages 1 to 8 of `Polynomial`: what the exponential and GELU have in common, a quadratic.
+
+exponent: ``n = -distance``, ``z = n * inverse_ln2 >> 24``, ``r = z * ln2 - n``,
+``(r + b) * r + c >> shift + z``.
+GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >> shift``.
+"""
+
+from amaranth import Cat, Const, Mux, Value
+from amaranth.lib import data
+
+from celosia.hw.vector.stages import Line, Stages
+
+__all__ = ["Quadratic"]
+
+SCORE_BITS = 16
+QUOTIENT_SHIFT = 24
+QUOTIENT_BITS = 5
+OFFSET_BITS = 17
+"""Of r, signed: what the polynomial's bound of 2^31 leaves."""
+SUM_BITS = 32
+FACTOR_BITS = 16
+
+
+class Quadratic:
+    """What the lanes share, and the stages of one."""
+
+    def __init__(self, stages: Stages, requests: Line, visible: Line, constants: data.View):
+        only = requests[0].flags.exponential | requests[0].flags.gelu
+        self._stages = stages.branch("quadratic", only)
+        self._requests = requests
+        self._visible = visible
+        self._exponential = constants.exponent
+        self._gelu = constants.gelu
+
+    def _at(self, stage: int) -> data.View:
+        """The flags of what `stage` has done."""
+        return self._requests[stage].flags
+
+    def factor(self, lane: int, element: Value, reference: Value, carried: Line) -> Value:
+        """The exponent of ``element - reference``, 0 if invisible; or GELU's factor of `element`.
+
+        `element` and `reference` are int16, and `carried` is the element of each stage, for GELU.
+        The result is unsigned, of 16 bits.
+        """
+        register, at = self._stages.register, self._at
+        exponential, gelu = self._exponential, self._gelu
+
+        # Stage 1: how far from the reference, or from 0.
+        size = Mux(element[-1], -element, element)
+        distance = Mux(at(0).gelu, size, reference - element)
+        distance = register(1, "distance", distance[: SCORE_BITS + 1].as_signed())
+
+        # Stage 2: clamp.
+        limit = Mux(at(1).gelu, gelu.b, exponential.lowest)
+        clamped = Mux(distance > limit, limit, distance[:SCORE_BITS])
+        clamped = register(2, "clamped", Mux(distance[-1], 0, clamped)[:SCORE_BITS])
+
+        # Stage 3: how many times ln 2.
+        quotient = (clamped * exponential.inverse_ln2)[QUOTIENT_SHIFT:][:QUOTIENT_BITS]
+        quotient = register(3, "quotient", quotient)
+        clamped = register(3, "clamped", clamped)
+
+        # Stage 4: the rest.
+        whole = Mux(at(3).gelu, gelu.b, quotient * exponential.ln2)
+        offset = register(4, "offset", (whole - clamped)[:OFFSET_BITS].as_signed())
+        quotient = register(4, "quotient", quotient)
+
+        # Stage 5: the other factor.
+        other = register(5, "other", offset + Mux(at(4).gelu, 0, exponential.b))
+        offset = register(5, "offset", offset)
+        quotient = register(5, "quotient", quotient)
+
+        # Stage 6: multiply.
+        product = register(6, "square", (other * offset)[:SUM_BITS].as_signed())
+        quotient = register(6, "quotient", quotient)
+
+        # Stage 7: add.
+        error = Mux(carried[6][-1], product, Cat(Const(0, 1), gelu.c) - product)
+        total = Mux(at(6).gelu, error, product + exponential.c)
+        total = register(7, "quadratic", total[:SUM_BITS])
+        shift = Mux(at(6).gelu, gelu.shift, exponential.shift + quotient)
+        shift = register(7, "quadratic_shift", shift)
+
+        # Stage 8: scale.
+        hidden = at(7).exponential & ~self._visible[7][lane]
+        return register(8, "factor", Mux(hidden, 0, total >> shift)[:FACTOR_BITS])

@@ -1,0 +1,78 @@
+"""Pipelines that never stop: a valid bit for each stage, and registers that move with it."""
+
+from typing import Any
+
+from amaranth import Cat, Module, Signal, Value
+
+__all__ = ["Line", "Stages"]
+
+
+class Stages:
+    """The stages of a pipeline; stage n writes ``s<n>_...`` and reads what stage n - 1 wrote.
+
+    A register changes only when its stage has something.  All registers of a stage have one signal
+    as their enable, so that a stage that has nothing costs a simulator one branch: what moves for
+    some only is given stages of its own by `branch`.  Only the valid bits are reset.
+
+    `valid` is that of what enters stage 1; ``self.valid[n]`` is that of what stage n has done.
+    """
+
+    def __init__(self, m: Module, valid: Value, count: int, name: str = "stages"):
+        self.m = m
+        self._count = count
+        self._trunk = self
+        self._suffix = ""
+        valids = Signal(count, name=f"{name}_valid")
+        m.d.sync += valids.eq(Cat(valid, valids[:-1]))
+        self.valid: list[Value] = [valid, *valids]
+
+    def branch(self, name: str, only: Value) -> "Stages":
+        """The same stages for what enters with `only`."""
+        enters = Signal(name=f"{name}_enters")
+        self.m.d.comb += enters.eq(self.valid[0] & only)
+        stages = Stages(self.m, enters, self._count, name)
+        stages._trunk = self._trunk
+        return stages
+
+    @property
+    def suffix(self) -> str:
+        """Of the names of registers, those of branches included: tells lanes apart."""
+        return self._trunk._suffix
+
+    @suffix.setter
+    def suffix(self, suffix: str) -> None:
+        self._trunk._suffix = suffix
+
+    def register(self, stage: int, name: str, value: Any) -> Any:
+        """`value`, a Value or a View, as `stage` leaves it."""
+        name = f"s{stage}_{name}{self.suffix}"
+        register = Signal(value.shape(), name=name, reset_less=True)
+        with self.m.If(self.valid[stage - 1]):
+            self.m.d.sync += register.eq(value)
+        return register
+
+    def line(self, name: str, value: Any, born: int = 0) -> "Line":
+        """`value`, which stage `born` has made, on its way through the stages behind."""
+        return Line(self, f"{name}{self.suffix}", value, born)
+
+
+class Line:
+    """A value that moves along: ``line[n]`` is what stage n leaves.
+
+    Its registers are made when they are first asked for: not within an `If` of the module.
+    """
+
+    def __init__(self, stages: Stages, name: str, value: Any, born: int):
+        self._stages = stages
+        self._name = name
+        self._values = [value]
+        self._born = born
+
+    def __getitem__(self, stage: int) -> Any:
+        assert stage >= self._born, f"{self._name} is not made before stage {self._born}"
+        self._stages.suffix, suffix = "", self._stages.suffix
+        while (last := self._born + len(self._values) - 1) < stage:
+            register = self._stages.register(last + 1, self._name, self._values[-1])
+            self._values.append(register)
+        self._stages.suffix = suffix
+        return self._values[stage - self._born]

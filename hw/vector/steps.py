@@ -1,0 +1,193 @@
+"""What the lanes do with a row: the control that travels with it."""
+
+from amaranth import Cat, Value, signed, unsigned
+from amaranth.hdl import ValueLike
+from amaranth.lib import data, enum
+
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.vector.scaler import ScaleRequest
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, Instruction
+
+__all__ = [
+    "LaneConstants",
+    "LaneStep",
+    "Mode",
+    "PolynomialFlags",
+    "PolynomialRequest",
+    "RowFacts",
+    "RowSpan",
+    "packed",
+    "polynomial_request",
+]
+
+
+class Mode(enum.Enum, shape=4):
+    """What a step computes of the elements x that the first scaler leaves."""
+
+    PASS = 0
+    """x."""
+    MAXIMUM = 1
+    """The largest visible element of the row as it comes, bias included; nothing else."""
+    HEADER = 2
+    """Of the port `maximum` instead of the row: what the exponents of later steps refer to."""
+    EXPONENT = 3
+    """`exponent` of x less the header's; 0 if invisible."""
+    NUMERATOR = 4
+    """`numerators` of these exponents."""
+    PROBABILITY = 5
+    """`probabilities` of these exponents, by the slot's reciprocal, as the step's `kind`."""
+    CONTEXT = 6
+    """`context` of x, by the slot's reciprocal."""
+    GELU = 7
+    """`raw_gelu` of x, an int16."""
+    KEEP = 8
+    """Keeps x, an int16, for the next ADD."""
+    ADD = 9
+    """x plus what was kept, both int16, saturated to int16."""
+    NORMALIZE = 10
+    """`normalize_by` the slot's mean and reciprocal, and then `Affine`."""
+
+
+class RowSpan(data.StructLayout):
+    """Where in its row a step is, for what is found of whole rows."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "first": 1,  # Of this row.
+            "last": 1,  # The row's slot is written.
+            "start": 1,  # The first step takes no account of what the slot has.
+            "finish": 1,  # Passed on with the slot: the row is complete.
+            "slot": row_shape(config.statistics_rows),
+        })
+
+
+class LaneStep(data.StructLayout):
+    """A step: one row of elements, and what becomes of it.
+
+    Fields whose mode does not use them are ignored.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "mode": Mode,
+            "result": 1,  # It has one.  Not with MAXIMUM, HEADER or KEEP.
+            "counted": 1,  # PASS, EXPONENT, NUMERATOR or ADD: its elements count in the sums.
+            "biased": 1,  # Add `bias` first.
+            "visible": unsigned(config.dim),  # Lanes that count in a maximum or a sum.
+            "span": RowSpan(config),
+            "scaling": ScaleRequest(config),  # Of the first scaler: raw, or to int16.
+            "scaling2": ScaleRequest(config),  # Of the second one.
+            # ElementType of PROBABILITY, and of the lower and the upper half of NORMALIZE.
+            "kind": unsigned(2),
+            "kind2": unsigned(2),
+            "shift": unsigned(5),  # Of the lower and of the upper half of NORMALIZE.
+            "shift2": unsigned(5),
+            "gamma_row": row_shape(config.parameter_rows),  # Beta is in the row behind.
+        })
+
+
+def _constants(instruction: Instruction) -> data.StructLayout:
+    return data.StructLayout({field.name: unsigned(field.bits) for field in instruction.operands})
+
+
+class LaneConstants(data.StructLayout):
+    """Of the polynomials; they stand still while anything that uses them is under way."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "exponent": _constants(CONFIG_EXPONENT),
+            "gelu": _constants(CONFIG_GELU),
+        })
+
+
+class RowFacts(data.StructLayout):
+    """What is derived from the sums of a row."""
+
+    def __init__(self) -> None:
+        super().__init__({"mean": signed(17), "reciprocal": unsigned(32)})
+
+
+class PolynomialFlags(data.StructLayout):
+    """What the stages of `Polynomial` want to know of a mode."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "exponential": 1,  # It begins with an exponent, and the exponent
+            "plain": 1,  # is the result,
+            "numerator": 1,  # or is scaled,
+            "probability": 1,  # or is divided.
+            "gelu": 1,
+            "context": 1,
+            "normalize": 1,
+            "facts": 1,  # It needs those of the row.
+            "carried": 1,  # The element itself is the result.
+            "squared": 1,  # Its square counts.
+            "multiplied": 1,  # By the wide multiplier.
+        })
+
+
+class PolynomialRequest(data.StructLayout):
+    """What becomes of a row in `Polynomial`; at most 64 bits."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "flags": PolynomialFlags(),
+            "header": 1,
+            "keep": 1,
+            "add": 1,
+            "kind": unsigned(2),
+            "kind2": unsigned(2),
+            "shift": unsigned(5),
+            "shift2": unsigned(5),
+            "gamma_row": row_shape(config.parameter_rows),
+            "slot": row_shape(config.statistics_rows),
+        })
+
+
+def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
+    """What `step` asks of `Polynomial`."""
+
+    def among(*modes: Mode) -> Value:
+        return Cat(step.mode == mode for mode in modes).any()
+
+    carried = among(Mode.PASS, Mode.ADD)
+    squared = carried & step.counted
+    exponential = among(Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY)
+    facts = among(Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE)
+    flags = packed(
+        PolynomialFlags(),
+        exponential=exponential,
+        plain=among(Mode.EXPONENT),
+        numerator=among(Mode.NUMERATOR),
+        probability=among(Mode.PROBABILITY),
+        gelu=among(Mode.GELU),
+        context=among(Mode.CONTEXT),
+        normalize=among(Mode.NORMALIZE),
+        facts=facts,
+        carried=carried,
+        squared=squared,
+        multiplied=exponential | facts | squared | among(Mode.GELU),
+    )
+    return packed(
+        PolynomialRequest(config),
+        flags=flags,
+        header=among(Mode.HEADER),
+        keep=among(Mode.KEEP),
+        add=among(Mode.ADD),
+        kind=step.kind,
+        kind2=step.kind2,
+        shift=step.shift,
+        shift2=step.shift2,
+        gamma_row=step.gamma_row,
+        slot=step.span.slot,
+    )
+
+
+def packed(layout: data.StructLayout, **fields: ValueLike) -> data.View:
+    """A value of `layout`, whose fields have these values, each of its exact width."""
+    assert fields.keys() == layout.members.keys()
+    values = {name: Value.cast(value) for name, value in fields.items()}
+    for name, field in layout:
+        assert len(values[str(name)]) == field.width, f"{name} has another width"
+    return layout(Cat(values[str(name)] for name, _ in layout))

@@ -1,0 +1,95 @@
+"""Stages 9 to 12 of `Polynomial`: the one wide multiplier of a lane, and rounding behind it."""
+
+from amaranth import Mux, Value
+from amaranth.lib import data
+
+from celosia.hw.vector.stages import Line, Stages
+from celosia.isa.encoding import ElementType
+
+__all__ = ["WideProduct"]
+
+FACTOR_BITS = 32
+PRODUCT_BITS = 48
+"""All that any mode wants of a product."""
+
+NUMERATOR_SHIFT, NUMERATOR_MAX = 24, 255
+PROBABILITY_SHIFT = 32
+CONTEXT_SHIFT = 16
+NORMALIZED_SHIFT, NORMALIZED_BITS = 15, 18
+
+TOPS = {ElementType.UINT8: 8, ElementType.INT8: 7, ElementType.INT16: 15}
+"""A probability of 1 is ``2**bits - 1``."""
+
+
+class WideProduct:
+    """What the lanes share, and the stages of one.  The row's facts are read in stage 9."""
+
+    def __init__(self, stages: Stages, requests: Line, facts: data.View, unit: Value):
+        self._stages = stages
+        self._requests = requests
+        self._facts = facts
+        self._unit = unit
+        flags = self._at(0)
+        self._multiplied = stages.branch("multiplied", flags.multiplied)
+        self._carried = stages.branch("carried", flags.carried)
+        self._squared = stages.branch("squared", flags.squared)
+        at = self._at(9)
+        half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
+        half = Mux(at.probability, 1 << PROBABILITY_SHIFT - 1, half)
+        half = Mux(at.context, 1 << CONTEXT_SHIFT - 1, half)
+        half = Mux(at.normalize, 1 << NORMALIZED_SHIFT - 1, half)
+        self._half = stages.register(10, "half", half[:PROBABILITY_SHIFT])
+        top: Value = Mux(at.numerator, NUMERATOR_MAX, 0)
+        for kind, bits in TOPS.items():
+            top = Mux(at.probability & (requests[9].kind == kind), (1 << bits) - 1, top)
+        tops = stages.line("top", stages.register(10, "top", top), 10)
+        self._top = tops[11]
+
+    def result(self, factor: Value, element: Value) -> tuple[Value, Value]:
+        """What the mode makes of `factor` or `element`, and the square of a counted element."""
+        product = self._product(factor, element)
+        carried = self._carried.line("carried", element, 8)
+
+        # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
+        scaled: Value = product
+        for kind, bits in TOPS.items():
+            chosen = self._at(10).probability & (self._requests[10].kind == kind)
+            scaled = Mux(chosen, (product << bits) - product, scaled)
+        scaled = scaled[: PRODUCT_BITS + max(TOPS.values())]
+        total = self._multiplied.register(11, "total", scaled + self._half)
+
+        # Stage 12: cut, and saturate what must not exceed 1.
+        at = self._at(11)
+        one: Value = Mux(at.numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
+        one = Mux(one > self._top, self._top, one)
+        normalized = total[NORMALIZED_SHIFT:][:NORMALIZED_BITS].as_signed()
+        chosen = Mux(at.normalize, normalized, total[:FACTOR_BITS].as_signed())
+        chosen = Mux(at.context, total[CONTEXT_SHIFT:PRODUCT_BITS].as_signed(), chosen)
+        chosen = Mux(at.numerator | at.probability, one, chosen)
+        chosen = Mux(at.carried, carried[11], chosen)
+        result = self._stages.register(12, "result", chosen[:FACTOR_BITS].as_signed())
+        square = total[: FACTOR_BITS - 1]
+        return result, self._squared.register(12, "square", square)
+
+    def _product(self, factor: Value, element: Value) -> Value:
+        """Stages 9 and 10."""
+        at = self._at(8)
+
+        # Stage 9: two factors; those of a square are both positive.
+        size = Mux(element[-1], -element, element)
+        left: Value = Mux(at.squared, size, element)
+        left = Mux(at.normalize, element - self._facts.mean, left)
+        left = Mux(at.exponential, factor, left)[:FACTOR_BITS].as_signed()
+        right: Value = Mux(at.gelu, factor, self._facts.reciprocal)
+        right = Mux(at.squared, size, right)
+        right = Mux(at.numerator, self._unit, right)
+        right = Mux(at.plain, 1, right)
+        left = self._multiplied.register(9, "left", left)
+        right = self._multiplied.register(9, "right", right[:FACTOR_BITS])
+
+        # Stage 10: multiply.
+        return self._multiplied.register(10, "product", (left * right)[:PRODUCT_BITS])
+
+    def _at(self, stage: int) -> data.View:
+        """The flags of what `stage` has done."""
+        return self._requests[stage].flags

@@ -1,0 +1,193 @@
+"""`TransformController` against the steps that an operation means."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from celosia.hw.transform.controller import TransformController
+from celosia.hw.transform.op import TransformOp
+from celosia.hw.transform.traits import TRAITS
+from celosia.hw.vector.steps import Mode
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import ElementType, Function
+from celosia.isa.presets import PRESETS
+from tests.support.streams import never, receive, send, simulate, sometimes
+
+CONFIGS = [
+    PRESETS["tiny"],
+    AcceleratorConfig(dim=2, accumulator_kib=8),
+    AcceleratorConfig(dim=16, accumulator_kib=256),
+]
+WORDS = {ElementType.INT8: 1, ElementType.UINT8: 1, ElementType.INT16: 2, ElementType.INT32: 4}
+
+
+def random_op(config: AcceleratorConfig, rng: random.Random, function: Function) -> dict:
+    layout = TransformOp(config).members
+    op: dict[str, Any] = {}
+    for name, shape in layout.items():
+        if name == "constants":
+            continue
+        limit = shape.stop if isinstance(shape, range) else 1 << min(shape_bits(shape), 32)
+        op[name] = rng.randrange(limit)
+    cols = rng.choice([1, config.dim, rng.randint(1, 5 * config.dim)])
+    small = {name: rng.randrange(40) for name in ("row", "target", "target2", "residual")}
+    strides = {name: rng.choice([1, 3, 9]) for name in layout if name.endswith("stride")}
+    types = [ElementType.INT8, ElementType.INT16]
+    if function is Function.REQUANTIZE:
+        types = list(ElementType)
+    return (
+        op
+        | small
+        | strides
+        | {
+            "function": function,
+            "kind": rng.choice(types),
+            "kind2": rng.choice(types[:2]),
+            "two": function is Function.LAYERNORM and rng.randrange(2),
+            "rows": rng.choice([1, 2, 4]),
+            "cols": cols,
+            "slot": rng.randrange(4),
+            "bias_row": rng.randrange(20),
+            "scale_row": rng.randrange(20),
+            "gamma_row": rng.randrange(20),
+            "visible": rng.randint(-2, cols),
+            "diagonal": rng.randint(-1, cols + 3),
+        }
+    )
+
+
+def shape_bits(shape: Any) -> int:
+    return shape if isinstance(shape, int) else shape.width
+
+
+def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
+    traits, dim = TRAITS[op["function"]], config.dim
+    width = dim // 2 if traits.staged else dim
+    blocks = -(-op["cols"] // width)
+    for r in range(op["rows"]):
+        seen = min(op["visible"], op["diagonal"] + r) if op["causal"] else op["visible"]
+        if traits.headed:
+            yield {"mode": Mode.HEADER, "reads": (), "result": 0, "slot": op["slot"] + r, "last": 0}
+        for b in range(blocks):
+            left = op["cols"] - b * width
+            visible = max(0, min(width, seen - b * width if traits.masked else left))
+            ends = b == blocks - 1
+            common = {
+                "slot": op["slot"] + r,
+                "first": b == 0,
+                "bias_row": op["bias_row"] + b,
+                "scale_row": op["scale_row"] + b,
+                "gamma_row": op["gamma_row"] + 2 * b,
+                "elements": min(left, width),
+                "targets": list(targets(op, r, b, staged=traits.staged)),
+            }
+            source = op["row"] + r + b * op["stride"]
+            residual = op["residual"] + r + 2 * b * op["residual_stride"]
+            last = ends and r == op["rows"] - 1
+            if not traits.added:
+                yield common | {
+                    "mode": traits.mode,
+                    "reads": (("staged", source),) if traits.staged else (("row", source),),
+                    "result": traits.result,
+                    "counted": traits.counted,
+                    "visible": (1 << visible) - 1,
+                    "span_last": ends and (traits.counted or traits.maximum),
+                    "last": last,
+                }
+                continue
+            yield common | {
+                "mode": Mode.KEEP,
+                "reads": (("row", source), ("staged", residual)),
+                "result": 0,
+                "counted": 0,
+                "last": 0,
+            }
+            yield common | {
+                "mode": Mode.ADD,
+                "reads": (("staged", residual + op["residual_stride"]),) * (left > dim // 2),
+                "result": 1,
+                "counted": op["moments"],
+                "visible": (1 << visible) - 1,
+                "span_last": ends and op["moments"],
+                "scale": op["scale2"],
+                "last": last,
+            }
+
+
+def targets(op: dict, r: int, b: int, *, staged: bool) -> Iterator[tuple]:
+    """Row and half of each result of block b of row r."""
+    pairs = [("target", "kind")] + [("target2", "kind2")] * op["two"]
+    for name, kind in pairs:
+        bytes_only = op[kind] != ElementType.INT16
+        blocks, upper = (b // 2, b % 2) if staged and bytes_only else (b, 0)
+        words = 1 if staged else WORDS[ElementType(op[kind])]
+        yield op[name] + r + blocks * words * op[f"{name}_stride"], upper
+
+
+def seen_step(step: Any) -> dict:
+    lane = step.lane
+    reads = [("row", step.row)] * step.accumulator + [("staged", step.staged_row)] * step.scratchpad
+    places = [step.target] + [step.target2] * step.target2.valid
+    return {
+        "mode": Mode(lane.mode),
+        "reads": tuple(reads),
+        "result": lane.result,
+        "counted": lane.counted,
+        "visible": lane.visible,
+        "slot": lane.span.slot,
+        "first": lane.span.first,
+        "span_last": lane.span.last,
+        "bias_row": step.bias_row,
+        "scale_row": lane.scaling.scale_row,
+        "gamma_row": lane.gamma_row,
+        "scale": lane.scaling.scale,
+        "elements": step.target.elements,
+        "targets": [(place.row, place.upper) for place in places],
+        "last": step.last,
+    }
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}")
+@pytest.mark.parametrize("function", Function)
+def test_walks_every_block_of_every_row_under_stalls(config, function):
+    rng = random.Random(function)
+    dut, ops = TransformController(config), [random_op(config, rng, function) for _ in range(6)]
+    expected = [step for op in ops for step in expected_steps(config, op)]
+
+    async def producer(ctx):
+        await send(ctx, dut.op, ops, sometimes(function))
+
+    async def consumer(ctx):
+        for number, want in enumerate(expected):
+            (step,) = await receive(ctx, dut.steps, 1, sometimes(number))
+            seen = seen_step(step)
+            assert {name: seen[name] for name in want if name != "targets" or want["result"]} == {
+                name: value for name, value in want.items() if name != "targets" or want["result"]
+            }, number
+
+    simulate(dut, producer, consumer)
+
+
+def test_takes_the_next_operation_with_the_last_step():
+    config = PRESETS["tiny"]
+    rng = random.Random(1)
+    functions = (Function.EXPONENT, Function.RESIDUAL, Function.GELU, Function.LAYERNORM)
+    ops = [random_op(config, rng, function) for function in functions]
+    dut = TransformController(config)
+    count = sum(len(list(expected_steps(config, op))) for op in ops)
+    offers = []
+
+    async def producer(ctx):
+        await send(ctx, dut.op, ops, never)
+
+    async def consumer(ctx):
+        ctx.set(dut.steps.ready, 1)
+        for cycle in range(count + 3):
+            if ctx.get(dut.steps.valid):
+                offers.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    assert offers == [1 + n for n in range(count)]

@@ -1,0 +1,221 @@
+"""`TransformPath` against the functional model: every function, under stalls of every memory."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from celosia.hw.transform.path import IN_FLIGHT, TransformPath
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import ElementType, Function
+from celosia.isa.presets import PRESETS
+from celosia.isa.semantics import step
+from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
+from celosia.sim.flat_memory import FlatMemory
+from celosia.sim.machine import Machine
+from tests.support.streams import receive, simulate, sometimes
+from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
+
+TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 16})
+CONFIGS = [
+    TINY,
+    AcceleratorConfig(dim=2, accumulator_kib=8, normalization=True, statistics_rows=16),
+    AcceleratorConfig(dim=8, normalization=True, statistics_rows=16),
+]
+SOURCE, TARGET, TARGET2, STAGED = 16, 200, 900, 1500
+COLUMN_SCALE = np.float32(0.003)
+
+
+def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]:
+    """Each function once and more, of matrices of random sizes, in an order that makes sense."""
+    height, width = rng.randint(1, 5), rng.randint(1, 5 * config.dim)
+    shape = {"shape": (height, width), "source": accumulator_row(SOURCE)}
+    places = {"target": scratchpad_row(TARGET), "target2": scratchpad_row(TARGET2)}
+    rows = {
+        "source_stride": height + 1,
+        "target_stride": height,
+        "residual_stride": height,
+        "residual": scratchpad_row(STAGED),
+        "bias_row": 3,
+        "scale_row": 40,
+    }
+    norm = {
+        "two": 1,
+        "type2": ElementType.INT16,
+        "shift": 18,
+        "shift2": 11,
+        "target2_stride": height + 2,
+        "parameter_row": 20,
+        "channels": width,
+    }
+    mask = {
+        "keys": rng.randint(0, width),
+        "causal": rng.randrange(2),
+        "first_row": rng.randrange(4),
+    }
+    common = shape | places | {"rows": rows, "norm": norm, "statistics": rng.randrange(8)}
+    scores = {"scale": 2.0**-18, "bias": rng.randrange(2), "mask": mask}
+    staged = {"source": scratchpad_row(STAGED), "rows": rows | {"source_stride": height}}
+    kind = rng.choice([ElementType.INT8, ElementType.UINT8, ElementType.INT16])
+    calls: list[tuple[Function, dict[str, Any]]] = [
+        (Function.MAXIMUM, scores | {"start": 1}),
+        (Function.EXPONENT, scores | {"start": 1, "finish": 1, "type": ElementType.UINT8}),
+        (Function.CONTEXT, {"type": kind, "scale": 1e-9, "relu": rng.randrange(2)}),
+        (Function.SUM, scores | {"start": 1, "finish": 1}),
+        (Function.PROBABILITY, scores | {"type": kind}),
+        (Function.REQUANTIZE, {"type": ElementType.INT32, "bias": 1}),
+        (Function.REQUANTIZE, {"type": kind, "column_scale": 1, "zero_point": 9}),
+        (Function.GELU, {"type": kind, "scale": 1e-5, "scale2": 3e-7, "zero_point": 4}),
+        (
+            Function.RESIDUAL,
+            {"type": ElementType.INT16, "scale": 1e-5, "scale2": 0.7, "bias": 1, "moments": 1}
+            | {"start": 1, "finish": 1},
+        ),
+        (Function.MOMENTS, staged | {"start": 1, "finish": 1}),
+        (Function.LAYERNORM, staged | {"type": ElementType.INT8}),
+    ]
+    state, made = ArchState.reset(config), []
+    for function, settings in calls:
+        for command in transform(function, **(common | settings)):
+            done = step(command, state, config)
+            assert not done.cause, (function, done.cause)
+            state = done.state
+            if isinstance(done.operation, Transform):
+                made.append(done.operation)
+    return made
+
+
+class Memories:
+    """What the path reads and writes, with the contents of `machine` at first."""
+
+    def __init__(self, machine: Machine):
+        self.scratchpad = machine.scratchpad.view(np.uint8).copy()
+        self.accumulator = machine.accumulator.copy()
+        self.parameters = machine.parameters.copy()
+
+    async def serve(self, ctx, port, memory: np.ndarray[Any, Any], busy: Any) -> None:
+        """Grant reads while not `busy`; data two cycles later."""
+        granted = None
+        while True:
+            ctx.set(port.ready, not busy())
+            _, _, valid, ready, row = await ctx.tick().sample(port.valid, port.ready, port.row)
+            if granted is not None:
+                ctx.set(port.data, granted)
+            granted = [int(x) for x in memory[row]] if valid and ready else None
+
+    async def take(self, ctx, port, stall: Any) -> None:
+        """Write words."""
+        while True:
+            (word,) = await receive(ctx, port, 1, stall)
+            for column in range(self.scratchpad.shape[1]):
+                if word.mask >> column & 1:
+                    self.scratchpad[word.row, column] = word.data[column]
+
+
+def prepared(config: AcceleratorConfig, seed: int) -> Machine:
+    machine = Machine(config, FlatMemory(0, 64), seed)
+    machine.parameters[40:60] = COLUMN_SCALE.view(np.int32)
+    machine.parameters[20:40] >>= 4
+    return machine
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}")
+@pytest.mark.parametrize("seed", range(2))
+def test_every_function_under_stalls(config, seed):
+    rng = random.Random(seed)
+    machine = prepared(config, seed)
+    memories, dut = Memories(machine), TransformPath(config)
+    operations = transforms(config, rng)
+
+    async def run(ctx):
+        for number, one in enumerate(operations):
+            ctx.set(dut.op.payload, operation(one))
+            ctx.set(dut.op.valid, 1)
+            await ctx.tick().until(dut.op.ready)
+            ctx.set(dut.op.valid, 0)
+            await ctx.tick().until(dut.done)
+            machine.execute(one)
+            function = Function(one.setting("function")).name
+            different = np.argwhere(memories.scratchpad != machine.scratchpad.view(np.uint8))
+            assert not different.size, (number, function, different[:4].tolist())
+
+    def often(number: int) -> Any:
+        chance = random.Random(10 * seed + number)
+        return lambda: chance.random() < 0.3
+
+    async def accumulator(ctx):
+        await memories.serve(ctx, dut.accumulator, memories.accumulator, often(1))
+
+    async def scratchpad(ctx):
+        await memories.serve(ctx, dut.scratchpad, memories.scratchpad, often(2))
+
+    async def parameters(ctx):
+        await memories.serve(ctx, dut.parameters, memories.parameters, lambda: False)
+
+    async def parameters2(ctx):
+        await memories.serve(ctx, dut.parameters2, memories.parameters, lambda: False)
+
+    async def words(ctx):
+        await memories.take(ctx, dut.words, sometimes(seed))
+
+    async def words2(ctx):
+        await memories.take(ctx, dut.words2, sometimes(seed + 1))
+
+    background = [accumulator, scratchpad, parameters, parameters2, words, words2]
+    simulate(dut, run, background=background, deadline=30_000)
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "steps"),
+    [
+        (Function.REQUANTIZE, {"type": ElementType.INT8}, 3 * 4),
+        (Function.REQUANTIZE, {"type": ElementType.INT16}, 3 * 4 * 2),
+        (Function.REQUANTIZE, {"type": ElementType.INT32}, 3 * 4 * 4),
+        (Function.MAXIMUM, {"start": 1}, 3 * 4),
+        (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1}, 3 * (4 + 1)),
+        (Function.GELU, {"type": ElementType.UINT8}, 3 * 4),
+        (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2),
+    ],
+)
+def test_steps_follow_each_other_without_a_pause(function, settings, steps):
+    """From the operation to its end, with memories that never stall."""
+    rows = {
+        "source_stride": 3,
+        "target_stride": 3,
+        "residual": scratchpad_row(STAGED),
+        "residual_stride": 3,
+    }
+    commands = transform(
+        function,
+        shape=(3, 16),
+        source=accumulator_row(SOURCE),
+        target=scratchpad_row(TARGET),
+        rows=rows,
+        **settings,
+    )
+    state = ArchState.reset(TINY)
+    for command in commands:
+        done = step(command, state, TINY)
+        state = done.state
+    assert isinstance(done.operation, Transform)
+    dut, took = TransformPath(TINY), []
+    op = operation(done.operation)
+
+    async def run(ctx):
+        for port in (dut.accumulator, dut.scratchpad, dut.parameters, dut.parameters2):
+            ctx.set(port.ready, 1)
+        ctx.set(dut.words.ready, 1)
+        ctx.set(dut.op.payload, op)
+        ctx.set(dut.op.valid, 1)
+        await ctx.tick().until(dut.op.ready)
+        ctx.set(dut.op.valid, 0)
+        for cycle in range(400):
+            if ctx.get(dut.done):
+                took.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, run)
+    (cycles,) = took
+    assert steps + IN_FLIGHT <= cycles <= steps + IN_FLIGHT + 8
