@@ -6,7 +6,7 @@
 #define CELOSIA_REGISTERS_H
 
 #define CELOSIA_VERSION_MAJOR                        0
-#define CELOSIA_VERSION_MINOR                        1
+#define CELOSIA_VERSION_MINOR                        2
 #define CELOSIA_WINDOW_BYTES                         4096
 #define CELOSIA_RING_ENTRY_BYTES                     24
 
@@ -16,7 +16,7 @@
 
 /* Of this register map and the instruction set. A driver refuses another major version. (read only) */
 #define CELOSIA_VERSION                              0x004u
-#define CELOSIA_VERSION_RESET                        0x00000001u
+#define CELOSIA_VERSION_RESET                        0x00000002u
 #define CELOSIA_VERSION_MINOR_MASK                   0x0000FFFFu /* Counts compatible additions. */
 #define CELOSIA_VERSION_MINOR_SHIFT                  0
 #define CELOSIA_VERSION_MAJOR_MASK                   0xFFFF0000u /* Counts incompatible changes. */
@@ -66,7 +66,7 @@
 #define CELOSIA_CONTROL_RESET                        0x00000000u
 #define CELOSIA_CONTROL_RING_ENABLE_MASK             0x00000001u /* Commands come from the ring, not from the stream. */
 #define CELOSIA_CONTROL_RING_ENABLE_SHIFT            0
-#define CELOSIA_CONTROL_CLEAR_ERROR_MASK             0x00000100u /* Forget the error and everything queued; go on afresh. */
+#define CELOSIA_CONTROL_CLEAR_ERROR_MASK             0x00000100u /* Forget the error and everything queued: RING_HEAD becomes RING_TAIL, and what commands configured is as after reset.  Local memories keep their contents. */
 #define CELOSIA_CONTROL_CLEAR_ERROR_SHIFT            8
 #define CELOSIA_CONTROL_CLEAR_COUNTERS_MASK          0x00000200u /* Set all counters to 0. */
 #define CELOSIA_CONTROL_CLEAR_COUNTERS_SHIFT         9
@@ -102,14 +102,14 @@
 #define CELOSIA_ERROR_RESET                          0x00000000u
 #define CELOSIA_ERROR_CAUSE_MASK                     0x0000000Fu /* 0: none; else a cause of `isa/errors.py`. */
 #define CELOSIA_ERROR_CAUSE_SHIFT                    0
-#define CELOSIA_ERROR_ID_MASK                        0x00000F00u /* Bus ID of the response that failed. */
+#define CELOSIA_ERROR_ID_MASK                        0x00000F00u /* Whose access failed: 0 for loads and stores, 1 for the ring. */
 #define CELOSIA_ERROR_ID_SHIFT                       8
 
-/* Number since reset, from 0, of its command. (read only) */
+/* Number, from 0 since reset or clear_error, of its command; for an error that is none's (CYCLE_BUDGET, WATCHDOG, RING_RANGE): of the command that would have come next. (read only) */
 #define CELOSIA_ERROR_COMMAND                        0x054u
 #define CELOSIA_ERROR_COMMAND_RESET                  0x00000000u
 
-/* Byte address of the access that failed. (read only) */
+/* Byte address of the burst that failed, or of the ring's entry. (read only) */
 #define CELOSIA_ERROR_ADDRESS_LO                     0x058u
 #define CELOSIA_ERROR_ADDRESS_LO_RESET               0x00000000u
 
@@ -117,13 +117,17 @@
 #define CELOSIA_ERROR_ADDRESS_HI                     0x05Cu
 #define CELOSIA_ERROR_ADDRESS_HI_RESET               0x00000000u
 
-/* Busy cycles after which the accelerator stops with an error; 0: no limit. (read, write) */
+/* Busy cycles in a row after which the accelerator stops with an error; 0: no limit. (read, write) */
 #define CELOSIA_CYCLE_BUDGET_LO                      0x060u
 #define CELOSIA_CYCLE_BUDGET_LO_RESET                0x00000000u
 
 /* Its high half. (read, write) */
 #define CELOSIA_CYCLE_BUDGET_HI                      0x064u
 #define CELOSIA_CYCLE_BUDGET_HI_RESET                0x00000000u
+
+/* Busy cycles in a row without progress (a command accepted, a transfer on the memory port, or a row entering the array) after which the accelerator stops with an error; 0: no limit. If it waits for memory that never answers, it stays busy, and only a reset helps. (read, write) */
+#define CELOSIA_WATCHDOG                             0x068u
+#define CELOSIA_WATCHDOG_RESET                       0x00000000u
 
 /* First byte that may be read. (read, write) */
 #define CELOSIA_READ_BASE_LO                         0x080u
@@ -157,9 +161,11 @@
 #define CELOSIA_WRITE_LIMIT_HI                       0x09Cu
 #define CELOSIA_WRITE_LIMIT_HI_RESET                 0xFFFFFFFFu
 
-/* Byte address of ring entry 0. (read, write) */
+/* Byte address of ring entry 0, a multiple of 8. (read, write) */
 #define CELOSIA_RING_BASE_LO                         0x0C0u
 #define CELOSIA_RING_BASE_LO_RESET                   0x00000000u
+#define CELOSIA_RING_BASE_LO_WORDS_MASK              0xFFFFFFF8u /* The address without its lowest bits, which are 0. */
+#define CELOSIA_RING_BASE_LO_WORDS_SHIFT             3
 
 /* Its high half. (read, write) */
 #define CELOSIA_RING_BASE_HI                         0x0C4u
@@ -169,7 +175,7 @@
 #define CELOSIA_RING_SIZE                            0x0C8u
 #define CELOSIA_RING_SIZE_RESET                      0x00000000u
 
-/* The entry that is fetched next. (read only) */
+/* The entry whose command is accepted next: those before it may be filled again. (read only) */
 #define CELOSIA_RING_HEAD                            0x0CCu
 #define CELOSIA_RING_HEAD_RESET                      0x00000000u
 
@@ -177,12 +183,32 @@
 #define CELOSIA_RING_TAIL                            0x0D0u
 #define CELOSIA_RING_TAIL_RESET                      0x00000000u
 
-/* Writing any value starts fetching, until RING_HEAD is RING_TAIL. (write only; reads as 0) */
+/* Writing any value starts fetching, up to the RING_TAIL of this moment. Without ring_enable, nothing is fetched before it is set. (write only; reads as 0) */
 #define CELOSIA_RING_DOORBELL                        0x0D4u
 
-/* Commands of the ring that have finished, writes to memory included, modulo 2^32. (read only) */
+/* Commands of the ring that have finished, writes to memory included, in whatever order; modulo 2^32. clear_error does not change it. (read only) */
 #define CELOSIA_RING_COMPLETED                       0x0D8u
 #define CELOSIA_RING_COMPLETED_RESET                 0x00000000u
+
+/* Operations that wait or run, to find out why a program hangs. (read only) */
+#define CELOSIA_DEBUG_QUEUES                         0x100u
+#define CELOSIA_DEBUG_QUEUES_RESET                   0x00000000u
+#define CELOSIA_DEBUG_QUEUES_LOAD_MASK               0x000000FFu /* In the load queue. */
+#define CELOSIA_DEBUG_QUEUES_LOAD_SHIFT              0
+#define CELOSIA_DEBUG_QUEUES_EXECUTE_MASK            0x0000FF00u /* In the execute queue. */
+#define CELOSIA_DEBUG_QUEUES_EXECUTE_SHIFT           8
+#define CELOSIA_DEBUG_QUEUES_STORE_MASK              0x00FF0000u /* In the store queue. */
+#define CELOSIA_DEBUG_QUEUES_STORE_SHIFT             16
+
+/* Why the oldest operation of each queue does not start. (read only) */
+#define CELOSIA_DEBUG_WAITS                          0x104u
+#define CELOSIA_DEBUG_WAITS_RESET                    0x00000000u
+#define CELOSIA_DEBUG_WAITS_LOAD_MASK                0x0000000Fu /* Loads.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
+#define CELOSIA_DEBUG_WAITS_LOAD_SHIFT               0
+#define CELOSIA_DEBUG_WAITS_EXECUTE_MASK             0x000000F0u /* Executes.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
+#define CELOSIA_DEBUG_WAITS_EXECUTE_SHIFT            4
+#define CELOSIA_DEBUG_WAITS_STORE_MASK               0x00000F00u /* Stores.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
+#define CELOSIA_DEBUG_WAITS_STORE_SHIFT              8
 
 /* Cycles in which anything is queued, running or unacknowledged. (read only) */
 #define CELOSIA_COUNTER_CYCLES_LO                    0x200u
@@ -322,6 +348,11 @@
 #define CELOSIA_CAUSE_WRITE_LIMIT                    6 /* a write outside the permitted range of memory */
 #define CELOSIA_CAUSE_READ_RESPONSE                  7 /* memory answered a read with an error */
 #define CELOSIA_CAUSE_WRITE_RESPONSE                 8 /* memory answered a write with an error */
-#define CELOSIA_CAUSE_OVERLAP                        9 /* a product's destination overlaps one of its own operands */
+#define CELOSIA_CAUSE_OVERLAP                        9 /* a destination overlaps one of the command's own operands, or its other one */
+#define CELOSIA_CAUSE_CYCLE_BUDGET                   10 /* the accelerator was busy for more cycles than CYCLE_BUDGET permits */
+#define CELOSIA_CAUSE_WATCHDOG                       11 /* nothing moved for as many busy cycles as WATCHDOG permits */
+#define CELOSIA_CAUSE_RING_ENTRY                     12 /* an entry of the ring is no command: its second word is not 0, or its funct has too many bits */
+#define CELOSIA_CAUSE_RING_RANGE                     13 /* the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE */
+#define CELOSIA_CAUSE_SCALE                          14 /* the scale of softmax scores is not one positive finite number */
 
 #endif

@@ -7,19 +7,18 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.execute import ArrayState, ExecutePath
-from celosia.hw.counters import Counters, owner_number
+from celosia.hw.counters import CycleEvents, owner_number
 from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
-from celosia.hw.frontend.decoder import Decoder
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.frontend.decoder import Decoder, Kind
+from celosia.hw.frontend.layouts import COMMAND, Completed
 from celosia.hw.issue.issue import Issue, Waits
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTER_BITS, COUNTERS
 
 __all__ = ["Accelerator"]
 
@@ -27,8 +26,8 @@ __all__ = ["Accelerator"]
 class Accelerator(wiring.Component):
     """Commands in, memory traffic out.
 
-    The first error stops it: no command is accepted any more, nothing new starts, bursts in flight
-    end; `error` keeps what happened until the accelerator is reset.
+    The first error, its own or one that it is told of, stops it: no command is accepted any more,
+    nothing new starts, bursts in flight end; `error` keeps what happened until a reset.
 
     Parameters
     ----------
@@ -49,6 +48,10 @@ class Accelerator(wiring.Component):
         What may be read.
     write_limits : ``In(Limits())``
         What may be written.
+    pending : ``In(1)``
+        More commands are on their way to ``commands``: cycles count as busy.
+    fault : ``In(Fault())``
+        An error elsewhere; its tag becomes the number of the next command.
     busy : ``Out(1)``
         Anything is held, runs, or is not answered yet.
     error : ``Out(Fault())``
@@ -57,8 +60,10 @@ class Accelerator(wiring.Component):
         Operations waiting or running (load, execute, store).
     waits : ``Out(ArrayLayout(Waits(), 3))``
         Why the head of each queue does not start.
-    counters : ``Out(StructLayout({name: COUNTER_BITS}))``
-        See `celosia.isa.events`.
+    completed : ``Out(Completed())``
+        Commands that end.
+    events : ``Out(CycleEvents(config))``
+        What happens in this cycle, for `Counters`.
     """
 
     commands: stream.Interface
@@ -66,11 +71,14 @@ class Accelerator(wiring.Component):
     write_port: Any
     read_limits: data.View
     write_limits: data.View
+    pending: Signal
+    fault: data.View
     busy: Signal
     error: data.View
     queued: data.View
     waits: data.View
-    counters: data.View
+    completed: data.View
+    events: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -81,11 +89,14 @@ class Accelerator(wiring.Component):
             "write_port": Out(WritePort(config)),
             "read_limits": In(Limits()),
             "write_limits": In(Limits()),
+            "pending": In(1),
+            "fault": In(Fault()),
             "busy": Out(1),
             "error": Out(Fault()),
             "queued": Out(data.ArrayLayout(unsigned(8), 3)),
             "waits": Out(data.ArrayLayout(Waits(), 3)),
-            "counters": Out(data.StructLayout({c.name: COUNTER_BITS for c in COUNTERS})),
+            "completed": Out(Completed()),
+            "events": Out(CycleEvents(config)),
         })
 
     def elaborate(self, platform) -> Module:
@@ -136,7 +147,7 @@ class Accelerator(wiring.Component):
         connect(m, store.port, flipped(self.write_port))
         m.d.comb += store.limits.eq(self.write_limits)
 
-        halted = self._errors(m, issue, load, store)
+        halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
             decoder.halt.eq(halted),
             issue.halt.eq(halted),
@@ -150,12 +161,21 @@ class Accelerator(wiring.Component):
             self.busy.eq(waiting | ~paths_idle),
             self.queued.eq(issue.queued),
             self.waits.eq(issue.waits),
+            self.completed.load.eq(load.done),
+            self.completed.execute.eq(execute.done),
+            self.completed.store.eq(store.done),
+            self.completed.nothing.eq(decoder.ended),
+            self.completed.fence.eq(
+                decoder.o.valid & decoder.o.ready & (decoder.o.p.kind == Kind.FENCE)
+            ),
         ]
-        self._count(m, decoder, issue, load, execute, store)
+        self._observe(m, decoder, issue, load, execute, store)
         return m
 
-    def _errors(self, m: Module, *units) -> Signal:
+    def _errors(self, m: Module, decoder: Decoder, *units) -> Signal:
         """Keep the first error; returns whether there was one."""
+        with m.If(self.fault.valid & (self.error.cause == Cause.NONE)):
+            m.d.sync += [self.error.eq(self.fault), self.error.tag.eq(decoder.number)]
         for unit in units:
             with m.If(unit.fault.valid & (self.error.cause == Cause.NONE)):
                 m.d.sync += self.error.eq(unit.fault)
@@ -163,17 +183,15 @@ class Accelerator(wiring.Component):
         m.d.comb += halted.eq(self.error.cause != Cause.NONE)
         return halted
 
-    def _count(self, m: Module, decoder, issue, load, execute, store) -> None:
-        m.submodules.counters = counters = Counters(self.config)
-        events = counters.events
+    def _observe(self, m: Module, decoder, issue, load, execute, store) -> None:
+        events = self.events
         m.d.comb += [
-            events.busy.eq(self.busy),
+            events.busy.eq(self.busy | self.pending),
             events.command.eq(decoder.accepted),
             events.read_bytes.eq(load.read_bytes),
             events.write_bytes.eq(store.write_bytes),
             events.read_beat.eq(self.read_port.r.valid & self.read_port.r.ready),
             events.write_beat.eq(self.write_port.w.valid & self.write_port.w.ready),
-            self.counters.eq(counters.values),
         ]
         known = {
             ArrayState.ROWS: owner_number("array_rows"),
@@ -197,7 +215,7 @@ class Accelerator(wiring.Component):
                     m.d.comb += events.owner.eq(owner_number("wait_execute"))
                 with m.Elif(issue.execute.valid):
                     m.d.comb += events.owner.eq(owner_number("wait_issue"))
-                with m.Elif(~decoder.empty | self.commands.valid):
+                with m.Elif(~decoder.empty | self.commands.valid | self.pending):
                     m.d.comb += events.owner.eq(owner_number("wait_command"))
                 with m.Else():
                     m.d.comb += events.owner.eq(owner_number("drain"))

@@ -1,5 +1,7 @@
 """Counts what happens, under the names of `celosia.isa.events`."""
 
+from typing import Any
+
 from amaranth import Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -42,25 +44,25 @@ class Counters(wiring.Component):
     -------
     events : ``In(CycleEvents(config))``
         What happens in this cycle.
-    values : ``Out(StructLayout({name: COUNTER_BITS}))``
+    values : ``Out(Signature({name: Out(COUNTER_BITS)}))``
         The counters.
     """
 
     events: data.View
-    values: data.View
+    values: Any
 
     def __init__(self, config: AcceleratorConfig):
-        values = data.StructLayout({counter.name: COUNTER_BITS for counter in COUNTERS})
+        values = wiring.Signature({counter.name: Out(COUNTER_BITS) for counter in COUNTERS})
         super().__init__({"events": In(CycleEvents(config)), "values": Out(values)})
 
     def elaborate(self, platform) -> Module:
         m = Module()
         now = Signal.like(self.events)
         m.d.sync += now.eq(self.events)
-        registers = {counter.name: Signal(COUNTER_BITS, name=counter.name) for counter in COUNTERS}
 
         def count(name: str, amount=1) -> None:
-            m.d.sync += registers[name].eq(registers[name] + amount)
+            counter = getattr(self.values, name)
+            m.d.sync += counter.eq(counter + amount)
 
         with m.If(now.busy):
             count("cycles")
@@ -78,5 +80,4 @@ class Counters(wiring.Component):
         for name in ("read_bytes", "write_bytes"):
             with m.If(now[name] != 0):
                 count(name, now[name])
-        m.d.comb += [self.values[name].eq(register) for name, register in registers.items()]
         return m

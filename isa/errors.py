@@ -21,6 +21,11 @@ class Cause(IntEnum):
     READ_RESPONSE = 7
     WRITE_RESPONSE = 8
     OVERLAP = 9
+    CYCLE_BUDGET = 10
+    WATCHDOG = 11
+    RING_ENTRY = 12
+    RING_RANGE = 13
+    SCALE = 14
 
 
 _TEXT: Final = {
@@ -33,7 +38,13 @@ _TEXT: Final = {
     Cause.WRITE_LIMIT: "a write outside the permitted range of memory",
     Cause.READ_RESPONSE: "memory answered a read with an error",
     Cause.WRITE_RESPONSE: "memory answered a write with an error",
-    Cause.OVERLAP: "a product's destination overlaps one of its own operands",
+    Cause.OVERLAP: "a destination overlaps one of the command's own operands, or its other one",
+    Cause.CYCLE_BUDGET: "the accelerator was busy for more cycles than CYCLE_BUDGET permits",
+    Cause.WATCHDOG: "nothing moved for as many busy cycles as WATCHDOG permits",
+    Cause.RING_ENTRY: "an entry of the ring is no command: its second word is not 0, or its funct "
+    "has too many bits",
+    Cause.RING_RANGE: "the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE",
+    Cause.SCALE: "the scale of softmax scores is not one positive finite number",
 }
 
 

@@ -5,105 +5,52 @@ tables below.  Registers are 32 bits wide; a 64-bit value is a pair, ``NAME_LO``
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from enum import IntEnum
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
 from celosia.isa.events import COUNTERS
+from celosia.isa.register import (
+    REGISTER_BITS,
+    WINDOW_BYTES,
+    WORD_BYTES,
+    Access,
+    Register,
+    RegisterField,
+    pair,
+)
 
 __all__ = [
+    "BUS_ID_BITS",
     "IDENTITY",
     "INTERFACE_VERSION",
     "REGISTERS",
     "REGISTER_BITS",
     "WINDOW_BYTES",
     "Access",
+    "BusId",
     "Register",
     "RegisterField",
     "configuration_words",
 ]
 
-REGISTER_BITS: Final = 32
-WINDOW_BYTES: Final = 4096
-
 IDENTITY: Final = int.from_bytes(b"CELO", "big")
-INTERFACE_VERSION: Final = (0, 1)
+INTERFACE_VERSION: Final = (0, 2)
 """Major and minor: the major one changes when old software no longer works."""
 
-_WORD_BYTES: Final = REGISTER_BITS // 8
-_ONES: Final = (1 << REGISTER_BITS) - 1
+BUS_ID_BITS: Final = 4
+"""Of the IDs on the memory port."""
 
 
-class Access(Enum):
-    """What the host may do with a register."""
+class BusId(IntEnum):
+    """Whose an access to memory is: the ID that it carries on the bus.
 
-    RO = "read only"
-    RW = "read, write"
-    WO = "write only; reads as 0"
-    W1C = "read; writing 1 clears a bit"
+    Reads and writes have IDs of their own: that of loads is also that of stores.
+    """
 
-
-@dataclass(frozen=True)
-class RegisterField:
-    """Some bits of a register."""
-
-    name: str
-    low: int
-    bits: int
-    doc: str
-
-    @property
-    def limit(self) -> int:
-        """The smallest value that no longer fits."""
-        return 1 << self.bits
-
-
-@dataclass(frozen=True)
-class Register:
-    """One 32-bit register.  Bits outside of its fields read as 0 and ignore writes."""
-
-    name: str
-    offset: int
-    access: Access
-    doc: str
-    fields: tuple[RegisterField, ...] = ()
-    """None: the register is one number."""
-    reset: int | None = 0
-    """None: given by the configuration, see `configuration_words`."""
-    while_busy: bool = False
-    """Writes are taken while the accelerator is busy; others are answered with SLVERR then."""
-
-    def __post_init__(self) -> None:
-        if self.offset % _WORD_BYTES or not 0 <= self.offset < WINDOW_BYTES:
-            raise ValueError(f"{self.name}: offset {self.offset:#x} is not a word of the window")
-        end = 0
-        for field in sorted(self.fields, key=lambda field: field.low):
-            if field.low < end or field.low + field.bits > REGISTER_BITS:
-                raise ValueError(f"{self.name}.{field.name}: overlaps, or leaves the register")
-            end = field.low + field.bits
-
-    def pack(self, values: Mapping[str, int]) -> int:
-        """The register's word with `values` in its fields; those left out are 0.
-
-        Raises `ValueError` that names the field, its value and its range.
-        """
-        if unknown := values.keys() - {field.name for field in self.fields}:
-            raise ValueError(f"{self.name}: there is no field {', '.join(sorted(unknown))}")
-        word = 0
-        for field in self.fields:
-            value = values.get(field.name, 0)
-            if not 0 <= value < field.limit:
-                raise ValueError(
-                    f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}"
-                )
-            word |= value << field.low
-        return word
-
-    def unpack(self, word: int) -> dict[str, int]:
-        """The fields' values in `word`; the inverse of `pack`."""
-        return {field.name: word >> field.low & (field.limit - 1) for field in self.fields}
+    DATA = 0
+    RING = 1
 
 
 def _parameters(*fields: tuple[str, int, int]) -> tuple[RegisterField, ...]:
@@ -113,25 +60,10 @@ def _parameters(*fields: tuple[str, int, int]) -> tuple[RegisterField, ...]:
     )
 
 
-def _pair(register: Register) -> tuple[Register, Register]:
-    """`register` as two: the low half at its offset, the high half behind it."""
-    reset = register.reset
-    assert reset is not None
-    low = replace(register, name=f"{register.name}_LO", reset=reset & _ONES)
-    high = replace(
-        register,
-        name=f"{register.name}_HI",
-        offset=register.offset + _WORD_BYTES,
-        doc="Its high half.",
-        reset=reset >> REGISTER_BITS,
-    )
-    return low, high
-
-
 _ONES_64: Final = (1 << 2 * REGISTER_BITS) - 1
 
 _IDENTITY: Final = (
-    Register("IDENTITY", 0x000, Access.RO, 'The letters "CELO".', reset=IDENTITY),
+    Register("IDENTITY", 0x000, Access.RO, 'The letters "CELO".', reset=IDENTITY, constant=True),
     Register(
         "VERSION",
         0x004,
@@ -142,6 +74,7 @@ _IDENTITY: Final = (
             RegisterField("major", 16, 16, "Counts incompatible changes."),
         ),
         reset=INTERFACE_VERSION[0] << 16 | INTERFACE_VERSION[1],
+        constant=True,
     ),
     Register(
         "CONFIG_ARRAY",
@@ -151,6 +84,7 @@ _IDENTITY: Final = (
         "the one that a program was compiled for.",
         _parameters(("dim", 0, 8), ("scratchpad_banks", 8, 8), ("accumulator_banks", 16, 8)),
         reset=None,
+        constant=True,
     ),
     Register(
         "CONFIG_MEMORY",
@@ -159,6 +93,7 @@ _IDENTITY: Final = (
         "More of the configuration.",
         _parameters(("scratchpad_kib", 0, 16), ("accumulator_kib", 16, 16)),
         reset=None,
+        constant=True,
     ),
     Register(
         "CONFIG_PORT",
@@ -167,6 +102,7 @@ _IDENTITY: Final = (
         "More of the configuration.",
         _parameters(("bus_bits", 0, 16), ("parameter_rows", 16, 16)),
         reset=None,
+        constant=True,
     ),
     Register(
         "CONFIG_REQUESTS",
@@ -175,6 +111,7 @@ _IDENTITY: Final = (
         "More of the configuration.",
         _parameters(("read_requests", 0, 16), ("write_requests", 16, 16)),
         reset=None,
+        constant=True,
     ),
     Register(
         "CONFIG_QUEUES",
@@ -183,6 +120,7 @@ _IDENTITY: Final = (
         "More of the configuration.",
         _parameters(("load_queue", 0, 8), ("execute_queue", 8, 8), ("store_queue", 16, 8)),
         reset=None,
+        constant=True,
     ),
 )
 
@@ -195,9 +133,14 @@ _CONTROL: Final = (
         (
             RegisterField("ring_enable", 0, 1, "Commands come from the ring, not from the stream."),
             RegisterField(
-                "clear_error", 8, 1, "Forget the error and everything queued; go on afresh."
+                "clear_error",
+                8,
+                1,
+                "Forget the error and everything queued: RING_HEAD becomes RING_TAIL, and what "
+                "commands configured is as after reset.  Local memories keep their contents.",
+                once=True,
             ),
-            RegisterField("clear_counters", 9, 1, "Set all counters to 0."),
+            RegisterField("clear_counters", 9, 1, "Set all counters to 0.", once=True),
         ),
     ),
     Register(
@@ -241,30 +184,57 @@ _CONTROL: Final = (
         "The first error since reset or clear_error.",
         (
             RegisterField("cause", 0, ERROR_BITS, "0: none; else a cause of `isa/errors.py`."),
-            RegisterField("id", 8, 4, "Bus ID of the response that failed."),
+            RegisterField(
+                "id",
+                8,
+                BUS_ID_BITS,
+                f"Whose access failed: {BusId.DATA} for loads and stores, {BusId.RING} for the "
+                "ring.",
+            ),
         ),
     ),
-    Register("ERROR_COMMAND", 0x054, Access.RO, "Number since reset, from 0, of its command."),
-    *_pair(Register("ERROR_ADDRESS", 0x058, Access.RO, "Byte address of the access that failed.")),
-    *_pair(
+    Register(
+        "ERROR_COMMAND",
+        0x054,
+        Access.RO,
+        "Number, from 0 since reset or clear_error, of its command; for an error that is none's "
+        "(CYCLE_BUDGET, WATCHDOG, RING_RANGE): of the command that would have come next.",
+    ),
+    *pair(
+        Register(
+            "ERROR_ADDRESS",
+            0x058,
+            Access.RO,
+            "Byte address of the burst that failed, or of the ring's entry.",
+        )
+    ),
+    *pair(
         Register(
             "CYCLE_BUDGET",
             0x060,
             Access.RW,
-            "Busy cycles after which the accelerator stops with an error; 0: no limit.",
+            "Busy cycles in a row after which the accelerator stops with an error; 0: no limit.",
         )
+    ),
+    Register(
+        "WATCHDOG",
+        0x068,
+        Access.RW,
+        "Busy cycles in a row without progress (a command accepted, a transfer on the memory port, "
+        "or a row entering the array) after which the accelerator stops with an error; 0: no limit."
+        "  If it waits for memory that never answers, it stays busy, and only a reset helps.",
     ),
 )
 
 _RANGES: Final = tuple(
     half
     for pair in (
-        _pair(Register("READ_BASE", 0x080, Access.RW, "First byte that may be read.")),
-        _pair(
+        pair(Register("READ_BASE", 0x080, Access.RW, "First byte that may be read.")),
+        pair(
             Register("READ_LIMIT", 0x088, Access.RW, "Last byte that may be read.", reset=_ONES_64)
         ),
-        _pair(Register("WRITE_BASE", 0x090, Access.RW, "First byte that may be written.")),
-        _pair(
+        pair(Register("WRITE_BASE", 0x090, Access.RW, "First byte that may be written.")),
+        pair(
             Register(
                 "WRITE_LIMIT", 0x098, Access.RW, "Last byte that may be written.", reset=_ONES_64
             )
@@ -274,9 +244,21 @@ _RANGES: Final = tuple(
 )
 
 _RING: Final = (
-    *_pair(Register("RING_BASE", 0x0C0, Access.RW, "Byte address of ring entry 0.")),
+    Register(
+        "RING_BASE_LO",
+        0x0C0,
+        Access.RW,
+        "Byte address of ring entry 0, a multiple of 8.",
+        (RegisterField("words", 3, 29, "The address without its lowest bits, which are 0."),),
+    ),
+    Register("RING_BASE_HI", 0x0C4, Access.RW, "Its high half."),
     Register("RING_SIZE", 0x0C8, Access.RW, "Entries of the ring; entry 0 follows the last one."),
-    Register("RING_HEAD", 0x0CC, Access.RO, "The entry that is fetched next."),
+    Register(
+        "RING_HEAD",
+        0x0CC,
+        Access.RO,
+        "The entry whose command is accepted next: those before it may be filled again.",
+    ),
     Register(
         "RING_TAIL",
         0x0D0,
@@ -288,14 +270,45 @@ _RING: Final = (
         "RING_DOORBELL",
         0x0D4,
         Access.WO,
-        "Writing any value starts fetching, until RING_HEAD is RING_TAIL.",
+        "Writing any value starts fetching, up to the RING_TAIL of this moment.  Without "
+        "ring_enable, nothing is fetched before it is set.",
         while_busy=True,
     ),
     Register(
         "RING_COMPLETED",
         0x0D8,
         Access.RO,
-        "Commands of the ring that have finished, writes to memory included, modulo 2^32.",
+        "Commands of the ring that have finished, writes to memory included, in whatever order; "
+        "modulo 2^32.  clear_error does not change it.",
+    ),
+)
+
+_DEBUG: Final = (
+    Register(
+        "DEBUG_QUEUES",
+        0x100,
+        Access.RO,
+        "Operations that wait or run, to find out why a program hangs.",
+        tuple(
+            RegisterField(queue, 8 * index, 8, f"In the {queue} queue.")
+            for index, queue in enumerate(("load", "execute", "store"))
+        ),
+    ),
+    Register(
+        "DEBUG_WAITS",
+        0x104,
+        Access.RO,
+        "Why the oldest operation of each queue does not start.",
+        tuple(
+            RegisterField(
+                queue,
+                4 * index,
+                4,
+                f"{queue.capitalize()}s.  Bit 0, 1, 2: for an older load, execute, store; bit 3: "
+                "for its controller.",
+            )
+            for index, queue in enumerate(("load", "execute", "store"))
+        ),
     ),
 )
 
@@ -303,10 +316,10 @@ _FIRST_COUNTER: Final = 0x200
 _COUNTERS: Final = tuple(
     half
     for index, counter in enumerate(COUNTERS)
-    for half in _pair(
+    for half in pair(
         Register(
             f"COUNTER_{counter.name.upper()}",
-            _FIRST_COUNTER + index * 2 * _WORD_BYTES,
+            _FIRST_COUNTER + index * 2 * WORD_BYTES,
             Access.RO,
             counter.doc,
         )
@@ -314,7 +327,8 @@ _COUNTERS: Final = tuple(
 )
 
 REGISTERS: Final[Mapping[str, Register]] = {
-    register.name: register for register in (*_IDENTITY, *_CONTROL, *_RANGES, *_RING, *_COUNTERS)
+    register.name: register
+    for register in (*_IDENTITY, *_CONTROL, *_RANGES, *_RING, *_DEBUG, *_COUNTERS)
 }
 """By name, in the order of their offsets.
 

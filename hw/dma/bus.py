@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.registers import BUS_ID_BITS
 
 __all__ = [
     "PAGE_BYTES",
@@ -15,6 +16,7 @@ __all__ = [
     "Limits",
     "ReadBeat",
     "ReadPort",
+    "SharedReadPort",
     "WriteBeat",
     "WritePort",
     "WriteResponse",
@@ -71,6 +73,16 @@ class ReadPort(wiring.Signature):
         })
 
 
+class SharedReadPort(wiring.Signature):
+    """AR and R of several users, seen from the master; IDs tell whose a transfer is."""
+
+    def __init__(self, config: AcceleratorConfig):
+        identity = unsigned(BUS_ID_BITS)
+        request = data.StructLayout({"id": identity, "request": AddressRequest()})
+        beat = data.StructLayout({"id": identity, "beat": ReadBeat(config)})
+        super().__init__({"ar": Out(stream.Signature(request)), "r": In(stream.Signature(beat))})
+
+
 class WritePort(wiring.Signature):
     """AW, W and B, seen from the master."""
 
@@ -98,4 +110,5 @@ class Fault(data.StructLayout):
             "cause": Cause,
             "address": unsigned(64),
             "tag": unsigned(32),
+            "id": unsigned(BUS_ID_BITS),
         })

@@ -70,6 +70,10 @@ class Decoder(wiring.Component):
         No command is held.
     accepted : ``Out(1)``
         A command is accepted in this cycle.
+    number : ``Out(unsigned(TAG_BITS))``
+        Of the next command, from 0 since reset.
+    ended : ``Out(1)``
+        A command with nothing to do has come to its end.
     """
 
     commands: stream.Interface
@@ -77,6 +81,8 @@ class Decoder(wiring.Component):
     o: stream.Interface
     empty: Signal
     accepted: Signal
+    number: Signal
+    ended: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -86,6 +92,8 @@ class Decoder(wiring.Component):
             "o": Out(stream.Signature(Decoded(config))),
             "empty": Out(1),
             "accepted": Out(1),
+            "number": Out(unsigned(TAG_BITS)),
+            "ended": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -102,11 +110,12 @@ class Decoder(wiring.Component):
 
         # Stage 1: the command and its number.
         s1_command = Signal(COMMAND, reset_less=True)
-        s1_tag, count = Signal(TAG_BITS, reset_less=True), Signal(TAG_BITS)
+        s1_tag = Signal(TAG_BITS, reset_less=True)
         with m.If(~s1_valid | s1_moves):
             m.d.sync += s1_valid.eq(self.accepted)
         with m.If(self.accepted):
-            m.d.sync += [s1_command.eq(self.commands.p), s1_tag.eq(count), count.eq(count + 1)]
+            m.d.sync += [s1_command.eq(self.commands.p), s1_tag.eq(self.number)]
+            m.d.sync += self.number.eq(self.number + 1)
 
         # Stage 2: the operation, and its rows as first row and extent.
         m.submodules.configuration = configuration = Configuration(self.config)
@@ -117,6 +126,9 @@ class Decoder(wiring.Component):
         s2 = field_signals(Decoded(self.config), "s2")
         s2_hulls = [field_signals(Hull(), f"s2_hull_{index}") for index in range(HULLS)]
         s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
+        s1_left = Signal()  # In the cycle before.
+        m.d.sync += s1_left.eq(s1_valid & s1_moves)
+        m.d.comb += self.ended.eq(s1_left & ~s2_valid)
         with m.If(s1_moves):
             m.d.sync += s2_valid.eq(0)
         with m.If(s1_moves & s1_valid):

@@ -8,7 +8,7 @@ from amaranth.lib import data
 
 from celosia.isa.encoding import FUNCT_BITS, WORD_BITS, Instruction
 
-__all__ = ["COMMAND", "operands"]
+__all__ = ["COMMAND", "Completed", "operands"]
 
 COMMAND = data.StructLayout({
     "funct": unsigned(FUNCT_BITS),
@@ -16,6 +16,13 @@ COMMAND = data.StructLayout({
     "rs2": unsigned(WORD_BITS),
 })
 """A command as it arrives."""
+
+
+class Completed(data.StructLayout):
+    """Commands that end in a cycle, at most one of each kind."""
+
+    def __init__(self) -> None:
+        super().__init__({"load": 1, "execute": 1, "store": 1, "fence": 1, "nothing": 1})
 
 
 def operands(instruction: Instruction, command: data.View) -> SimpleNamespace:

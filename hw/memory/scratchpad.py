@@ -99,7 +99,9 @@ class Scratchpad(wiring.Component):
         config = self.config
         depth, bits = config.scratchpad_bank_rows, 8 * config.dim
         seed = None if self._seed is None else self._seed + index
-        memory = Memory(shape=unsigned(bits), depth=depth, init=garbage(depth, bits, seed))
+        # The attribute tells `celosia verilog` that a macro with one port will do.
+        init, attributes = garbage(depth, bits, seed), {"single_port": "1"}
+        memory = Memory(shape=unsigned(bits), depth=depth, init=init, attrs=attributes)
         m.submodules[f"bank_{index}"] = memory
         read, write = memory.read_port(), memory.write_port(granularity=8)
 

@@ -3,8 +3,10 @@
 import pytest
 
 from celosia.hw.accelerator import Accelerator
+from celosia.hw.counters import owner_number
+from celosia.hw.frontend.layouts import Completed
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import FLUSH, MVIN, MVIN_PARAM, Command
+from celosia.isa.encoding import CONFIG_ST, FENCE, FLUSH, MVIN, MVIN_PARAM, Command
 from celosia.isa.errors import Cause
 from tests.support.streams import send, simulate
 
@@ -46,6 +48,55 @@ def test_busy_covers_a_command_from_its_acceptance():
         assert ctx.get(dut.busy)
         await ctx.tick().repeat(4)
         assert not ctx.get(dut.busy)
-        assert ctx.get(dut.counters.commands) == 1
+
+    simulate(dut, testbench)
+
+
+def test_what_ends_is_told_once_per_command():
+    dut, ended = Accelerator(CONFIG), []
+    program = [FLUSH, MVIN, FENCE, CONFIG_ST, FENCE]
+
+    async def count(ctx):
+        async for _, _, completed, command in ctx.tick().sample(dut.completed, dut.events.command):
+            ended.extend(name for name, _ in Completed() if completed[name])
+            ended.extend(["command"] * command)
+
+    async def testbench(ctx):
+        await send(ctx, dut.commands, [command.encode()._asdict() for command in program])
+        await ctx.tick().until(~dut.busy)
+        await ctx.tick().repeat(2)
+
+    simulate(dut, testbench, background=[count])
+    # A load of no rows leaves nothing, too.
+    assert sorted(ended) == ["command"] * 5 + ["fence"] * 2 + ["nothing"] * 3
+
+
+def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
+    dut = Accelerator(CONFIG)
+    fault = {"valid": 1, "cause": Cause.WATCHDOG, "address": 5, "id": 1}
+
+    async def testbench(ctx):
+        await send(ctx, dut.commands, [FLUSH.encode()._asdict()] * 3)
+        ctx.set(dut.fault, fault)
+        await ctx.tick()
+        ctx.set(dut.fault, fault | {"cause": Cause.CYCLE_BUDGET})
+        await ctx.tick()
+        assert {name: ctx.get(dut.error[name]) for name in fault} == fault
+        assert ctx.get(dut.error.tag) == 3
+        assert not ctx.get(dut.commands.ready)
+        assert not ctx.get(dut.busy)
+
+    simulate(dut, testbench)
+
+
+def test_commands_on_their_way_count_as_busy():
+    dut = Accelerator(CONFIG)
+
+    async def testbench(ctx):
+        assert not ctx.get(dut.events.busy)
+        ctx.set(dut.pending, 1)
+        assert ctx.get(dut.events.busy)
+        assert ctx.get(dut.events.owner) == owner_number("wait_command")
+        assert not ctx.get(dut.busy)
 
     simulate(dut, testbench)
