@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celosia.isa.encoding import RING_ENTRY
 from celosia.sim.display import Steps
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
@@ -11,7 +12,7 @@ from celosia.sim.run import Outcome, RunOptions, run_workload
 from celosia.sim.speed import Speed, array_loop, measure_speed
 from celosia.sim.toolchain import find_compiler
 from celosia.sim.workloads import WorkloadOptions
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.driver.device import Issue, MemoryTiming
 
 __all__ = [
     "BENCHMARKS",
@@ -52,9 +53,10 @@ class Product:
         notes = (" B^T" if self.transpose_b else "", f" latency {self.latency}")
         return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
 
-    def options(self) -> RunOptions:
+    def options(self, issue: Issue = "stream") -> RunOptions:
         """How it is measured."""
         return RunOptions(
+            issue=issue,
             workload="matmul",
             preset="base",
             simulator="verilator",
@@ -89,17 +91,31 @@ class ProductLine:
     def reached(self) -> float | None:
         """What `Product.bound` bounds; None if the run was stopped."""
         total = self.report.total
-        if self.product.least_cycles is None or not total.cycles:
+        if self.least_cycles is None or not total.cycles:
             return total.utilization(self.report.setting.config)
-        return self.product.least_cycles / total.cycles
+        return self.least_cycles / total.cycles
 
     @property
     def limit(self) -> float | None:
         """What is possible, in the same unit."""
         total = self.report.total
-        if self.product.least_cycles is None or total.limit is None:
+        if self.least_cycles is None or total.limit is None:
             return total.limit_utilization(self.report.setting.config)
-        return self.product.least_cycles / total.limit.cycles
+        more = self._command_cycles
+        return self.least_cycles / (total.limit.cycles + more)
+
+    @property
+    def least_cycles(self) -> float | None:
+        """`Product.least_cycles`; a ring's commands share the bandwidth."""
+        least = self.product.least_cycles
+        return None if least is None else least + self._command_cycles
+
+    @property
+    def _command_cycles(self) -> float:
+        setting = self.report.setting
+        if setting.issue != "ring":
+            return 0
+        return self.report.total.commands * RING_ENTRY.size / setting.timing.bytes_per_cycle
 
     @property
     def right(self) -> bool:
@@ -119,14 +135,17 @@ class ProductLine:
 
 
 def run_products(
-    tell: Progress, runner: Runner = run_workload, products: Sequence[Product] = PRODUCTS
+    tell: Progress,
+    runner: Runner = run_workload,
+    products: Sequence[Product] = PRODUCTS,
+    issue: Issue = "stream",
 ) -> tuple[ProductLine, ...]:
     """Measure `products`, one after the other."""
     steps = Steps(tell, len(products))
     lines = []
     for product in products:
         steps.begin(product.name)
-        lines.append(ProductLine(product, runner(product.options(), steps).report))
+        lines.append(ProductLine(product, runner(product.options(issue), steps).report))
     return tuple(lines)
 
 
@@ -158,12 +177,17 @@ class Bench:
         }
 
 
-def run_bench(names: Sequence[str], tell: Progress, command_line: Sequence[str] = ()) -> Bench:
-    """Measure the benchmarks called `names`."""
+def run_bench(
+    names: Sequence[str],
+    tell: Progress,
+    command_line: Sequence[str] = (),
+    issue: Issue = "stream",
+) -> Bench:
+    """Measure the benchmarks called `names`; `issue` is for those of `PRODUCTS`."""
     if "speed" in names:
         array_loop(find_compiler())  # What is missing is said at once, not after minutes.
     return Bench(
-        products=run_products(tell) if "products" in names else None,
+        products=run_products(tell, issue=issue) if "products" in names else None,
         speed=measure_speed(tell) if "speed" in names else None,
         command_line=tuple(command_line),
     )

@@ -5,21 +5,24 @@ the hash of what it is made from.  The model of a configuration is found by the 
 *sources* first, because writing Verilog takes seconds; then by the hash of the Verilog.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import import_module, metadata
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTERS
+from celosia.sim.build_options import USUAL, BuildOptions
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
 from celosia.sim.sink import sink_logic
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
-from celosia.sim.verilog import TOP_NAME, generate_verilog
+from celosia.sim.verilog import to_verilog
 
-__all__ = ["BuildOptions", "bench_library", "build_model", "model_library"]
+__all__ = ["MODEL_TOP", "bench_library", "build_model", "model_key", "model_library"]
+
+MODEL_TOP = "celosia_axi"
+"""The module that is simulated."""
 
 _HERE = Path(__file__).parent
 _HARNESS = _HERE / "harness"
@@ -37,27 +40,21 @@ _COMPILE = (
 # --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
 # on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
 _VERILATE = (
-    *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
+    *("--cc", "--prefix", "Vtop", "--top-module", MODEL_TOP, "--Mdir", "model"),
     *("-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert"),
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildOptions:
-    """How a model is built.  What it computes is the same with every choice."""
-
-    fast_signs: bool = True
-    """Replace Verilator's sign extension (`fast_signs.h`)."""
-
-
 def model_library(
     config: AcceleratorConfig,
-    options: BuildOptions = BuildOptions(),
+    options: BuildOptions = USUAL,
     progress: Progress = silent,
+    write: Callable[[AcceleratorConfig], str] | None = None,
 ) -> Path:
     """The shared library that simulates the accelerator of `config`.
 
+    `write` writes its Verilog, if not as usual.
     Raises `EnvironmentProblem` when it is not in the cache and a tool to build it is missing.
     """
 
@@ -67,17 +64,22 @@ def model_library(
 
     def build() -> Path:
         progress("writing the Verilog", None)
-        return build_model(generate_verilog(config), config, options, progress)
+        return build_model((write or _write)(config), config, options, progress)
 
-    key = digest([*_identities(options), *_rtl_sources(), repr(asdict(config))])
-    library = cache_directory() / "models" / cached(f"index/{key}", make).read_text()
+    made = cached(f"index/{model_key(config, options)}", make)
+    library = cache_directory() / "models" / made.read_text()
     return library if library.exists() else build()
+
+
+def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:
+    """Names all that the model of a configuration is made from."""
+    return digest([*_identities(options), *_rtl_sources(), repr(asdict(config))])
 
 
 def build_model(
     verilog: str,
     config: AcceleratorConfig,
-    options: BuildOptions = BuildOptions(),
+    options: BuildOptions = USUAL,
     progress: Progress = silent,
 ) -> Path:
     """The shared library that simulates `verilog`, which has the ports of `config`."""
@@ -85,10 +87,10 @@ def build_model(
 
     def make(work: Path) -> Path:
         progress("translating the Verilog to C++", None)
-        (work / f"{TOP_NAME}.v").write_text(sink_logic(verilog))
+        (work / f"{MODEL_TOP}.v").write_text(verilog if options.wave else sink_logic(verilog))
         (work / "ports.h").write_text(_ports(config))
         run_tools(
-            [[verilator.binary, *_VERILATE, f"{TOP_NAME}.v"]],
+            [[verilator.binary, *_VERILATE, *options.verilate, f"{MODEL_TOP}.v"]],
             work,
             VERILATOR_ROOT=str(verilator.root),
         )
@@ -123,7 +125,8 @@ def _compile_model(
     often = [part for part in parts if part not in rare]
     signs = ["-include", "fast_signs.h"] if options.fast_signs else []
     command = [*compiler.command, *_COMPILE, *_includes(verilator), "-I.", "-Imodel"]
-    runtime = _runtime_name(compiler, verilator)
+    command += options.compile
+    runtime = _runtime_name(compiler, verilator, options)
     # What runs once, to set up a model, is most of the code: it is not worth optimizing.
     jobs = [
         [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
@@ -134,7 +137,8 @@ def _compile_model(
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
     library = work / "model.so"
-    run_tools([[*compiler.command, "-shared", "-pthread", *objects, "-o", str(library)]], work)
+    link = [*compiler.command, "-shared", "-pthread", *objects, *options.link, "-o", str(library)]
+    run_tools([link], work)
     return library
 
 
@@ -144,10 +148,15 @@ def _unit(work: Path, name: str, sources: list[Path]) -> list[str]:
     return ["-c", f"{name}.cpp", "-o", f"{name}.o"]
 
 
-def _runtime_name(compiler: Compiler, verilator: Verilator) -> str:
-    """Where Verilator's own runtime is in the cache: the same for all models."""
-    source = (_HARNESS / "runtime.cpp").read_text()
-    return f"runtime/{digest([compiler.identity, verilator.identity, *_COMPILE, source])}.o"
+def _write(config: AcceleratorConfig) -> str:
+    # Not before it is needed: whoever finds a model in the cache does without the RTL.
+    return to_verilog(import_module("celosia.hw.axi_top").AxiTop(config), MODEL_TOP)
+
+
+def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
+    """Where Verilator's own runtime is in the cache: the same for all models of a kind."""
+    source, flags = (_HARNESS / "runtime.cpp").read_text(), [*_COMPILE, *options.compile]
+    return f"runtime/{digest([compiler.identity, verilator.identity, *flags, source])}.o"
 
 
 def _includes(verilator: Verilator) -> list[str]:
@@ -157,12 +166,7 @@ def _includes(verilator: Verilator) -> list[str]:
 
 def _ports(config: AcceleratorConfig) -> str:
     """The C++ header that tells the harness what depends on the configuration."""
-    counters = " ".join(f"X({counter.name})" for counter in COUNTERS)
-    return (
-        "#pragma once\n"
-        f"#define CELOSIA_BUS_BYTES {config.bus_bytes}\n"
-        f"#define CELOSIA_COUNTERS(X) {counters}\n"
-    )
+    return f"#pragma once\n#define CELOSIA_BUS_BYTES {config.bus_bytes}\n"
 
 
 def _identities(options: BuildOptions) -> Iterable[str]:
@@ -172,6 +176,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
     yield from _texts([*_cpp_sources(), _HERE / "build.py", _HERE / "sink.py"])
+    if options.wave:
+        yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
 
 
 def _rtl_sources() -> Iterable[str]:

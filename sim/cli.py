@@ -15,19 +15,32 @@ from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.document import write_documents
+from celosia.sim.export.choices import Memories, TopChoice
+from celosia.sim.export.files import check_destinations
+from celosia.sim.faults import parse_fault, parse_stalls
 from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
 from celosia.sim.options import (
+    BudgetOption,
+    ChannelStallOption,
+    FaultOption,
     FileOption,
+    IssueChoice,
+    IssueOption,
     JsonOption,
     LatencyOption,
+    LateReadyOption,
     OutType,
     PresetOption,
     RateOption,
+    ReorderOption,
     SeedOption,
     SetOption,
     SimOption,
     Simulator,
     StallOption,
+    WaveOption,
+    WaveScopeOption,
+    WaveWindowOption,
 )
 from celosia.sim.output import (
     STANDARD_INPUT,
@@ -42,6 +55,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
+from celosia.sim.wave.request import parse_request
 from celosia.sim.workloads import WORKLOADS, WorkloadOptions
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.driver.device import MemoryTiming
@@ -117,14 +131,20 @@ def run(
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
+    issue: IssueOption = IssueChoice.STREAM,
+    cycle_budget: BudgetOption = 0,
     latency: LatencyOption = MemoryTiming.latency,
     rate: RateOption = MemoryTiming.bytes_per_cycle,
     stalls: StallOption = MemoryTiming.stall_percent,
+    channel_stalls: ChannelStallOption = None,
+    reorder: ReorderOption = False,
+    late_ready: LateReadyOption = False,
+    faults: FaultOption = None,
     seed: SeedOption = MemoryTiming.seed,
     json: JsonOption = None,
-    wave: Annotated[
-        Path | None, typer.Option(metavar="FILE.vcd", help="Write a waveform (amaranth).")
-    ] = None,
+    wave: WaveOption = None,
+    wave_window: WaveWindowOption = None,
+    wave_scope: WaveScopeOption = None,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     options = RunOptions(
@@ -132,7 +152,18 @@ def run(
         simulator=simulator.value,
         preset=preset,
         overrides=tuple(overrides or ()),
-        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
+        timing=MemoryTiming(
+            latency=latency,
+            bytes_per_cycle=rate,
+            stall_percent=stalls,
+            channel_stalls=parse_stalls(channel_stalls or ()),
+            reorder=reorder,
+            ready_after_valid=late_ready,
+            faults=tuple(parse_fault(fault) for fault in faults or ()),
+            seed=seed,
+        ),
+        issue=issue.value,
+        cycle_budget=cycle_budget,
         details=WorkloadOptions(
             shape=shape,
             a=a,
@@ -146,10 +177,10 @@ def run(
             out_type=out_type.value if out_type else None,
             text=text,
         ),
-        wave=wave,
+        wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         command_line=_command_line(),
     )
-    for path in (json, out, wave):
+    for path in (json, out):
         check_destination(path)
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
@@ -169,6 +200,7 @@ def bench(
         str | None, typer.Argument(metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all.")
     ] = None,
     *,
+    issue: IssueOption = IssueChoice.STREAM,
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound."""
@@ -176,7 +208,7 @@ def bench(
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
     check_destination(json)
     with progress_bar() as tell:
-        measured = run_bench([name] if name else BENCHMARKS, tell, _command_line())
+        measured = run_bench([name] if name else BENCHMARKS, tell, _command_line(), issue.value)
     print_bench(table_console(json), measured)
     if json:
         write_file(json, as_json(measured.document()))
@@ -189,18 +221,30 @@ def verilog(
     *,
     preset: PresetOption = "base",
     overrides: SetOption = None,
+    top: Annotated[
+        TopChoice, typer.Option(help="core: with a command stream; axi: with registers and a ring.")
+    ] = TopChoice.CORE,
+    memories: Annotated[
+        Memories, typer.Option(help="blackbox: instances of modules to be replaced by macros.")
+    ] = Memories.INFERRED,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.v",
+            help="FILE.f lists the files, FILE.md describes ports; - is standard output.",
+        ),
     ] = STANDARD_OUTPUT,
 ) -> None:
     """Write the accelerator as Verilog, the same text whenever the RTL is the same."""
     config = resolve_config(preset or "base", overrides or ())
-    check_destination(output)
+    check_destinations(output, memories)
     with progress_bar() as tell:
         tell("writing the Verilog", None)
         # Loads Amaranth, which no other command needs.
-        text = import_module("celosia.sim.verilog").generate_verilog(config)
-    write_file(output, text)
+        writer = import_module("celosia.sim.export.write")
+        writer.write_verilog(config, top, memories, output)
 
 
 @config_app.command("show")

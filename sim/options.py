@@ -9,17 +9,27 @@ import typer
 from celosia.isa.presets import PRESETS
 
 __all__ = [
+    "BudgetOption",
+    "ChannelStallOption",
+    "FaultOption",
     "FileOption",
+    "IssueChoice",
+    "IssueOption",
     "JsonOption",
+    "LateReadyOption",
     "LatencyOption",
     "OutType",
     "PresetOption",
     "RateOption",
+    "ReorderOption",
     "SeedOption",
     "SetOption",
     "SimOption",
     "Simulator",
     "StallOption",
+    "WaveOption",
+    "WaveScopeOption",
+    "WaveWindowOption",
 ]
 
 
@@ -38,7 +48,15 @@ class OutType(StrEnum):
     INT32 = "int32"
 
 
+class IssueChoice(StrEnum):
+    """How commands reach the accelerator."""
+
+    STREAM = "stream"
+    RING = "ring"
+
+
 _MEMORY = "Memory"
+_WAVES = "Waveforms"
 
 PresetOption = Annotated[
     str | None,
@@ -53,6 +71,20 @@ SetOption = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Replace one parameter (repeatable)."),
 ]
 SimOption = Annotated[Simulator, typer.Option("--sim", help="What runs the program.")]
+IssueOption = Annotated[
+    IssueChoice,
+    typer.Option("--issue", help="Commands come from a port, or from a ring in memory."),
+]
+BudgetOption = Annotated[
+    int,
+    typer.Option(
+        "--cycle-budget",
+        min=0,
+        max=2**64 - 1,
+        metavar="CYCLES",
+        help="Stop a program with an error after so many busy cycles; 0: never.",
+    ),
+]
 FileOption = Annotated[
     Path | None, typer.Option(metavar="FILE.npy", help="matmul: an operand, in this file.")
 ]
@@ -104,5 +136,66 @@ StallOption = Annotated[
         metavar="PERCENT",
         help="Chance that a channel of the memory refuses in a cycle.",
         rich_help_panel=_MEMORY,
+    ),
+]
+ChannelStallOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mem-channel-stall",
+        metavar="CHANNEL=PERCENT",
+        help="Another chance for ar, r, aw, w or b (repeatable).",
+        rich_help_panel=_MEMORY,
+    ),
+]
+ReorderOption = Annotated[
+    bool,
+    typer.Option(
+        "--mem-reorder",
+        help="Responses keep their order within an ID only, and take up to twice the latency.",
+        rich_help_panel=_MEMORY,
+    ),
+]
+LateReadyOption = Annotated[
+    bool,
+    typer.Option(
+        "--mem-late-ready",
+        help="Ready waits for valid, and that of AW for write data, too.",
+        rich_help_panel=_MEMORY,
+    ),
+]
+FaultOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mem-fault",
+        metavar="WAY:PLACE:RESPONSE",
+        help="Fail bursts: read|write, an address or #NUMBER, slverr|decerr (repeatable).",
+        rich_help_panel=_MEMORY,
+    ),
+]
+WaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--wave",
+        metavar="FILE.vcd|.fst",
+        help="Write a waveform, and views of it for GTKWave and Surfer (amaranth, verilator).",
+        rich_help_panel=_WAVES,
+    ),
+]
+WaveWindowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wave-window",
+        metavar="START:STOP",
+        help="Only cycles from START to before STOP; either may be left out.",
+        rich_help_panel=_WAVES,
+    ),
+]
+WaveScopeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wave-scope",
+        metavar="PATH",
+        help="Only signals in this scope (celosia_axi.accelerator.load), and those in words.",
+        rich_help_panel=_WAVES,
     ),
 ]

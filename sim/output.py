@@ -19,6 +19,7 @@ __all__ = [
     "open_atomically",
     "read_bytes",
     "read_text",
+    "replace_atomically",
     "write_array",
     "write_file",
 ]
@@ -115,17 +116,27 @@ def write_array(path: str | Path, array: NDArray[Any]) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(target: str) -> Iterator[BinaryIO]:
+def replace_atomically(path: str | Path) -> Iterator[Path]:
+    """A new, empty file that takes the place of `path` when the block ends without an exception.
+
+    It is beside its destination, and gone after a failure.
+    """
+    target = os.path.realpath(path)
     temporary = f"{target}.{os.getpid()}.partial"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
+        yield Path(temporary)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def _replacing(target: str) -> Iterator[BinaryIO]:
+    with replace_atomically(target) as temporary, open(temporary, "wb") as file:
+        yield file
 
 
 def _is_special(path: Path) -> bool:

@@ -12,32 +12,32 @@ __all__ = ["ENTRY_BYTES", "replay"]
 
 ENTRY_BYTES = 24
 """Bytes of one command in the ring's image."""
+RUN_OVER = 0
+"""The simulation ends with the program, too."""
 
 
-def replay(library: str, folder: str, seed: int, base: int, edges: int) -> bytes:
+def replay(library: str, folder: str, seed: int, edges: int) -> bytes:
     """Run `edges` cycles of the program in `folder` on the model `library`; what memory then holds.
 
-    The folder has `bench` (the C structure `BenchConfig`), `memory` (all of device memory, from
-    address `base` on) and `ring` (the commands).
+    The folder has `bench` (the C structure `BenchConfig`), `memory` (all of device memory) and
+    `ring` (the commands).
     """
     model = ctypes.CDLL(library)
     for name, result, arguments in (
         ("celosia_create", c_void_p, [c_char_p, c_uint32]),
-        ("celosia_permit", None, [c_void_p, c_uint64, c_uint64]),
         ("celosia_memory", c_void_p, [c_void_p]),
         ("celosia_load", None, [c_void_p, c_char_p, c_uint64]),
-        ("celosia_run", c_uint32, [c_void_p, c_uint64]),
+        ("celosia_run", None, [c_void_p, c_uint64, c_uint32]),
         ("celosia_destroy", None, [c_void_p]),
     ):
         function = getattr(model, name)
         function.restype, function.argtypes = result, arguments
     image, ring = _read(folder, "memory"), _read(folder, "ring")
     handle = model.celosia_create(_read(folder, "bench"), seed)
-    model.celosia_permit(handle, base, base + len(image) - 1)
     memory = model.celosia_memory(handle)
     ctypes.memmove(memory, image, len(image))
     model.celosia_load(handle, ring, len(ring) // ENTRY_BYTES)
-    model.celosia_run(handle, edges)  # Ends with the program, too.
+    model.celosia_run(handle, edges, RUN_OVER)
     result = ctypes.string_at(memory, len(image))
     model.celosia_destroy(handle)
     return result

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
-from celosia.sw.driver.device import DeviceError, MemoryTiming
+from celosia.sw.driver.device import DeviceError, Issue, MemoryTiming
 from celosia.sw.limits import Limit, total_limit
 
 __all__ = [
@@ -37,7 +37,7 @@ class Failure:
 
     message: str
     cause: str
-    """A name of `celosia.isa.errors.Cause`; ``NONE``: the watchdog fired."""
+    """A name of `celosia.isa.errors.Cause`; ``NONE``: the simulator gave it up."""
     command: int | None = None
     """Index of the command that is to blame, if one is."""
 
@@ -103,6 +103,8 @@ class Setting:
     simulator: str
     config: AcceleratorConfig
     timing: MemoryTiming
+    issue: Issue = "stream"
+    cycle_budget: int = 0
     command_line: Sequence[str] = ()
 
     @property
@@ -172,12 +174,10 @@ class Report:
             "schema": RUN_SCHEMA,
             "preset": setting.preset,
             "simulator": setting.simulator,
+            "issue": setting.issue,
+            "cycle_budget": setting.cycle_budget or None,
             "seed": setting.seed,
-            "memory": {
-                "latency": setting.timing.latency,
-                "bytes_per_cycle": setting.timing.bytes_per_cycle,
-                "stall_percent": setting.timing.stall_percent,
-            },
+            "memory": _memory_keys(setting.timing),
             "config": asdict(setting.config),
             "weights_prepacked": False,
             "versions": versions(),
@@ -243,6 +243,18 @@ def _git(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def _memory_keys(timing: MemoryTiming) -> dict[str, Any]:
+    return {
+        "latency": timing.latency,
+        "bytes_per_cycle": timing.bytes_per_cycle,
+        "stall_percent": timing.stall_percent,
+        "channel_stalls": dict(timing.channel_stalls),
+        "reorder": timing.reorder,
+        "ready_after_valid": timing.ready_after_valid,
+        "faults": [str(fault) for fault in timing.faults],
+    }
 
 
 def _limit_keys(part: Measurement, config: AcceleratorConfig) -> dict[str, Any] | None:

@@ -10,26 +10,27 @@ from amaranth.lib import wiring
 from amaranth.sim import Simulator
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTERS
 from celosia.sim.build import bench_library
 from celosia.sim.harness.binding import (
     RESET_EDGES,
-    UNITS,
     BenchConfig,
     BenchPins,
     ChipPins,
-    Inspection,
+    Goal,
     State,
-    bench_config,
     bind,
 )
+from celosia.sim.harness.settings import bench_config
 from celosia.sim.progress import Progress, silent
 from celosia.sim.rtl_device import DEFAULT_TIMING, MEMORY_BYTES, RtlDevice, Setup
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.driver.device import MemoryTiming
 
-__all__ = ["AmaranthDevice"]
+__all__ = ["DOMAIN", "PERIOD", "AmaranthDevice"]
 
-_PERIOD = 1e-6
+PERIOD = 1e-6
+"""Of the clock, in the simulator's seconds."""
+DOMAIN = "bench"
+"""Of the clock, in the simulator."""
 
 
 class AmaranthDevice(RtlDevice):
@@ -37,7 +38,7 @@ class AmaranthDevice(RtlDevice):
 
     `top` is the accelerator if it is not that of `config`.  The constructor raises
     `EnvironmentProblem` when there is no C++ compiler for the memory model, and `ValueError` for a
-    timing or a size that no memory has.
+    timing or a size that no memory has, or an accelerator of another configuration.
     """
 
     name = "amaranth"
@@ -54,21 +55,21 @@ class AmaranthDevice(RtlDevice):
         library = bind(bench_library())
         library.celosia_create.argtypes = [POINTER(BenchConfig)]
         handle = library.celosia_create(byref(bench))
-        super().__init__(
-            Setup(config, timing, memory_bytes, progress), library, handle, bench.watchdog
-        )
-        self._limits = (MEMORY_BASE, MEMORY_BASE + memory_bytes - 1)
-        self._top: Any = top or import_module("celosia.hw.top").Top(config, memory_seed=timing.seed)
+        super().__init__(Setup(config, timing, memory_bytes, progress), library, handle)
+        axi_top = import_module("celosia.hw.axi_top").AxiTop
+        self._top: Any = top or axi_top(config, memory_seed=timing.seed)
         self._edges = self._resetting = 0
-        self._inspection = Inspection()
+        self._goal = Goal.RUN_OVER
         self._simulator = self._make_simulator()
-        self._reset()
+        self.power_on()
 
     def _make_simulator(self) -> Simulator:
         m = Module()
-        self._domain: Any = ClockDomain("sync")
-        m.domains.sync = self._domain
         m.submodules.top = self._top
+        # The same signal as in the top: a copy would rise later.
+        domain: Any = ClockDomain(DOMAIN, reset_less=True)
+        domain.clk = self._top.clk
+        m.domains += domain
         # Packed and unpacked by the simulated design, which is compiled; a testbench is not.
         self._chip = Signal(8 * sizeof(ChipPins))
         self._pins = Signal(8 * sizeof(BenchPins))
@@ -77,60 +78,41 @@ class AmaranthDevice(RtlDevice):
             Cat(_packed(BenchPins, _bench_values(self._top))).eq(self._pins),
         ]
         simulator = Simulator(m)
-        simulator.add_clock(_PERIOD, domain="sync")
+        simulator.add_clock(PERIOD, domain=DOMAIN)
         simulator.add_testbench(self._bench, background=True)
         return simulator
 
     async def _bench(self, ctx: Any) -> None:
         """Exchange pins with the bench at every rising edge, for ever."""
-        inspection = Cat(_packed(Inspection, _inspection_values(self._top)))
-        sampled, driven = ChipPins(), BenchPins()
-        limits, shown = None, b""
+        sampled, driven, shown = ChipPins(), BenchPins(), b""
         while True:
             if self._resetting:
                 ctx.set(self._pins, 0)
-                ctx.set(self._domain.rst, 1)
+                ctx.set(self._top.rst, 1)
                 for _ in range(self._resetting):
-                    await ctx.tick()
-                ctx.set(self._domain.rst, 0)
+                    await ctx.tick(DOMAIN)
+                ctx.set(self._top.rst, 0)
                 self._resetting, shown = 0, b""
-                self._inspection = _unpacked(Inspection, ctx.get(inspection))
-            if limits != self._limits:
-                limits = self._limits
-                self._set_limits(ctx)
-            *_, word = await ctx.tick().sample(self._chip)
+            *_, word = await ctx.tick(DOMAIN).sample(self._chip)
             if self._resetting:
                 continue
             memmove(byref(sampled), word.to_bytes(sizeof(ChipPins), "little"), sizeof(ChipPins))
-            running = self._library.celosia_edge(self._handle, byref(sampled), byref(driven))
+            going = self._library.celosia_edge(
+                self._handle, byref(sampled), byref(driven), self._goal
+            )
             image = string_at(addressof(driven), sizeof(BenchPins))
             if image != shown:
                 ctx.set(self._pins, int.from_bytes(image, "little"))
                 shown = image
-            self._edges -= 1
-            if not running:
-                self._edges = 0
-                self._inspection = _unpacked(Inspection, ctx.get(inspection))
+            self._edges = self._edges - 1 if going else 0
 
-    def _set_limits(self, ctx: Any) -> None:
-        base, limit = self._limits
-        for kind in ("read", "write"):
-            ctx.set(getattr(self._top, f"{kind}_base"), base)
-            ctx.set(getattr(self._top, f"{kind}_limit"), limit)
-
-    def permit(self, base: int, limit: int) -> None:
-        self._limits = (base, limit)
-
-    def _advance(self, edges: int) -> None:
-        self._edges = edges
+    def _advance(self, edges: int, goal: Goal) -> None:
+        self._edges, self._goal = edges, goal
         try:
             while self._edges > 0:
                 self._simulator.advance()
         except AssertionError as error:
             self._library.celosia_stop(self._open(), State.ASSERTION, str(error).encode())
-
-    def _inspect(self) -> Inspection:
-        return self._inspection
 
     def _reset(self) -> None:
         self._library.celosia_reset(self._open())
@@ -163,10 +145,6 @@ def _structure(kind: type) -> type[Structure]:
     return kind
 
 
-def _unpacked(structure: type[Structure], word: int) -> Any:
-    return structure.from_buffer_copy(word.to_bytes(sizeof(structure), "little"))
-
-
 def _chip_values(top: Any) -> dict[str, Any]:
     return {
         "memory": {
@@ -181,10 +159,21 @@ def _chip_values(top: Any) -> dict[str, Any]:
             "w_last": top.m_axi_wlast,
             "b_ready": top.m_axi_bready,
         },
-        "progress": top.counter_array_rows + top.counter_array_padding,
+        "lite": {
+            "r_data": top.s_axi_rdata,
+            "aw_ready": top.s_axi_awready,
+            "w_ready": top.s_axi_wready,
+            "b_valid": top.s_axi_bvalid,
+            "b_response": top.s_axi_bresp,
+            "ar_ready": top.s_axi_arready,
+            "r_valid": top.s_axi_rvalid,
+            "r_response": top.s_axi_rresp,
+        },
         "cmd_ready": top.cmd_ready,
         "busy": top.busy,
-        "error_cause": top.error_cause,
+        "error": top.error,
+        "progress": top.progress,
+        "interrupt": top.interrupt,
     }
 
 
@@ -195,6 +184,10 @@ def _address(top: Any, channel: str) -> dict[str, Any]:
         "size": "size",
         "burst": "burst",
         "id": "id",
+        "lock": "lock",
+        "cache": "cache",
+        "protection": "prot",
+        "quality": "qos",
     }
     return {name: getattr(top, f"m_axi_{channel}{port}") for name, port in fields.items()}
 
@@ -216,16 +209,15 @@ def _bench_values(top: Any) -> dict[str, Any]:
         },
         "command": {"funct": top.cmd_funct, "rs1": top.cmd_rs1, "rs2": top.cmd_rs2},
         "command_valid": top.cmd_valid,
-    }
-
-
-def _inspection_values(top: Any) -> dict[str, Any]:
-    return {
-        "error_address": top.error_address,
-        "error_tag": top.error_tag,
-        "error_cause": top.error_cause,
-        "busy": top.busy,
-        "queued": [getattr(top, f"queued_{unit}") for unit in UNITS],
-        "waits": [getattr(top, f"waits_{unit}") for unit in UNITS],
-        "counters": [getattr(top, f"counter_{counter.name}") for counter in COUNTERS],
+        "lite": {
+            "aw_address": top.s_axi_awaddr,
+            "w_data": top.s_axi_wdata,
+            "ar_address": top.s_axi_araddr,
+            "aw_valid": top.s_axi_awvalid,
+            "w_valid": top.s_axi_wvalid,
+            "w_strobe": top.s_axi_wstrb,
+            "b_ready": top.s_axi_bready,
+            "ar_valid": top.s_axi_arvalid,
+            "r_ready": top.s_axi_rready,
+        },
     }

@@ -1,156 +1,172 @@
-"""What the two RTL simulators have in common: everything but the RTL itself."""
+"""A device that simulates the RTL: everything that its two simulators have in common."""
 
 import ctypes
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, Command, pack_ring
-from celosia.isa.events import COUNTER_BITS, COUNTERS
-from celosia.sim.diagnosis import device_error
-from celosia.sim.harness.binding import Inspection, State, Status
-from celosia.sim.progress import Progress
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming, RunResult
+from celosia.sim.diagnosis import Stop, device_error
+from celosia.sim.harness.binding import Goal, State, Status
+from celosia.sim.harness.settings import RING_BYTES, patience, ring_base
+from celosia.sim.simulation import Setup, Simulation
+from celosia.sw.driver.device import (
+    MEMORY_BASE,
+    DeviceError,
+    Issue,
+    MemoryTiming,
+    RunResult,
+)
+from celosia.sw.driver.host import Host, Range
+from celosia.sw.driver.ring import CommandRing, StoppedError
 
-__all__ = ["DEFAULT_TIMING", "MEMORY_BYTES", "RtlDevice", "Setup"]
+__all__ = ["DEFAULT_TIMING", "MEMORY_BYTES", "RING_ENTRIES", "RtlDevice", "Setup"]
 
-MEMORY_BYTES = 64 << 20
+MEMORY_BYTES: Final = 64 << 20
 """Memory of a device, if nothing else is said."""
 
-DEFAULT_TIMING = MemoryTiming()
+RING_ENTRIES: Final = RING_BYTES // RING_ENTRY.size
 
-_BATCH_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a device is made from."""
-
-    config: AcceleratorConfig
-    timing: MemoryTiming
-    memory_bytes: int
-    progress: Progress
+DEFAULT_TIMING: Final = MemoryTiming()
 
 
-class RtlDevice(ABC):
-    """A `Device` that simulates the RTL, with the bench of `harness/bench.h` around it.
+class RtlDevice(Simulation):
+    """A `Device` that drives the simulated accelerator through its registers.
 
     Memory (all zero at first), local memories (seeded garbage at first) and configuration keep
-    their contents from one `run` to the next.  After a run that ended with an error, or was
-    interrupted, the accelerator is reset before the next one; memory and local memories stay.
+    their contents from one `run` to the next.  An error is cleared before the next run, which only
+    local memories survive; what stays busy, or was interrupted, is reset.
     """
 
-    name: str
+    def __init__(self, setup: Setup, library: ctypes.CDLL, handle: int):
+        super().__init__(setup, library, handle)
+        self.host = Host(self)
+        """The driver of its registers."""
+        self.ring_entries = RING_ENTRIES
+        """Of the ring that `run` uses; at most `RING_ENTRIES`."""
+        self._limits = Range(MEMORY_BASE, MEMORY_BASE + setup.memory_bytes - 1)
+        self._cycle_budget = 0
+        self._told: tuple[Range, Range, int] | None = None  # What the registers hold.
+        self._commands = 0  # Run since the accelerator began to count them.
+        self._share_of = 0  # Commands of this run.
+        self._clean = True
 
-    def __init__(self, setup: Setup, library: ctypes.CDLL, handle: int, patience: int):
-        self.config = setup.config
-        self.timing = setup.timing
-        self.memory_bytes = setup.memory_bytes
-        self._progress = setup.progress
-        self._library = library
-        self._handle: int | None = handle
-        self._patience = patience
-        self._memory: int = library.celosia_memory(handle)
-        self._must_reset = False
+    def power_on(self) -> None:
+        """Reset it and look whether it is what it must be: the last step of a constructor.
 
-    @abstractmethod
-    def _advance(self, edges: int) -> None:
-        """Simulate up to `edges` clock cycles, fewer if the run ends."""
+        Raises `IdentityError` if it is not an accelerator of this configuration.
+        """
+        self._restart()
+        self.host.identify(self.config)
 
-    @abstractmethod
-    def _inspect(self) -> Inspection:
-        """The accelerator's outputs as they are."""
-
-    @abstractmethod
-    def _reset(self) -> None:
-        """Reset the accelerator and the bench."""
-
-    @abstractmethod
     def permit(self, base: int, limit: int) -> None:
         """Let programs read and write `base` to `limit`, both included.
 
         At first that is exactly the device's memory.
         """
+        self._limits = Range(base, limit)
 
-    def write(self, address: int, data: bytes) -> None:
-        """Copy `data` into device memory.  Raises `ValueError` outside of it."""
-        ctypes.memmove(self._host(address, len(data)), bytes(data), len(data))
+    def limit_cycles(self, budget: int) -> None:
+        """Stop programs with an error after so many busy cycles in a row; 0: never."""
+        self._cycle_budget = budget
 
-    def read(self, address: int, size: int) -> bytes:
-        """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
-        return ctypes.string_at(self._host(address, size), size)
+    def read_register(self, name: str) -> int:
+        """A register or a 64-bit pair of `celosia.isa.registers`.
 
-    def run(self, program: Sequence[Command]) -> RunResult:
+        Raises `ValueError` for an unknown name, `RegisterError` for an answer that is not OKAY.
+        """
+        return self.host.registers.read(name)
+
+    def write_register(self, name: str, value: int) -> None:
+        """Give a register or a pair a value; raises as `read_register` does."""
+        self.host.registers.write(name, value)
+        self._told = None
+
+    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
         """Execute `program` to completion.
 
-        `bench.h` defines which cycles count.  Raises `DeviceError` when the error register is set,
-        nothing moves any more, a rule of the memory port is broken or an assertion fails.
+        `bench.h` defines which cycles count.  Raises `DeviceError` when an error is recorded,
+        nothing moves any more, a rule of a port is broken or an assertion fails.
         """
-        handle = self._open()
-        image = _image(program)
-        if self._must_reset:
-            self._reset()
-        self._must_reset = True
-        before = self._inspect().counters[:]
-        self._library.celosia_load(handle, image, len(image) // RING_ENTRY.size)
-        seconds = self._simulate(len(program))
-        status, chip = self._status(), self._inspect()
-        if status.state != State.DONE:
-            raise device_error(program, status, chip, self._patience)
-        self._must_reset = False
-        return RunResult(status.cycles, _difference(before, chip.counters[:]), seconds)
-
-    def traffic(self) -> dict[str, int]:
-        """What the memory has moved since the device was opened: beats, bytes, bursts."""
-        counts = self._status().counts
-        return {name: getattr(counts, name) for name, *_ in counts._fields_}
-
-    def close(self) -> None:
-        """Give back memory.  The device is of no use afterwards."""
-        if self._handle is not None:
-            self._library.celosia_destroy(self._handle)
-            self._handle = None
-
-    def __enter__(self) -> "RtlDevice":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def _simulate(self, commands: int) -> float:
-        """Run until the run is over; CPU seconds.  Comes up for air every tenth of a second."""
-        edges, begin = 100, time.process_time()
-        while (status := self._status()).state == State.RUNNING:
-            share = status.accepted / commands if commands else 1.0
-            self._progress(f"simulated {status.cycles:,} cycles", share)
-            start = time.perf_counter()
-            self._advance(edges)
-            elapsed = time.perf_counter() - start
-            edges = max(100, min(4 * edges, int(edges * _BATCH_SECONDS / max(elapsed, 1e-6))))
-        return time.process_time() - begin
-
-    def _status(self) -> Status:
-        status = Status()
-        self._library.celosia_status(self._open(), ctypes.byref(status))
-        return status
-
-    def _host(self, address: int, size: int) -> int:
         self._open()
-        offset = address - MEMORY_BASE
-        if size < 0 or offset < 0 or offset + size > self.memory_bytes:
-            last = MEMORY_BASE + self.memory_bytes - 1
-            raise ValueError(
-                f"memory: {size} bytes at {address:#x} are not within {MEMORY_BASE:#x}..{last:#x}"
-            )
-        return self._memory + offset
+        image = _image(program)
+        self._make_ready(issue)
+        self._clean = False
+        self._share_of = len(program)
+        begin = time.process_time()
+        if issue == "ring":
+            completed = self._run_ring(image)
+        else:
+            self._library.celosia_load(self._open(), image, len(program))
+            completed = len(program)
+        self._simulate(Goal.RUN_OVER)
+        seconds = time.process_time() - begin
+        status = self._status()
+        if status.state != State.DONE:
+            raise self._error(program, status, issue)
+        if completed != len(program):
+            raise DeviceError(f"RING_COMPLETED: {completed} of {len(program)} commands")
+        counters = self.host.counters()
+        self._commands += len(program)
+        self._clean = True
+        return RunResult(status.cycles, counters, seconds)
 
-    def _open(self) -> int:
-        if self._handle is None:
-            raise ValueError(f"the {self.name} device is closed")
-        return self._handle
+    def _run_ring(self, image: bytes) -> int:
+        """Feed the ring until everything is done, or the run is over; commands completed."""
+        ring = CommandRing(
+            self.host, self._write_ring, ring_base(self.memory_bytes), self.ring_entries
+        )
+        try:
+            ring.open()
+            self._library.celosia_load_ring(self._open())
+            ring.feed(image)
+            self._library.celosia_end_ring(self._open())
+            ring.finish()
+        except StoppedError:
+            pass  # The status of the run says why.
+        if self._status().state >= State.PROTOCOL:
+            return 0
+        return ring.completed()
+
+    def _write_ring(self, address: int, data: bytes) -> None:
+        ctypes.memmove(self._memory + address - MEMORY_BASE, data, len(data))
+
+    def _make_ready(self, issue: Issue) -> None:
+        """Clear or reset what an earlier run has left, and write the registers of this one."""
+        if not self._clean:
+            status = self._status()
+            alive = State.DONE <= status.state < State.PROTOCOL and not status.accessing
+            if alive and self.host.clear():
+                self._commands = 0
+            else:
+                self._restart()
+        writes = reads = self._limits
+        if issue == "ring":
+            base = ring_base(self.memory_bytes)
+            reads = Range(min(reads.base, base), max(reads.limit, base + RING_BYTES - 1))
+        settings = (reads, writes, self._cycle_budget)
+        if settings != self._told:
+            self.host.permit(reads, writes)
+            self.host.set_patience(cycle_budget=self._cycle_budget, watchdog=patience(self.timing))
+            self._told = settings
+        self.host.begin(ring=issue == "ring")
+
+    def _restart(self) -> None:
+        self._reset()
+        self._commands = 0
+        self._told = None
+
+    def _error(self, program: Sequence[Command], status: Status, issue: Issue) -> DeviceError:
+        """The exception for a run that did not end well."""
+        stop = Stop(status, self._commands, status.accepted, patience(self.timing))
+        if status.state < State.PROTOCOL:
+            stop.error, stop.queues = self.host.error(), self.host.queues()
+            if issue == "ring":
+                stop.accepted = self.read_register("COUNTER_COMMANDS")
+        return device_error(program, stop)
+
+    def _share(self, status: Status) -> float | None:
+        return status.accepted / self._share_of if self._share_of else None
 
 
 def _image(program: Sequence[Command]) -> bytes:
@@ -158,11 +174,3 @@ def _image(program: Sequence[Command]) -> bytes:
         if not 0 <= command.funct < 1 << FUNCT_BITS:
             raise ValueError(f"command {index}: funct {command.funct} has over {FUNCT_BITS} bits")
     return pack_ring(program)
-
-
-def _difference(before: Sequence[int], after: Sequence[int]) -> dict[str, int]:
-    mask = (1 << COUNTER_BITS) - 1
-    return {
-        counter.name: (late - early) & mask
-        for counter, early, late in zip(COUNTERS, before, after, strict=True)
-    }

@@ -4,8 +4,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -17,7 +16,8 @@ from celosia.sim.measure import measure_product, measure_program
 from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
-from celosia.sim.rtl_device import Setup
+from celosia.sim.rtl_device import RtlDevice, Setup
+from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads import (
     PROGRAM_SUFFIX,
     WorkloadOptions,
@@ -25,12 +25,10 @@ from celosia.sim.workloads import (
     device_bytes,
     make_operators,
 )
-from celosia.sw.driver.device import Device, MemoryTiming
+from celosia.sw.driver.device import Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import ProgramFile, load_program
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
-
-_WAVE_SUFFIX: Final = ".vcd"
 
 
 class Opener(Protocol):
@@ -62,8 +60,11 @@ class RunOptions:
     """``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
-    wave: Path | None = None
-    """Where a waveform goes."""
+    issue: Issue = "stream"
+    cycle_budget: int = 0
+    """Busy cycles after which a program is stopped; 0: never."""
+    wave: WaveRequest | None = None
+    """The waveform to write."""
     command_line: tuple[str, ...] = ()
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
@@ -74,6 +75,8 @@ class RunOptions:
             simulator=self.simulator,
             config=config,
             timing=self.timing,
+            issue=self.issue,
+            cycle_budget=self.cycle_budget,
             command_line=self.command_line,
         )
 
@@ -96,8 +99,10 @@ def run_workload(
     part of the report.
     """
     check_options(options.workload, options.details)
+    if options.cycle_budget and options.simulator == "functional":
+        raise InputError(f"--cycle-budget {options.cycle_budget}: functional has no clock")
     if options.wave is not None:
-        opener = _waving(options.wave, options.simulator)
+        opener = _waving(options.wave)
     if options.workload.endswith(PROGRAM_SUFFIX):
         return _run_program(options, tell, opener)
     return _run_operators(options, tell, opener)
@@ -117,7 +122,7 @@ def _run_operators(options: RunOptions, tell: Progress, opener: Opener) -> Outco
         for operator in operators:
             steps.begin(operator.name)
             steps("compiling", None)
-            measurement, result = measure_product(device, operator, options.timing)
+            measurement, result = measure_product(device, operator, options.timing, options.issue)
             measured.append(measurement)
     return Outcome(
         Report(
@@ -141,7 +146,7 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
     steps.begin(options.workload)
     device = _open(opener, options, config, program.memory_bytes, steps)
     with closing(device), closing(_model(options, config, program.memory_bytes)) as model:
-        measured = measure_program(options.workload, program, device, model)
+        measured = measure_program(options.workload, program, device, model, options.issue)
     return Outcome(
         Report(
             setting=options.setting(program.preset, config),
@@ -168,12 +173,8 @@ def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) ->
     return open_device("functional", config, other, memory_bytes)
 
 
-def _waving(path: Path, simulator: str) -> Opener:
-    """An opener whose devices write a waveform to `path`."""
-    if simulator != "amaranth":
-        raise InputError(f"--wave {path}: only --sim amaranth writes waveforms, not {simulator}")
-    if path.suffix != _WAVE_SUFFIX:
-        raise InputError(f"--wave {path}: waveforms are {_WAVE_SUFFIX} files")
+def _waving(request: WaveRequest) -> Opener:
+    """An opener whose devices write the waveform of `request`."""
 
     def wave_device(
         name: str,
@@ -183,9 +184,11 @@ def _waving(path: Path, simulator: str) -> Opener:
         *,
         progress: Progress,
     ) -> Device:
+        setup = Setup(config, timing, memory_bytes, progress)
         # Loaded when it is asked for: Amaranth takes a good part of a second.
-        wave = import_module("celosia.sim.wave")
-        return wave.WaveDevice(path, Setup(config, timing, memory_bytes, progress))
+        if name == "amaranth":
+            return import_module("celosia.sim.wave.amaranth").AmaranthWaveDevice(request, setup)
+        return import_module("celosia.sim.wave.verilated").VerilatorWaveDevice(request, setup)
 
     return wave_device
 
@@ -198,6 +201,9 @@ def _open(
     progress: Progress,
 ) -> Device:
     try:
-        return opener(options.simulator, config, options.timing, memory_bytes, progress=progress)
+        device = opener(options.simulator, config, options.timing, memory_bytes, progress=progress)
     except ValueError as error:
         raise InputError(str(error)) from error
+    if isinstance(device, RtlDevice):
+        device.limit_cycles(options.cycle_budget)
+    return device

@@ -26,7 +26,7 @@ from celosia.sim.cache import cached, digest
 from celosia.sim.checkout import checkout_root
 from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.harness.binding import bench_config
+from celosia.sim.harness.settings import bench_config
 from celosia.sim.measure import measure_product
 from celosia.sim.progress import Progress
 from celosia.sim.toolchain import Compiler, find_compiler, run_tools
@@ -199,7 +199,7 @@ def _count_instructions(library: Path, folder: str, edges: int) -> int:
     command = [
         *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
         *(sys.executable, "-I", "-S", replay.__file__, str(library), folder),
-        *(str(MemoryTiming.seed), str(MEMORY_BASE), str(edges)),
+        *(str(MemoryTiming.seed), str(edges)),
     ]
     try:
         done = subprocess.run(

@@ -64,7 +64,8 @@ def results_table(report: Report) -> Table:
     table = Table(
         title=f"{escape(setting.workload)} on {escape(setting.preset)}, {setting.simulator}",
         caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle"
-        + (f", {timing.stall_percent} % stalls" if timing.stall_percent else ""),
+        + (f", {timing.stall_percent} % stalls" if timing.stall_percent else "")
+        + ("; commands from a ring" if setting.issue == "ring" else ""),
         title_justify="left",
         caption_justify="left",
     )
@@ -122,8 +123,11 @@ def owner_table(part: Measurement) -> Table:
 
 def products_table(lines: Sequence[ProductLine]) -> Table:
     """What must be reached, what is, and what is possible."""
+    issues = {line.report.setting.issue for line in lines}
     table = Table(
-        title="Products on preset base, Verilator, 16 bytes per cycle", title_justify="left"
+        title="Products on preset base, Verilator, 16 bytes per cycle"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
     )
     table.add_column("M x N x K", overflow="fold")
     for head in ("cycles", "reached", "at least", "limit", "Gemmini", "mismatches"):

@@ -4,11 +4,13 @@ from ctypes import POINTER, byref, c_uint32
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.build import BuildOptions, model_library
-from celosia.sim.harness.binding import BenchConfig, Inspection, bench_config, bind
+from celosia.sim.build import model_library
+from celosia.sim.build_options import BuildOptions
+from celosia.sim.harness.binding import BenchConfig, Goal, bind
+from celosia.sim.harness.settings import bench_config
 from celosia.sim.progress import Progress, silent
 from celosia.sim.rtl_device import DEFAULT_TIMING, MEMORY_BYTES, RtlDevice, Setup
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.driver.device import MemoryTiming
 
 __all__ = ["VerilatorDevice"]
 
@@ -18,7 +20,8 @@ class VerilatorDevice(RtlDevice):
 
     `library` is the model if it is not that of `config` (`celosia.sim.build.build_model`).
     The constructor raises `EnvironmentProblem` when the model is not in the cache and cannot be
-    built, and `ValueError` for a timing or a size that no memory has.
+    built, and `ValueError` for a timing or a size that no memory has, or a model of another
+    configuration.
     """
 
     name = "verilator"
@@ -35,20 +38,11 @@ class VerilatorDevice(RtlDevice):
         model = bind(library or model_library(config, BuildOptions(), progress))
         model.celosia_create.argtypes = [POINTER(BenchConfig), c_uint32]
         handle = model.celosia_create(byref(bench), timing.seed & 0xFFFF_FFFF)
-        setup = Setup(config, timing, memory_bytes, progress)
-        super().__init__(setup, model, handle, bench.watchdog)
-        self.permit(MEMORY_BASE, MEMORY_BASE + memory_bytes - 1)
+        super().__init__(Setup(config, timing, memory_bytes, progress), model, handle)
+        self.power_on()
 
-    def permit(self, base: int, limit: int) -> None:
-        self._library.celosia_permit(self._open(), base, limit)
-
-    def _advance(self, edges: int) -> None:
-        self._library.celosia_run(self._open(), edges)
-
-    def _inspect(self) -> Inspection:
-        inspection = Inspection()
-        self._library.celosia_inspect(self._open(), byref(inspection))
-        return inspection
+    def _advance(self, edges: int, goal: Goal) -> None:
+        self._library.celosia_run(self._open(), edges, goal)
 
     def _reset(self) -> None:
         self._library.celosia_reset(self._open())

@@ -17,19 +17,18 @@ What Amaranth writes is changed in four ways:
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 
 from amaranth.back import verilog
-from amaranth.lib import wiring
+from amaranth.hdl import Elaboratable, Value
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.sim.errors import EnvironmentProblem
 
-__all__ = ["TOP_NAME", "clean_verilog", "generate_verilog", "to_verilog"]
+__all__ = ["TOP_NAME", "clean_verilog", "to_verilog"]
 
 TOP_NAME = "celosia_core"
-"""The module's name."""
+"""The name of a module that is given none."""
 
 _INITIAL = re.compile(r"  initial begin\n(?:    \S+ ?\[\d+\] = \d+'\w+;\n)+  end\n")
 _NONZERO = re.compile(r"= \d+'[bdho]0*[^0;]")
@@ -50,17 +49,31 @@ _REPEATED = re.compile(r"((?:\\\S+ |[A-Za-z_]\w*)\[\d+\], )\1{2,}")
 _DECLARED = re.compile(r"  reg (?:\[[^]]*\] )?(\\\$\d+ );\n")
 
 
-def generate_verilog(config: AcceleratorConfig) -> str:
-    """The accelerator that `config` describes, one module `TOP_NAME` and what it is made of."""
-    # Not before it is needed: whoever finds a model in the cache does without the RTL.
-    top = import_module("celosia.hw.top").Top(config)
-    return to_verilog(top)
+def to_verilog(
+    top: Elaboratable,
+    name: str = TOP_NAME,
+    platform: object = None,
+    ports: Sequence[Value] | None = None,
+) -> str:
+    """The Verilog of a component: a module called `name`, and what it is made of.
 
-
-def to_verilog(top: wiring.Component) -> str:
-    """The Verilog of a component with the accelerator's ports, as `generate_verilog` writes it."""
-    with _without_garbage_collection():
-        text = verilog.convert(top, name=TOP_NAME, emit_src=False, strip_internal_attrs=True)
+    `ports` are those of its signature if they are not given.  `platform` is given to the
+    `elaborate` of each component.  Raises `EnvironmentProblem` when Amaranth's Yosys cannot run.
+    """
+    try:
+        with _without_garbage_collection():
+            text = verilog.convert(
+                top,
+                name=name,
+                platform=platform,
+                ports=ports,
+                emit_src=False,
+                strip_internal_attrs=True,
+            )
+    except verilog.YosysError as error:
+        # The RTL is always fit for it: a full disk, or too little memory, is not.
+        reason = str(error).strip().rpartition("\n")[2]
+        raise EnvironmentProblem(f"Amaranth's Yosys failed: {reason}") from error
     return clean_verilog(text)
 
 

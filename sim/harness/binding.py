@@ -8,41 +8,32 @@ from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint32, c_ui
 from enum import IntEnum
 from pathlib import Path
 
-from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTERS
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.driver.device import CHANNELS
 
 __all__ = [
     "MAX_BUS_BYTES",
     "RESET_EDGES",
-    "UNITS",
-    "WATCHDOG_EDGES",
-    "WATCHDOG_LATENCIES",
+    "Access",
     "Address",
     "BenchConfig",
     "BenchPins",
     "ChipPins",
     "Command",
-    "Inspection",
+    "Fault",
+    "Goal",
+    "LiteHostPins",
+    "LiteSlavePins",
     "MasterPins",
     "MemoryConfig",
     "MemoryCounts",
     "MemoryPins",
     "State",
     "Status",
-    "bench_config",
     "bind",
-    "memory_config",
 ]
 
 MAX_BUS_BYTES = 64
 RESET_EDGES = 4
-UNITS = ("load", "execute", "store")
-"""The controllers, in the order of the bits of `waits_*`."""
-
-WATCHDOG_EDGES = 20_000
-WATCHDOG_LATENCIES = 100
-"""A run is given up after so many cycles, and memory latencies, without any progress."""
 
 
 class State(IntEnum):
@@ -57,6 +48,15 @@ class State(IntEnum):
     ASSERTION = 6
 
 
+class Goal(IntEnum):
+    """What a simulation waits for."""
+
+    RUN_OVER = 0
+    ACCESS_OVER = 1
+    INTERRUPT = 2
+    """Or the end of the run."""
+
+
 class Address(Structure):
     """AR or AW."""
 
@@ -66,7 +66,10 @@ class Address(Structure):
         ("size", c_uint8),
         ("burst", c_uint8),
         ("id", c_uint8),
-        ("zero", c_uint32),
+        ("lock", c_uint8),
+        ("cache", c_uint8),
+        ("protection", c_uint8),
+        ("quality", c_uint8),
     ]
 
 
@@ -113,11 +116,26 @@ class MemoryConfig(Structure):
     _fields_ = [
         ("base", c_uint64),
         ("bytes", c_uint64),
+        ("seed", c_uint64),
         ("bus_bytes", c_uint32),
         ("latency", c_uint32),
         ("bytes_per_cycle", c_uint32),
-        ("stall_percent", c_uint32),
-        ("seed", c_uint64),
+        ("stall_percent", c_uint8 * len(CHANNELS)),
+        ("reorder", c_uint8),
+        ("ready_after_valid", c_uint8),
+        ("zero", c_uint8 * 5),
+    ]
+
+
+class Fault(Structure):
+    """Which bursts fail; `model.h` says exactly."""
+
+    _fields_ = [
+        ("place", c_uint64),
+        ("write", c_uint8),
+        ("by_number", c_uint8),
+        ("response", c_uint8),
+        ("zero", c_uint8 * 5),
     ]
 
 
@@ -134,6 +152,50 @@ class MemoryCounts(Structure):
     ]
 
 
+class LiteSlavePins(Structure):
+    """What the accelerator drives on its register port."""
+
+    _fields_ = [
+        ("r_data", c_uint32),
+        ("aw_ready", c_uint8),
+        ("w_ready", c_uint8),
+        ("b_valid", c_uint8),
+        ("b_response", c_uint8),
+        ("ar_ready", c_uint8),
+        ("r_valid", c_uint8),
+        ("r_response", c_uint8),
+        ("zero", c_uint8 * 5),
+    ]
+
+
+class LiteHostPins(Structure):
+    """What the host drives on the register port."""
+
+    _fields_ = [
+        ("aw_address", c_uint32),
+        ("w_data", c_uint32),
+        ("ar_address", c_uint32),
+        ("aw_valid", c_uint8),
+        ("w_valid", c_uint8),
+        ("w_strobe", c_uint8),
+        ("b_ready", c_uint8),
+        ("ar_valid", c_uint8),
+        ("r_ready", c_uint8),
+        ("zero", c_uint8 * 6),
+    ]
+
+
+class Access(Structure):
+    """A register access."""
+
+    _fields_ = [
+        ("write", c_uint32),
+        ("address", c_uint32),
+        ("data", c_uint32),
+        ("strobe", c_uint32),
+    ]
+
+
 class Command(Structure):
     """A command as it stands in a ring."""
 
@@ -141,9 +203,14 @@ class Command(Structure):
 
 
 class BenchConfig(Structure):
-    """Memory and watchdog."""
+    """Memory, watchdog and the host of the registers."""
 
-    _fields_ = [("memory", MemoryConfig), ("watchdog", c_uint64)]
+    _fields_ = [
+        ("memory", MemoryConfig),
+        ("watchdog", c_uint64),
+        ("host_stall_percent", c_uint32),
+        ("doorbell", c_uint32),
+    ]
 
 
 class ChipPins(Structure):
@@ -151,11 +218,13 @@ class ChipPins(Structure):
 
     _fields_ = [
         ("memory", MasterPins),
-        ("progress", c_uint64),
+        ("lite", LiteSlavePins),
         ("cmd_ready", c_uint8),
         ("busy", c_uint8),
-        ("error_cause", c_uint8),
-        ("zero", c_uint8 * 5),
+        ("error", c_uint8),
+        ("progress", c_uint8),
+        ("interrupt", c_uint8),
+        ("zero", c_uint8 * 3),
     ]
 
 
@@ -165,6 +234,7 @@ class BenchPins(Structure):
     _fields_ = [
         ("memory", MemoryPins),
         ("command", Command),
+        ("lite", LiteHostPins),
         ("command_valid", c_uint8),
         ("zero", c_uint8 * 7),
     ]
@@ -175,30 +245,18 @@ class Status(Structure):
 
     _fields_ = [
         ("state", c_uint32),
+        ("accessing", c_uint32),
+        ("interrupt", c_uint32),
+        ("response", c_uint32),
+        ("data", c_uint32),
         ("reads_in_flight", c_uint32),
         ("writes_in_flight", c_uint32),
         ("zero", c_uint32),
         ("cycles", c_uint64),
         ("now", c_uint64),
         ("accepted", c_uint64),
-        ("accepted_before", c_uint64),
         ("counts", MemoryCounts),
         ("message", c_char * 256),
-    ]
-
-
-class Inspection(Structure):
-    """The accelerator's own outputs, read when a run is over."""
-
-    _fields_ = [
-        ("error_address", c_uint64),
-        ("error_tag", c_uint32),
-        ("error_cause", c_uint8),
-        ("busy", c_uint8),
-        ("queued", c_uint8 * len(UNITS)),
-        ("waits", c_uint8 * len(UNITS)),
-        ("zero", c_uint8 * 4),
-        ("counters", c_uint64 * len(COUNTERS)),
     ]
 
 
@@ -207,20 +265,33 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_reset": (None, [c_void_p]),
     "celosia_memory": (c_void_p, [c_void_p]),
     "celosia_load": (None, [c_void_p, c_void_p, c_uint64]),
+    "celosia_load_ring": (None, [c_void_p]),
+    "celosia_end_ring": (None, [c_void_p]),
+    "celosia_access": (None, [c_void_p, POINTER(Access)]),
+    "celosia_towards": (c_uint32, [c_void_p, c_uint32]),
+    "celosia_add_fault": (None, [c_void_p, POINTER(Fault)]),
+    "celosia_forget_faults": (None, [c_void_p]),
     "celosia_status": (None, [c_void_p, POINTER(Status)]),
     # Of the Verilator harness:
-    "celosia_run": (c_uint32, [c_void_p, c_uint64]),
-    "celosia_permit": (None, [c_void_p, c_uint64, c_uint64]),
-    "celosia_inspect": (None, [c_void_p, POINTER(Inspection)]),
+    "celosia_run": (None, [c_void_p, c_uint64, c_uint32]),
     # Of the library without an accelerator:
     "celosia_stop": (None, [c_void_p, c_uint32, c_char_p]),
-    "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins)]),
+    "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins), c_uint32]),
     "memory_create": (c_void_p, [POINTER(MemoryConfig)]),
     "memory_destroy": (None, [c_void_p]),
     "memory_data": (c_void_p, [c_void_p]),
     "memory_error": (c_char_p, [c_void_p]),
     "memory_edge": (None, [c_void_p, POINTER(MasterPins), POINTER(MemoryPins)]),
     "memory_counts": (None, [c_void_p, POINTER(MemoryCounts)]),
+    "memory_add_fault": (None, [c_void_p, POINTER(Fault)]),
+    "memory_forget_faults": (None, [c_void_p]),
+    "lite_create": (c_void_p, [c_uint64, c_uint32, c_uint32]),
+    "lite_destroy": (None, [c_void_p]),
+    "lite_error": (c_char_p, [c_void_p]),
+    "lite_active": (c_uint32, [c_void_p]),
+    "lite_response": (c_uint32, [c_void_p, POINTER(c_uint32)]),
+    "lite_start": (None, [c_void_p, POINTER(Access)]),
+    "lite_edge": (None, [c_void_p, POINTER(LiteSlavePins), POINTER(LiteHostPins)]),
     "celosia_sizes": (None, [POINTER(c_uint32)]),
 }
 
@@ -234,33 +305,3 @@ def bind(path: Path) -> ctypes.CDLL:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
     return library
-
-
-def memory_config(
-    config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: int
-) -> MemoryConfig:
-    """The memory of a device.  Raises `ValueError` for a timing that no memory has."""
-    for name, value, low, high in (
-        ("latency", timing.latency, 1, 1_000_000),
-        ("bytes_per_cycle", timing.bytes_per_cycle, 1, 1 << 20),
-        ("stall_percent", timing.stall_percent, 0, 95),
-        ("seed", timing.seed, 0, (1 << 64) - 1),
-        ("memory_bytes", memory_bytes, 1, 1 << 40),
-    ):
-        if not low <= value <= high:
-            raise ValueError(f"{name}: {value} is not in {low}..{high}")
-    return MemoryConfig(
-        base=MEMORY_BASE,
-        bytes=memory_bytes,
-        bus_bytes=config.bus_bytes,
-        latency=timing.latency,
-        bytes_per_cycle=timing.bytes_per_cycle,
-        stall_percent=timing.stall_percent,
-        seed=timing.seed,
-    )
-
-
-def bench_config(config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: int) -> BenchConfig:
-    """The bench of a device; its watchdog is more patient with a slower memory."""
-    patience = WATCHDOG_EDGES + WATCHDOG_LATENCIES * timing.latency
-    return BenchConfig(memory=memory_config(config, timing, memory_bytes), watchdog=patience)

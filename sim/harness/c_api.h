@@ -14,6 +14,25 @@ CELOSIA_API void celosia_load(celosia::Bench* bench, const celosia::Command* com
   bench->load(commands, count);
 }
 
+CELOSIA_API void celosia_load_ring(celosia::Bench* bench) { bench->load_ring(); }
+CELOSIA_API void celosia_end_ring(celosia::Bench* bench) { bench->end_ring(); }
+
+// Begins a register access; the status says when it is over.
+CELOSIA_API void celosia_access(celosia::Bench* bench, const celosia::Access* access) {
+  bench->access(*access);
+}
+
+// Whether there is something to simulate on the way to `goal`.
+CELOSIA_API uint32_t celosia_towards(const celosia::Bench* bench, uint32_t goal) {
+  return bench->towards(celosia::Goal(goal));
+}
+
+CELOSIA_API void celosia_add_fault(celosia::Bench* bench, const celosia::Fault* fault) {
+  bench->memory().add(*fault);
+}
+
+CELOSIA_API void celosia_forget_faults(celosia::Bench* bench) { bench->memory().forget_faults(); }
+
 CELOSIA_API void celosia_status(const celosia::Bench* bench, celosia::Status* status) {
   *status = bench->status();
 }

@@ -4,7 +4,8 @@
 // outputs, the clock rises with the old inputs, and only after that the inputs change.
 #include "Vtop.h"
 #include "c_api.h"
-#include "ports.h"  // Written by the build: CELOSIA_BUS_BYTES, CELOSIA_COUNTERS.
+#include "ports.h"  // Written by the build: CELOSIA_BUS_BYTES.
+#include "trace.h"
 #include "verilated.h"
 
 namespace {
@@ -37,28 +38,13 @@ void vl_fatal(const char*, int, const char*, const char* message) {
 
 namespace celosia {
 
-#define CELOSIA_ONE(name) +1
-constexpr unsigned kCounters = CELOSIA_COUNTERS(CELOSIA_ONE);
-#undef CELOSIA_ONE
-
-// What a Python process asks for when a run is over.
-struct Inspection {
-  uint64_t error_address;
-  uint32_t error_tag;
-  uint8_t error_cause, busy;
-  uint8_t queued[3], waits[3];
-  uint8_t zero[4];
-  uint64_t counters[kCounters];
-};
-
 class Device : public Bench {
  public:
   Device(const BenchConfig& config, uint32_t seed) : Bench(config) {
     context_.randReset(2);
     context_.randSeed(int(seed % 0x7FFFFFFEu) + 1);
-    top_.reset(new Vtop(&context_));
+    top_.reset(new Vtop(&context_, Trace::kModelName));
     top_->clk = 0;
-    permit(0, ~uint64_t(0));
     reset();
   }
 
@@ -67,48 +53,38 @@ class Device : public Bench {
   void reset() {
     Bench::reset();
     drive();
+    drive_lite();
     context_.assertOn(false);
     top_->rst = 1;
     for (unsigned i = 0; i < kResetEdges; i++) {
       settle();
       rise();
+      trace_.high(*top_);
     }
     top_->rst = 0;
     context_.assertOn(true);
   }
 
-  void permit(uint64_t base, uint64_t limit) {
-    top_->read_base = top_->write_base = base;
-    top_->read_limit = top_->write_limit = limit;
-  }
-
-  State run(uint64_t edges) {
+  void run(uint64_t edges, Goal goal) {
     said[0] = 0;
     try {
-      for (; edges && running(); edges--) cycle();
+      for (; edges && towards(goal); edges--) cycle();
     } catch (const Failure&) {
       stop(kAssertion, said);
     }
-    return State(status().state);
   }
 
-  void inspect(Inspection& out) const {
-    memset(&out, 0, sizeof out);
-    out.error_address = top_->error_address, out.error_tag = top_->error_tag;
-    out.error_cause = top_->error_cause, out.busy = top_->busy;
-    out.queued[0] = top_->queued_load, out.waits[0] = top_->waits_load;
-    out.queued[1] = top_->queued_execute, out.waits[1] = top_->waits_execute;
-    out.queued[2] = top_->queued_store, out.waits[2] = top_->waits_store;
-    uint64_t* counter = out.counters;
-#define CELOSIA_READ(name) *counter++ = top_->counter_##name;
-    CELOSIA_COUNTERS(CELOSIA_READ)
-#undef CELOSIA_READ
-  }
+#ifdef CELOSIA_TRACE
+  bool open_trace(const TraceRequest& request) { return trace_.open(*top_, request); }
+  const char* close_trace() { return trace_.close(); }
+  uint64_t trace_cycles() const { return trace_.cycles(); }
+#endif
 
  private:
   void settle() {
     top_->clk = 0;
     top_->eval();
+    trace_.low(*top_);
   }
 
   void rise() {
@@ -119,9 +95,13 @@ class Device : public Bench {
   void cycle() {
     settle();
     sample();
+    bool accessing = host().active();
+    if (accessing) sample_lite();
     edge(chip_);
     rise();
     drive();
+    if (accessing) drive_lite();
+    trace_.high(*top_);
   }
 
   void sample() {
@@ -129,19 +109,22 @@ class Device : public Bench {
     MasterPins& m = chip_.memory;
     m.ar_valid = t.m_axi_arvalid;
     if (m.ar_valid)
-      m.ar = {t.m_axi_araddr, t.m_axi_arlen, t.m_axi_arsize, t.m_axi_arburst, t.m_axi_arid, 0};
+      m.ar = {t.m_axi_araddr, t.m_axi_arlen,  t.m_axi_arsize,  t.m_axi_arburst, t.m_axi_arid,
+              t.m_axi_arlock, t.m_axi_arcache, t.m_axi_arprot, t.m_axi_arqos};
     m.r_ready = t.m_axi_rready;
     m.aw_valid = t.m_axi_awvalid;
     if (m.aw_valid)
-      m.aw = {t.m_axi_awaddr, t.m_axi_awlen, t.m_axi_awsize, t.m_axi_awburst, t.m_axi_awid, 0};
+      m.aw = {t.m_axi_awaddr, t.m_axi_awlen,  t.m_axi_awsize,  t.m_axi_awburst, t.m_axi_awid,
+              t.m_axi_awlock, t.m_axi_awcache, t.m_axi_awprot, t.m_axi_awqos};
     m.w_valid = t.m_axi_wvalid;
     if (m.w_valid) {
       m.w_strobe = t.m_axi_wstrb, m.w_last = t.m_axi_wlast;
       memcpy(m.w_data, &t.m_axi_wdata, CELOSIA_BUS_BYTES);
     }
     m.b_ready = t.m_axi_bready;
-    chip_.progress = t.counter_array_rows + t.counter_array_padding;
-    chip_.cmd_ready = t.cmd_ready, chip_.busy = t.busy, chip_.error_cause = t.error_cause;
+    chip_.cmd_ready = t.cmd_ready, chip_.busy = t.busy, chip_.error = t.error;
+    // Verilator gives that one another name: it takes it for a word of C++.
+    chip_.progress = t.progress, chip_.interrupt = t.__SYM__interrupt;
   }
 
   void drive() {
@@ -162,7 +145,27 @@ class Device : public Bench {
     }
   }
 
+  void sample_lite() {
+    const Vtop& t = *top_;
+    LiteSlavePins& s = chip_.lite;
+    s.aw_ready = t.s_axi_awready, s.w_ready = t.s_axi_wready;
+    s.b_valid = t.s_axi_bvalid, s.b_response = t.s_axi_bresp;
+    s.ar_ready = t.s_axi_arready;
+    s.r_valid = t.s_axi_rvalid, s.r_response = t.s_axi_rresp, s.r_data = t.s_axi_rdata;
+  }
+
+  void drive_lite() {
+    Vtop& t = *top_;
+    const LiteHostPins& h = pins().lite;
+    t.s_axi_awvalid = h.aw_valid, t.s_axi_awaddr = uint16_t(h.aw_address);
+    t.s_axi_wvalid = h.w_valid, t.s_axi_wdata = h.w_data, t.s_axi_wstrb = h.w_strobe;
+    t.s_axi_bready = h.b_ready;
+    t.s_axi_arvalid = h.ar_valid, t.s_axi_araddr = uint16_t(h.ar_address);
+    t.s_axi_rready = h.r_ready;
+  }
+
   VerilatedContext context_;
+  Trace trace_{context_};
   std::unique_ptr<Vtop> top_;
   ChipPins chip_{};
 };
@@ -178,13 +181,18 @@ CELOSIA_API Device* celosia_create(const celosia::BenchConfig* config, uint32_t 
 CELOSIA_API void celosia_destroy(Device* device) { delete device; }
 CELOSIA_API void celosia_reset(Device* device) { device->reset(); }
 
-CELOSIA_API void celosia_permit(Device* device, uint64_t base, uint64_t limit) {
-  device->permit(base, limit);
+// At most `edges` more cycles, and none beyond `goal`.
+CELOSIA_API void celosia_run(Device* device, uint64_t edges, uint32_t goal) {
+  device->run(edges, celosia::Goal(goal));
 }
 
-// At most `edges` more cycles; the state says whether the run goes on.
-CELOSIA_API uint32_t celosia_run(Device* device, uint64_t edges) { return device->run(edges); }
-
-CELOSIA_API void celosia_inspect(const Device* device, celosia::Inspection* out) {
-  device->inspect(*out);
+#ifdef CELOSIA_TRACE
+CELOSIA_API uint32_t celosia_open_trace(Device* device, const celosia::TraceRequest* request) {
+  return device->open_trace(*request);
 }
+
+// What went wrong, or an empty string.
+CELOSIA_API const char* celosia_close_trace(Device* device) { return device->close_trace(); }
+
+CELOSIA_API uint64_t celosia_trace_cycles(const Device* device) { return device->trace_cycles(); }
+#endif

@@ -1,6 +1,7 @@
 // The memory model and the bench as a library, for Amaranth's simulator and for their own tests.
 #include "c_api.h"
 
+using celosia::AxiLiteHost;
 using celosia::Bench;
 using celosia::Memory;
 
@@ -13,12 +14,13 @@ CELOSIA_API void celosia_stop(Bench* bench, uint32_t state, const char* message)
   bench->stop(celosia::State(state), message);
 }
 
-// One rising edge: `chip` as the edge sees it; `pins` is what the accelerator sees next.
+// One rising edge: `chip` as the edge sees it; `pins` is what the accelerator sees next.  Returns
+// whether there is more to simulate on the way to `goal`.
 CELOSIA_API uint32_t celosia_edge(Bench* bench, const celosia::ChipPins* chip,
-                                  celosia::BenchPins* pins) {
+                                  celosia::BenchPins* pins, uint32_t goal) {
   bench->edge(*chip);
   *pins = bench->pins();
-  return bench->running();
+  return bench->towards(celosia::Goal(goal));
 }
 
 CELOSIA_API Memory* memory_create(const celosia::MemoryConfig* config) {
@@ -38,11 +40,36 @@ CELOSIA_API void memory_counts(const Memory* memory, celosia::MemoryCounts* coun
   *counts = memory->counts();
 }
 
+CELOSIA_API void memory_add_fault(Memory* memory, const celosia::Fault* fault) {
+  memory->add(*fault);
+}
+CELOSIA_API void memory_forget_faults(Memory* memory) { memory->forget_faults(); }
+
+CELOSIA_API AxiLiteHost* lite_create(uint64_t seed, uint32_t stall_percent, uint32_t late) {
+  return new AxiLiteHost(seed, stall_percent, late);
+}
+CELOSIA_API void lite_destroy(AxiLiteHost* host) { delete host; }
+CELOSIA_API const char* lite_error(const AxiLiteHost* host) { return host->error(); }
+CELOSIA_API uint32_t lite_active(const AxiLiteHost* host) { return host->active(); }
+CELOSIA_API uint32_t lite_response(const AxiLiteHost* host, uint32_t* data) {
+  *data = host->data();
+  return host->response();
+}
+CELOSIA_API void lite_start(AxiLiteHost* host, const celosia::Access* access) {
+  host->start(*access);
+}
+CELOSIA_API void lite_edge(AxiLiteHost* host, const celosia::LiteSlavePins* slave,
+                           celosia::LiteHostPins* pins) {
+  host->edge(0, *slave);
+  *pins = host->pins();
+}
+
 // For the test that the structures in `binding.py` are these.
 CELOSIA_API void celosia_sizes(uint32_t* sizes) {
   using namespace celosia;
   for (size_t size : {sizeof(Address), sizeof(MasterPins), sizeof(MemoryPins), sizeof(MemoryConfig),
-                      sizeof(MemoryCounts), sizeof(Command), sizeof(BenchConfig), sizeof(ChipPins),
-                      sizeof(BenchPins), sizeof(Status)})
+                      sizeof(MemoryCounts), sizeof(Fault), sizeof(LiteSlavePins),
+                      sizeof(LiteHostPins), sizeof(Access), sizeof(Command), sizeof(BenchConfig),
+                      sizeof(ChipPins), sizeof(BenchPins), sizeof(Status)})
     *sizes++ = uint32_t(size);
 }

@@ -8,3 +8,9 @@ int celosia_printf(const char* format, ...);
 
 #include "verilated.cpp"
 #include "verilated_threads.cpp"
+
+#ifdef CELOSIA_TRACE_FST
+#include "verilated_fst_c.cpp"
+#elif defined CELOSIA_TRACE
+#include "verilated_vcd_c.cpp"
+#endif

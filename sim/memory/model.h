@@ -9,126 +9,51 @@
 //                      over time no more than this many bytes.  An idle bus saves up one beat.
 //   stall_percent      In each cycle, each channel refuses (AR, AW, W) or holds back (R, B) with
 //                      this chance, by a generator of its own.  An offer once made stands.
+//   reorder            Responses come in order within an ID only: each burst takes between one
+//                      and two latencies, and beats of different IDs are mixed by chance.
+//                      Without, they come in the order of their addresses.
+//   ready_after_valid  Ready rises in the cycle after valid, for one cycle; AW's waits for W's
+//                      valid, too.  AXI4 lets a memory do so: a master whose valid waits for
+//                      ready, or whose write data wait for their address to be taken, hangs here.
 //
-// Responses come in the order of their addresses.  Bursts are pipelined: with enough of them in
-// flight, R carries a beat in every cycle.  W is ready only while the address of its burst is
-// known.  A beat that is not wholly inside the memory has response DECERR and touches nothing.
+// Bursts are pipelined: with enough of them in flight, R carries a beat in every cycle.  W is
+// ready only while the address of its burst is known.  A beat that is not wholly inside the memory
+// has response DECERR and touches nothing.  A `Fault` makes bursts fail that are legal; a write
+// burst that is to fail touches nothing.
+//
 // Everything is O(1) per cycle, without allocation.
 #pragma once
 
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <vector>
+
+#include "axi.h"
+#include "parts.h"
+#include "rules.h"
 
 namespace celosia {
 
-constexpr unsigned kMaxBusBytes = 64;
-constexpr uint64_t kPageBytes = 4096;
-constexpr uint8_t kUnmappedByte = 0xDE;  // What a read beyond the memory returns, in every byte.
-enum Response : uint8_t { kOkay = 0, kSlverr = 2, kDecerr = 3 };
-
-// A read or write address; laid out like its ctypes twin in `binding.py`.
-struct Address {
-  uint64_t address;
-  uint8_t beats_minus_1, size, burst, id;
-  uint32_t zero;
-
-  bool operator==(const Address& o) const {
-    return address == o.address && beats_minus_1 == o.beats_minus_1 && size == o.size &&
-           burst == o.burst && id == o.id;
-  }
-};
-
-// What the accelerator drives, as one edge sees it.
-struct MasterPins {
-  Address ar, aw;
-  uint64_t w_strobe;
-  uint8_t w_data[kMaxBusBytes];
-  uint8_t ar_valid, r_ready, aw_valid, w_valid, w_last, b_ready, zero[2];
-};
-
-// What the memory drives, until the next edge has seen it.
-struct MemoryPins {
-  uint8_t r_data[kMaxBusBytes];
-  uint8_t ar_ready, r_valid, r_response, r_last, r_id;
-  uint8_t aw_ready, w_ready, b_valid, b_response, b_id;
-  uint8_t zero[6];
-};
+constexpr uint8_t kUnmappedByte = 0xDE;  // What a failed read returns, in every byte.
 
 struct MemoryConfig {
-  uint64_t base, bytes;
-  uint32_t bus_bytes, latency, bytes_per_cycle, stall_percent;
-  uint64_t seed;
+  uint64_t base, bytes, seed;
+  uint32_t bus_bytes, latency, bytes_per_cycle;
+  uint8_t stall_percent[kChannels];  // AR, R, AW, W, B.
+  uint8_t reorder, ready_after_valid;
+  uint8_t zero[5];
+};
+
+// Which bursts fail.  By number: the one that so many others of its direction precede, from the
+// moment on that the fault was set; all of its beats fail.  Else: those with a beat that holds the
+// byte at this address, in that beat.
+struct Fault {
+  uint64_t place;
+  uint8_t write, by_number, response;
+  uint8_t zero[5];
 };
 
 struct MemoryCounts {
   uint64_t read_beats, read_bytes, write_beats, write_bytes, bursts_read, bursts_written;
-};
-
-// A queue in an array: no allocation, `capacity` is a power of two.
-template <typename T, unsigned capacity>
-class Ring {
- public:
-  unsigned size() const { return tail_ - head_; }
-  bool empty() const { return tail_ == head_; }
-  bool full() const { return size() == capacity; }
-  T& front() { return items_[head_ % capacity]; }
-  T& push() { return items_[tail_++ % capacity]; }
-  void pop() { head_++; }
-  void clear() { head_ = tail_ = 0; }
-
- private:
-  T items_[capacity];
-  unsigned head_ = 0, tail_ = 0;
-};
-
-// The bytes themselves, zero at first, rounded up to whole beats of the widest bus.  The only
-// place that turns an address into a pointer.
-class Store {
- public:
-  Store(uint64_t base, uint64_t bytes)
-      : base_(base),
-        bytes_((bytes + kMaxBusBytes - 1) & ~uint64_t(kMaxBusBytes - 1)),
-        data_(static_cast<uint8_t*>(calloc(bytes_, 1)), free) {}
-
-  uint8_t* data() { return data_.get(); }
-
-  // Null unless all of [address, address + size) is inside.
-  uint8_t* at(uint64_t address, uint64_t size) {
-    uint64_t offset = address - base_;
-    return offset < bytes_ && size <= bytes_ - offset ? data_.get() + offset : nullptr;
-  }
-
- private:
-  uint64_t base_, bytes_;
-  std::unique_ptr<uint8_t, decltype(&free)> data_;
-};
-
-// Decides, once per cycle, whether a channel stalls (xorshift64*).
-class Stall {
- public:
-  Stall(uint64_t seed, uint64_t channel, uint32_t percent)
-      : state_((seed + 1) * 0x9E3779B97F4A7C15u ^ (channel + 1) * 0xD1B54A32D192ED03u),
-        percent_(percent) {
-    if (!state_) state_ = 1;
-    for (int i = 0; i < 8; i++) (*this)();
-  }
-
-  bool operator()() {
-    if (!percent_) return false;
-    state_ ^= state_ >> 12;
-    state_ ^= state_ << 25;
-    state_ ^= state_ >> 27;
-    uint64_t high = (state_ * 0x2545F4914F6CDD1Du) >> 32;
-    return high * 100 >> 32 < percent_;
-  }
-
- private:
-  uint64_t state_;
-  uint32_t percent_;
 };
 
 class Memory {
@@ -136,41 +61,49 @@ class Memory {
   explicit Memory(const MemoryConfig& config)
       : config_(config),
         store_(config.base, config.bytes),
-        stall_{{config.seed, 0, config.stall_percent},
-               {config.seed, 1, config.stall_percent},
-               {config.seed, 2, config.stall_percent},
-               {config.seed, 3, config.stall_percent},
-               {config.seed, 4, config.stall_percent}} {
-    while (1u << size_log2_ < config.bus_bytes) size_log2_++;
+        rules_(config.bus_bytes),
+        stall_{{config.seed, kAr, config.stall_percent[kAr]},
+               {config.seed, kR, config.stall_percent[kR]},
+               {config.seed, kAw, config.stall_percent[kAw]},
+               {config.seed, kW, config.stall_percent[kW]},
+               {config.seed, kB, config.stall_percent[kB]}},
+        order_(config.seed, kChannels) {
     rate_ = config.bytes_per_cycle < config.bus_bytes ? config.bytes_per_cycle : config.bus_bytes;
     reset();
   }
 
-  // Forgets everything in flight; keeps the contents, the counts and the clock.
+  // Forgets everything in flight; keeps the contents, the faults, the counts and the clock.
   void reset() {
     memset(&pins_, 0, sizeof pins_);
-    reads_.clear(), writes_.clear(), responses_.clear();
-    reads_in_flight_ = writes_in_flight_ = 0;
+    for (unsigned id = 0; id < kIds; id++) reads_[id].clear(), responses_[id].clear();
+    writes_.clear();
+    reads_waiting_ = reads_in_flight_ = writes_in_flight_ = 0;
     read_tokens_ = write_tokens_ = config_.bus_bytes;
-    ar_held_ = aw_held_ = w_held_ = false;
-    error_[0] = 0;
+    rules_.reset();
   }
+
+  // From now on; `place` counts the bursts that are still to come.
+  void add(Fault fault) {
+    if (fault.by_number) fault.place += fault.write ? counts_.bursts_written : counts_.bursts_read;
+    faults_.push_back(fault);
+  }
+  void forget_faults() { faults_.clear(); }
 
   // One rising edge: takes what `m` offers, then decides what the next edge will see.
   void edge(const MasterPins& m) {
     now_++;
     moved_ = false;
-    check_address("AR", m.ar_valid, pins_.ar_ready, m.ar, ar_held_, ar_seen_);
-    check_address("AW", m.aw_valid, pins_.aw_ready, m.aw, aw_held_, aw_seen_);
-    check_write_data(m);
-    if (error_[0]) return;
+    rules_.check(now_, m, pins_, writing());
+    if (rules_.broken()) return;
     read_address(m), read_data(m);
-    write_data(m), write_address(m), write_response(m);
-    pins_.w_ready = write_tokens_ >= config_.bus_bytes && !writes_.empty() && !stall_[kW]();
+    bool data_taken = write_data(m);
+    write_address(m), write_response(m);
+    pins_.w_ready = write_tokens_ >= config_.bus_bytes && !writes_.empty() &&
+                    willing(m.w_valid, data_taken) && !stall_[kW]();
   }
 
   const MemoryPins& pins() const { return pins_; }
-  const char* error() const { return error_; }  // Empty as long as no rule was broken.
+  const char* error() const { return rules_.error(); }  // Empty as long as no rule was broken.
   const MemoryCounts& counts() const { return counts_; }
   Store& store() { return store_; }
   uint64_t now() const { return now_; }
@@ -180,22 +113,28 @@ class Memory {
   unsigned writes_in_flight() const { return writes_in_flight_; }
 
  private:
-  enum Channel { kAr, kR, kAw, kW, kB };
+  static constexpr unsigned kCapacity = 256;
+  static constexpr uint64_t kEveryBeat = ~uint64_t(0);
 
   struct Burst {
     uint64_t address;  // Of the next beat; exact for the first one.
     uint64_t ready_at;
-    unsigned beats;  // Left.
+    uint64_t fails_at;  // The beat with `response`; others are OKAY.
+    unsigned beats;     // Left.
     uint8_t id, response;
   };
+  using Queue = Ring<Burst, kCapacity>;
 
   void read_address(const MasterPins& m) {
-    if (m.ar_valid && pins_.ar_ready) {
-      reads_.push() = {m.ar.address & ~uint64_t(config_.bus_bytes - 1), now_ + config_.latency,
-                       m.ar.beats_minus_1 + 1u, m.ar.id, kOkay};
-      reads_in_flight_++, counts_.bursts_read++, moved_ = true;
+    bool taken = m.ar_valid && pins_.ar_ready;
+    if (taken) {
+      Burst burst = accept(m.ar, false, counts_.bursts_read);
+      burst.address &= ~uint64_t(config_.bus_bytes - 1);
+      burst.ready_at = due();
+      queue(reads_, burst.id).push() = burst;
+      reads_waiting_++, reads_in_flight_++, counts_.bursts_read++, moved_ = true;
     }
-    pins_.ar_ready = !reads_.full() && !stall_[kAr]();
+    pins_.ar_ready = reads_waiting_ < kCapacity && willing(m.ar_valid, taken) && !stall_[kAr]();
   }
 
   void read_data(const MasterPins& m) {
@@ -206,53 +145,62 @@ class Memory {
     }
     if (read_tokens_ < config_.bus_bytes) read_tokens_ += rate_;
     bool held_back = stall_[kR]();
-    if (pins_.r_valid || held_back || reads_.empty() || read_tokens_ < config_.bus_bytes) return;
-    Burst& burst = reads_.front();
-    if (burst.ready_at > now_ + 1) return;
+    if (pins_.r_valid || held_back || !reads_waiting_ || read_tokens_ < config_.bus_bytes) return;
+    Queue* from = next(reads_);
+    if (from) read_beat(*from);
+  }
+
+  void read_beat(Queue& from) {
+    Burst& burst = from.front();
     const uint8_t* source = store_.at(burst.address, config_.bus_bytes);
+    pins_.r_response = source ? kOkay : kDecerr;
+    if (burst.response && (burst.fails_at == kEveryBeat || burst.fails_at == burst.address))
+      pins_.r_response = burst.response, source = nullptr;
     if (source)
       memcpy(pins_.r_data, source, config_.bus_bytes);
     else
       memset(pins_.r_data, kUnmappedByte, config_.bus_bytes);
     pins_.r_valid = true, pins_.r_id = burst.id, pins_.r_last = burst.beats == 1;
-    pins_.r_response = source ? kOkay : kDecerr;
     burst.address += config_.bus_bytes, burst.beats--;
     read_tokens_ -= config_.bus_bytes;
-    if (pins_.r_last) reads_.pop();
+    if (pins_.r_last) from.pop(), reads_waiting_--;
   }
 
   void write_address(const MasterPins& m) {
-    if (m.aw_valid && pins_.aw_ready) {
-      writes_.push() = {m.aw.address, 0, m.aw.beats_minus_1 + 1u, m.aw.id, kOkay};
+    bool taken = m.aw_valid && pins_.aw_ready;
+    if (taken) {
+      writes_.push() = accept(m.aw, true, counts_.bursts_written);
       writes_in_flight_++, counts_.bursts_written++, moved_ = true;
     }
-    pins_.aw_ready = writes_in_flight_ < kCapacity && !stall_[kAw]();
+    pins_.aw_ready = writes_in_flight_ < kCapacity && willing(m.aw_valid && m.w_valid, taken) &&
+                     !stall_[kAw]();
   }
 
-  void write_data(const MasterPins& m) {
-    if (m.w_valid && pins_.w_ready) {
+  bool write_data(const MasterPins& m) {
+    bool taken = m.w_valid && pins_.w_ready;
+    if (taken) {
       moved_ = true;
       write_tokens_ -= config_.bus_bytes;
       Burst& burst = writes_.front();
       write_beat(burst, m);
       burst.address = (burst.address & ~uint64_t(config_.bus_bytes - 1)) + config_.bus_bytes;
       if (!--burst.beats) {
-        responses_.push() = {0, now_ + config_.latency, 0, burst.id, burst.response};
+        burst.ready_at = due();
+        queue(responses_, burst.id).push() = burst;
         writes_.pop();
       }
     }
     if (write_tokens_ < config_.bus_bytes) write_tokens_ += rate_;
+    return taken;
   }
 
   void write_beat(Burst& burst, const MasterPins& m) {
     uint8_t* target = store_.at(burst.address & ~uint64_t(config_.bus_bytes - 1), config_.bus_bytes);
     counts_.write_beats++;
     counts_.write_bytes += unsigned(__builtin_popcountll(m.w_strobe));
-    if (!target) {
-      burst.response = kDecerr;
-      return;
-    }
-    if (m.w_strobe == all_lanes()) {
+    if (!target && !burst.response) burst.response = kDecerr;
+    if (burst.response) return;
+    if (m.w_strobe == ~uint64_t(0) >> (64 - config_.bus_bytes)) {
       memcpy(target, m.w_data, config_.bus_bytes);
       return;
     }
@@ -269,92 +217,70 @@ class Memory {
       pins_.b_valid = false;
     }
     bool held_back = stall_[kB]();
-    if (pins_.b_valid || held_back || responses_.empty()) return;
-    Burst& burst = responses_.front();
-    if (burst.ready_at > now_ + 1) return;
-    pins_.b_valid = true, pins_.b_id = burst.id, pins_.b_response = burst.response;
-    responses_.pop();
+    if (pins_.b_valid || held_back || !writes_in_flight_) return;
+    Queue* from = next(responses_);
+    if (!from) return;
+    pins_.b_valid = true, pins_.b_id = from->front().id, pins_.b_response = from->front().response;
+    from->pop();
   }
 
-  void check_address(const char* name, bool valid, bool ready, const Address& seen, bool& held,
-                     Address& before) {
-    if (!valid) {
-      if (held) fail("%s: valid was withdrawn before ready (%#llx)", name, hex(before.address));
-      return;
+  // The burst of an address that was just taken, as the faults have it.
+  Burst accept(const Address& a, bool write, uint64_t number) {
+    Burst burst{a.address, 0, kEveryBeat, a.beats_minus_1 + 1u, a.id, kOkay};
+    for (const Fault& fault : faults_) {
+      if (bool(fault.write) != write) continue;
+      uint64_t beat = fault.place & ~uint64_t(config_.bus_bytes - 1);
+      uint64_t first = a.address & ~uint64_t(config_.bus_bytes - 1);
+      bool here = fault.by_number ? fault.place == number
+                                  : (beat - first) / config_.bus_bytes < burst.beats;
+      if (!here) continue;
+      burst.response = fault.response;
+      burst.fails_at = fault.by_number ? kEveryBeat : beat;
     }
-    if (held) {
-      if (!(seen == before))
-        fail("%s: the payload changed while it waited for ready (%#llx, then %#llx)", name,
-             hex(before.address), hex(seen.address));
-    } else {
-      check_burst(name, seen);
-    }
-    held = !ready;
-    before = seen;
+    return burst;
   }
 
-  void check_burst(const char* name, const Address& a) {
-    uint64_t offset = a.address & (kPageBytes - 1) & ~uint64_t(config_.bus_bytes - 1);
-    if (a.burst != 1) fail("%s: burst type %u is not INCR (1)", name, a.burst);
-    if (a.size != size_log2_)
-      fail("%s: size %u is not the bus width (%u)", name, a.size, size_log2_);
-    if (offset + (a.beats_minus_1 + 1u) * config_.bus_bytes > kPageBytes)
-      fail("%s: a burst of %u beats at %#llx crosses a 4 KiB boundary", name,
-           a.beats_minus_1 + 1u, hex(a.address));
+  uint64_t due() {
+    return now_ + config_.latency + (config_.reorder ? order_.below(config_.latency + 1) : 0);
   }
 
-  void check_write_data(const MasterPins& m) {
-    if (w_held_ && !m.w_valid) fail("W: valid was withdrawn before ready");
-    if (!m.w_valid) return;
-    if (w_held_ && (m.w_strobe != w_strobe_ || m.w_last != w_last_ ||
-                    memcmp(m.w_data, w_data_, config_.bus_bytes)))
-      fail("W: the payload changed while it waited for ready");
-    w_held_ = !pins_.w_ready;
-    if (w_held_) {
-      w_strobe_ = m.w_strobe, w_last_ = m.w_last;
-      memcpy(w_data_, m.w_data, config_.bus_bytes);
-      return;
-    }
-    const Burst& burst = writes_.front();
-    if (bool(m.w_last) != (burst.beats == 1))
-      fail("W: last is %u with %u beats of the burst left", m.w_last, burst.beats);
-    uint64_t below = (uint64_t(1) << (burst.address & (config_.bus_bytes - 1))) - 1;
-    if (m.w_strobe & below)
-      fail("W: strobe %#llx covers bytes below the address %#llx", hex(m.w_strobe),
-           hex(burst.address));
-    if (m.w_strobe & ~all_lanes()) fail("W: strobe %#llx is wider than the bus", hex(m.w_strobe));
+  // All are in one queue if their order is that of their addresses.
+  Queue& queue(Queue* queues, uint8_t id) { return queues[config_.reorder ? id % kIds : 0]; }
+
+  // The queue whose front comes next, if one is due.
+  Queue* next(Queue* queues) {
+    auto is_due = [this](Queue& q) { return !q.empty() && q.front().ready_at <= now_ + 1; };
+    if (!config_.reorder) return is_due(queues[0]) ? queues : nullptr;
+    unsigned first = order_.below(kIds);
+    for (unsigned i = 0; i < kIds; i++)
+      if (Queue& q = queues[(first + i) % kIds]; is_due(q)) return &q;
+    return nullptr;
   }
 
-  uint64_t all_lanes() const { return ~uint64_t(0) >> (64 - config_.bus_bytes); }
-  static unsigned long long hex(uint64_t value) { return value; }
-
-  __attribute__((format(printf, 2, 3), cold, noinline)) void fail(const char* format, ...) {
-    if (error_[0]) return;
-    int used = snprintf(error_, sizeof error_, "cycle %llu: ", hex(now_));
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error_ + used, sizeof error_ - size_t(used), format, arguments);
-    va_end(arguments);
+  bool willing(bool valid, bool taken) const {
+    return !config_.ready_after_valid || (valid && !taken);
   }
 
-  static constexpr unsigned kCapacity = 256;
+  WriteInProgress writing() {
+    if (writes_.empty()) return {0, 0};
+    return {writes_.front().address, writes_.front().beats};
+  }
 
   MemoryConfig config_;
   Store store_;
-  Stall stall_[5];
+  MasterRules rules_;
+  std::vector<Fault> faults_;
+  Chance stall_[kChannels];
+  Chance order_;
   MemoryPins pins_;
   MemoryCounts counts_{};
-  Ring<Burst, kCapacity> reads_, writes_, responses_;
+  Queue reads_[kIds], writes_, responses_[kIds];
   uint64_t now_ = 0;
-  uint32_t size_log2_ = 0, rate_ = 0, read_tokens_ = 0, write_tokens_ = 0;
-  unsigned reads_in_flight_ = 0, writes_in_flight_ = 0;
+  uint32_t rate_ = 0, read_tokens_ = 0, write_tokens_ = 0;
+  // Read bursts whose last beat is not on offer yet; bursts whose last beat or response was not
+  // taken yet.
+  unsigned reads_waiting_ = 0, reads_in_flight_ = 0, writes_in_flight_ = 0;
   bool moved_ = false, responded_ = false;
-  // Offers that were not taken, to compare with the next edge.
-  bool ar_held_ = false, aw_held_ = false, w_held_ = false;
-  Address ar_seen_{}, aw_seen_{};
-  uint64_t w_strobe_ = 0;
-  uint8_t w_last_ = 0, w_data_[kMaxBusBytes];
-  char error_[256];
 };
 
 }  // namespace celosia

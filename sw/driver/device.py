@@ -6,16 +6,50 @@ benchmark and one example run on every one of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Literal, Protocol, get_args
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.errors import Cause, describe
 
-__all__ = ["MEMORY_BASE", "Device", "DeviceError", "MemoryTiming", "RunResult"]
+__all__ = [
+    "CHANNELS",
+    "ISSUES",
+    "MEMORY_BASE",
+    "Device",
+    "DeviceError",
+    "Issue",
+    "MemoryFault",
+    "MemoryTiming",
+    "RunResult",
+]
 
 MEMORY_BASE = 0x8000_0000
 """First byte address of a simulated device's memory."""
+
+CHANNELS: Final = ("ar", "r", "aw", "w", "b")
+"""Of the memory port."""
+
+Issue = Literal["stream", "ring"]
+"""How commands reach the accelerator: one by one on its command port, or from a ring in memory."""
+
+ISSUES: Final[tuple[Issue, ...]] = get_args(Issue)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryFault:
+    """Bursts that a simulated memory answers with an error, though they are legal."""
+
+    way: Literal["read", "write"]
+    place: int
+    """An address: the beat that holds it fails, always.  With `by_number`: the burst that so many
+    others of its direction precede fails, once."""
+    by_number: bool = False
+    response: Literal["slverr", "decerr"] = "slverr"
+
+    def __str__(self) -> str:
+        place = f"#{self.place}" if self.by_number else f"{self.place:#x}"
+        return f"{self.way}:{place}:{self.response}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +63,21 @@ class MemoryTiming:
     """Sustained bandwidth of reads, and of writes, each; may be below the bus width."""
     stall_percent: int = 0
     """Chance that a channel refuses, or holds back, in a cycle."""
+    channel_stalls: tuple[tuple[str, int], ...] = ()
+    """Channels (`CHANNELS`) with a chance of their own, and that chance."""
+    reorder: bool = False
+    """Responses are in order within an ID only, and take up to twice the latency."""
+    ready_after_valid: bool = False
+    """Ready waits for valid, and that of AW for write data, too."""
+    faults: tuple[MemoryFault, ...] = ()
+    """What fails."""
     seed: int = 0
-    """Of the stalls, and of the garbage in memories at power-on."""
+    """Of the stalls and the order, and of the garbage in memories at power-on."""
+
+    def stalls(self) -> tuple[int, ...]:
+        """The chance of each of `CHANNELS`."""
+        own = dict(self.channel_stalls)
+        return tuple(own.get(channel, self.stall_percent) for channel in CHANNELS)
 
 
 @dataclass(frozen=True)
@@ -38,7 +85,8 @@ class RunResult:
     """The outcome of one program."""
 
     cycles: int | None
-    """Cycles from the first command accepted to the last write response; None without a clock."""
+    """Cycles from the first command accepted (of a ring: from its doorbell) to the last write
+    response; None without a clock."""
     counters: dict[str, int] = field(default_factory=dict)
     """Hardware counters under the names of `celosia.isa.events`; empty without a clock."""
     seconds: float = 0.0
@@ -46,7 +94,7 @@ class RunResult:
 
 
 class DeviceError(RuntimeError):
-    """The accelerator stopped: its error register is set, or its watchdog fired.
+    """The accelerator stopped: its error register is set, or a simulator gave it up.
 
     Raised by `Device.run`; the command line turns it into exit code 1.
     """
@@ -58,9 +106,15 @@ class DeviceError(RuntimeError):
         """Index of the command in its program, if one is to blame."""
 
     @classmethod
-    def from_register(cls, cause: Cause, address: int, index: int, text: str) -> "DeviceError":
-        """The error register's contents in words; `text` is the command in assembly."""
+    def from_register(
+        cls, cause: Cause, address: int, index: int, text: str, bus_id: int | None = None
+    ) -> "DeviceError":
+        """The error registers' contents in words; `text` is the command in assembly.
+
+        `bus_id` is that of the response that failed, if it was one.
+        """
         place = f" at address {address:#x}" if address else ""
+        place += "" if bus_id is None else f", bus ID {bus_id}"
         return cls(f"{cause.name}: {describe(cause)}{place}: command {index}: {text}", cause, index)
 
 
@@ -80,7 +134,7 @@ class Device(Protocol):
         """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
         ...
 
-    def run(self, program: Sequence[Command]) -> RunResult:
+    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
         """Execute `program` to completion.  Raises `DeviceError` when the accelerator stops."""
         ...
 

@@ -23,7 +23,7 @@ import numpy as np
 from celosia.isa.encoding import Command
 from celosia.sw.cost import Prediction
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
-from celosia.sw.driver.device import Device, MemoryTiming, RunResult
+from celosia.sw.driver.device import Device, Issue, MemoryTiming, RunResult
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.pipeline import compile_matmul
@@ -67,9 +67,9 @@ class Compiled:
             self.buffers.upload(self.bias, bias)
         self.buffers.poison(self.c)
 
-    def run(self) -> RunResult:
+    def run(self, issue: Issue = "stream") -> RunResult:
         """Run the commands on the device."""
-        return self.buffers.device.run(self.commands)
+        return self.buffers.device.run(self.commands, issue)
 
     def result(self) -> np.ndarray:
         """C as it stands in device memory."""
@@ -83,18 +83,20 @@ def matmul(
     bias: np.ndarray | None = None,
     *,
     timing: MemoryTiming | None = None,
+    issue: Issue = "stream",
     **form: Unpack[ProductForm],
 ) -> tuple[np.ndarray, RunResult]:
     """``act(scale * (a @ b + bias))`` as int8, or without a scale ``a @ b + bias`` as int32.
 
     `a` is M x K int8 or uint8; `b` is int8, K x N, or N x K with `transpose_b`; `bias` is N int32.
-    `timing` of the device's memory lets the compiler choose tiles for it.  Raises `ValueError`
-    for operands that break a rule, `DeviceError` when the accelerator stops.
+    `timing` of the device's memory lets the compiler choose tiles for it; `issue` is how commands
+    reach the accelerator.  Raises `ValueError` for operands that break a rule, `DeviceError` when
+    the accelerator stops.
     """
     problem = describe_product(a, b, bias, **form)
     compiled = compile_product(device, problem, timing=timing)
     compiled.load(a, b, bias)
-    result = compiled.run()
+    result = compiled.run(issue)
     return compiled.result(), result
 
 

@@ -45,6 +45,7 @@ def made_up(duration, **change):
             simulator=options.simulator,
             config=BASE,
             timing=options.timing,
+            issue=options.issue,
         )
         return Outcome(
             Report(setting=setting, operators=(replace(measured, **change),), elapsed_seconds=1.0)
@@ -53,8 +54,8 @@ def made_up(duration, **change):
     return run
 
 
-def line(product, duration, **change):
-    (only,) = run_products(silent, made_up(duration, **change), [product])
+def line(product, duration, issue="stream", **change):
+    (only,) = run_products(silent, made_up(duration, **change), [product], issue)
     return only
 
 
@@ -69,6 +70,17 @@ def test_a_bound_of_memory_is_a_share_of_its_cycles():
     assert line(ROW, 40_960).right
     assert not line(ROW, 40_961).right
     assert line(ROW, 73_728).reached == 0.5
+
+
+def test_commands_of_a_ring_are_part_of_what_memory_must_carry():
+    # 5,000 commands of 24 bytes: 7,500 cycles at 16 bytes per cycle.
+    assert line(ROW, 2 * 44_364, "ring", commands=5_000).reached == 0.5
+    assert line(ROW, 73_728, "stream", commands=5_000).reached == 0.5
+    assert line(SMALL, 2048, "ring", commands=5_000).reached == 0.5
+    stream, ring = (line(ROW, 50_000, issue, commands=5_000).limit for issue in ("stream", "ring"))
+    assert stream is not None
+    assert ring is not None
+    assert stream < ring < 1
 
 
 @pytest.mark.parametrize("product", [SMALL, ROW])

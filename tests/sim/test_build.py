@@ -8,7 +8,8 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim import build, cache, toolchain
-from celosia.sim.build import BuildOptions, bench_library, build_model, model_library
+from celosia.sim.build import MODEL_TOP, bench_library, build_model, model_library
+from celosia.sim.build_options import BuildOptions
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.verilog import to_verilog
 from tests.support.stub_top import StubTop
@@ -90,7 +91,7 @@ def test_parts_cut_differently_have_different_names():
 
 
 def test_a_model_is_built_again_only_when_something_changed(store, compilations):
-    text = to_verilog(StubTop(TINY))
+    text = to_verilog(StubTop(TINY), MODEL_TOP)
     first = build_model(text, TINY)
     steps = len(compilations)
     assert steps == 5  # Verilator; model twice, runtime; link.
@@ -106,7 +107,7 @@ def test_a_model_is_built_again_only_when_something_changed(store, compilations)
 
 
 def test_another_compiler_means_another_model(store, compilations, tmp_path, monkeypatch):
-    text = to_verilog(StubTop(TINY))
+    text = to_verilog(StubTop(TINY), MODEL_TOP)
     first = build_model(text, TINY)
     other = tmp_path / "other-compiler"
     other.write_text("#!/bin/sh\necho some compiler 1.0\n")
@@ -117,34 +118,33 @@ def test_another_compiler_means_another_model(store, compilations, tmp_path, mon
     assert len({first, second, build_model(text, TINY)}) == 3
 
 
-def test_the_verilog_is_not_written_again_when_the_rtl_is_the_same(
-    store, compilations, monkeypatch
-):
+def test_the_verilog_is_not_written_again_when_the_rtl_is_the_same(store, compilations):
     written = []
 
     def generate(config):
         written.append(config)
-        return to_verilog(StubTop(config))
+        return to_verilog(StubTop(config), MODEL_TOP)
 
-    monkeypatch.setattr(build, "generate_verilog", generate)
-    first = model_library(TINY)
-    assert model_library(TINY) == first
+    first = model_library(TINY, write=generate)
+    assert model_library(TINY, write=generate) == first
     assert written == [TINY]
-    assert model_library(PRESETS["small"]) != first
+    assert model_library(PRESETS["small"], write=generate) != first
     assert written == [TINY, PRESETS["small"]]
     first.unlink()
-    assert model_library(TINY) == first
+    assert model_library(TINY, write=generate) == first
     assert first.exists()
 
 
 def test_a_change_in_the_rtl_writes_the_verilog_again(store, compilations, monkeypatch):
-    monkeypatch.setattr(build, "generate_verilog", lambda config: to_verilog(StubTop(config)))
-    first = model_library(TINY)
+    def generate(config):
+        return to_verilog(StubTop(config), MODEL_TOP)
+
+    first = model_library(TINY, write=generate)
     built = len(compilations)
     sources = list(build._rtl_sources())
     monkeypatch.setattr(build, "_rtl_sources", lambda: [*sources, "# a comment"])
     # The same Verilog comes out of it: nothing is compiled.
-    assert model_library(TINY) == first
+    assert model_library(TINY, write=generate) == first
     assert len(compilations) == built
 
 

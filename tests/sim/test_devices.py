@@ -8,9 +8,10 @@ import pytest
 from celosia.isa.errors import Cause
 from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
-from celosia.sim.build import BuildOptions, build_model
+from celosia.sim.build import MODEL_TOP, build_model
+from celosia.sim.build_options import BuildOptions
 from celosia.sim.devices import open_device
-from celosia.sim.harness import binding
+from celosia.sim.harness import settings
 from celosia.sim.progress import silent
 from celosia.sim.rtl import AmaranthDevice
 from celosia.sim.verilated import VerilatorDevice
@@ -29,7 +30,7 @@ NAMES = ("amaranth", "verilator")
 @cache
 def library(preset, options):
     config = PRESETS[preset]
-    return build_model(to_verilog(StubTop(config)), config, options)
+    return build_model(to_verilog(StubTop(config), MODEL_TOP), config, options)
 
 
 def make(name, preset="tiny", timing=TIMING, progress=silent, options=OPTIONS):
@@ -43,7 +44,7 @@ def make(name, preset="tiny", timing=TIMING, progress=silent, options=OPTIONS):
 @pytest.fixture
 def hasty(monkeypatch):
     """A watchdog that barks soon: Amaranth's simulator is slow."""
-    monkeypatch.setattr(binding, "WATCHDOG_EDGES", 500)
+    monkeypatch.setattr(settings, "WATCHDOG_EDGES", 500)
 
 
 @pytest.fixture(params=NAMES)
@@ -204,7 +205,7 @@ def test_a_broken_rule_of_the_memory_port_ends_the_run(name, funct, message):
     program = [Command(funct, MEMORY_BASE, MEMORY_BASE)] * 20
     with (
         make(name, timing=MemoryTiming(stall_percent=95)) as device,
-        pytest.raises(DeviceError, match=f"memory protocol .*{message}"),
+        pytest.raises(DeviceError, match=f"bus protocol .*{message}"),
     ):
         device.run(program)
 
@@ -274,7 +275,10 @@ def test_a_model_without_the_fast_signs_is_the_same():
 
 def test_by_default_the_watchdog_is_patient():
     timing = MemoryTiming(latency=50)
-    assert binding.bench_config(PRESETS["tiny"], timing, MEMORY_BYTES).watchdog == 25_000
+    assert settings.patience(timing) == 25_000
+    # The accelerator's own one comes first.
+    bench = settings.bench_config(PRESETS["tiny"], timing, MEMORY_BYTES)
+    assert bench.watchdog == 26_000
 
 
 @pytest.mark.slow

@@ -64,6 +64,7 @@ def test_a_program_that_does_not_run_is_not_there(bare, monkeypatch, tmp_path):
 def test_the_header_for_fst_is_looked_for_by_the_compiler(monkeypatch, tmp_path, there):
     if there:
         (tmp_path / "lz4.h").write_text("")
+        (tmp_path / "zlib.h").write_text("")
     monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
     detail = next(tool for tool in TOOLS if tool.name == "fst").find()
     assert detail == "lz4.h" or not there

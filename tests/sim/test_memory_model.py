@@ -6,106 +6,8 @@ from collections import Counter
 
 import pytest
 
-from celosia.sim.build import bench_library
 from celosia.sim.harness import binding
-from celosia.sim.harness.binding import MasterPins, MemoryConfig, MemoryCounts, MemoryPins
-
-BASE = 0x1000
-SIZE = 0x8000
-INCR, DECERR = 1, 3
-
-
-class Bus:
-    """A memory, and what the master drives on its channels."""
-
-    def __init__(self, bus_bytes=16, latency=5, bytes_per_cycle=64, stall_percent=0, seed=0):
-        config = MemoryConfig(BASE, SIZE, bus_bytes, latency, bytes_per_cycle, stall_percent, seed)
-        self.bus_bytes = bus_bytes
-        self.library = binding.bind(bench_library())
-        self.handle = self.library.memory_create(ctypes.byref(config))
-        self.master, self.memory = MasterPins(), MemoryPins()
-        self.now = 0
-
-    @property
-    def contents(self):
-        return (ctypes.c_uint8 * SIZE).from_address(self.library.memory_data(self.handle))
-
-    @property
-    def error(self):
-        return self.library.memory_error(self.handle).decode()
-
-    @property
-    def counts(self):
-        counts = MemoryCounts()
-        self.library.memory_counts(self.handle, ctypes.byref(counts))
-        return counts
-
-    def edge(self):
-        self.now += 1
-        self.library.memory_edge(self.handle, ctypes.byref(self.master), ctypes.byref(self.memory))
-
-    def address(self, channel, address, beats=1, **changes):
-        """Put an address on offer."""
-        fields = {
-            "address": address,
-            "beats_minus_1": beats - 1,
-            "size": self.bus_bytes.bit_length() - 1,
-            "burst": INCR,
-            "id": 0,
-        }
-        for name, value in (fields | changes).items():
-            setattr(getattr(self.master, channel), name, value)
-        setattr(self.master, f"{channel}_valid", 1)
-
-    def send(self, channel, address, beats=1, **changes):
-        """Offer an address until it is taken; the edge that takes it."""
-        self.address(channel, address, beats, **changes)
-        while True:
-            ready = getattr(self.memory, f"{channel}_ready")
-            self.edge()
-            if ready:
-                setattr(self.master, f"{channel}_valid", 0)
-                return self.now
-
-    def beat(self, data, last, strobe=None):
-        """Put write data on offer."""
-        self.master.w_valid, self.master.w_last = 1, last
-        self.master.w_strobe = (1 << self.bus_bytes) - 1 if strobe is None else strobe
-        ctypes.memmove(self.master.w_data, bytes(data), len(data))
-
-    def send_beat(self, data, last=1, strobe=None):
-        self.beat(data, last, strobe)
-        while True:
-            ready = self.memory.w_ready
-            self.edge()
-            if ready:
-                self.master.w_valid = 0
-                return self.now
-
-    def read_beats(self, count, patience=2000):
-        """Take read beats: for each the edge that takes it, its data, response and `last`."""
-        beats, self.master.r_ready = [], 1
-        while len(beats) < count and patience:
-            offered = MemoryPins.from_buffer_copy(self.memory)
-            self.edge()
-            patience -= 1
-            if offered.r_valid:
-                data = bytes(offered.r_data[: self.bus_bytes])
-                beats.append((self.now, data, offered.r_response, offered.r_last))
-        self.master.r_ready = 0
-        return beats
-
-    def response(self, patience=2000):
-        """Wait for a write response: the edge that takes it, and what it says."""
-        self.master.b_ready = 1
-        while patience:
-            offered = MemoryPins.from_buffer_copy(self.memory)
-            self.edge()
-            patience -= 1
-            if offered.b_valid:
-                self.master.b_ready = 0
-                return self.now, offered.b_response
-        raise AssertionError("no response")
+from tests.support.memory_bus import BASE, DECERR, SIZE, Bus
 
 
 @pytest.fixture
@@ -121,8 +23,9 @@ def fill(bus):
 
 def test_the_structures_are_those_of_the_headers(bus):
     kinds = [getattr(binding, name) for name in (
-        "Address", "MasterPins", "MemoryPins", "MemoryConfig", "MemoryCounts", "Command",
-        "BenchConfig", "ChipPins", "BenchPins", "Status",
+        "Address", "MasterPins", "MemoryPins", "MemoryConfig", "MemoryCounts", "Fault",
+        "LiteSlavePins", "LiteHostPins", "Access", "Command", "BenchConfig", "ChipPins",
+        "BenchPins", "Status",
     )]  # fmt: skip
     sizes = (ctypes.c_uint32 * len(kinds))()
     bus.library.celosia_sizes(sizes)
@@ -208,7 +111,7 @@ def test_reads_do_not_take_bandwidth_from_writes():
 
 
 def test_an_offer_stands_unchanged_until_it_is_taken():
-    bus = Bus(stall_percent=60, seed=3)
+    bus = Bus(stalls=(60,) * 5, seed=3)
     fill(bus)
     bus.send("ar", BASE, beats=4)
     for _ in range(200):
@@ -224,7 +127,7 @@ def test_an_offer_stands_unchanged_until_it_is_taken():
 @pytest.mark.parametrize("percent", [10, 50, 90])
 def test_stalls_come_as_often_as_asked_and_by_seed(percent):
     def pattern(seed):
-        bus = Bus(stall_percent=percent, seed=seed)
+        bus = Bus(stalls=(percent,) * 5, seed=seed)
         seen = []
         for _ in range(4000):
             bus.edge()
@@ -288,6 +191,10 @@ def test_256_bursts_may_be_in_flight():
         ({"size": 3}, r"size 3 is not the bus width \(4\)"),
         ({"address": BASE + 4096 - 16, "beats": 2}, "burst of 2 beats at 0x1ff0 crosses a 4 KiB"),
         ({"address": BASE + 4095, "beats": 2}, "crosses a 4 KiB"),
+        ({"id": 16}, "ID 16 has more than 4 bits"),
+        ({"lock": 1}, "an exclusive access"),
+        ({"cache": 0b0100}, "cache attributes 0x4 are reserved"),
+        ({"cache": 0b1101}, "cache attributes 0xd are reserved"),
     ],
 )
 @pytest.mark.parametrize("channel", ["ar", "aw"])
@@ -313,8 +220,9 @@ def test_an_address_must_stand_until_it_is_taken(channel):
 @pytest.mark.parametrize("change", ["withdraw", "data", "strobe", "last", "none"])
 def test_write_data_must_stand_until_they_are_taken(change):
     bus = Bus()
+    bus.address("aw", BASE)
     bus.beat(b"a" * 16, last=1)
-    bus.edge()  # No address yet: not ready.
+    bus.edge()  # Nothing is ready at the first edge.
     match change:
         case "withdraw":
             bus.master.w_valid = 0

@@ -11,7 +11,7 @@ from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.presets import PRESETS
 from celosia.sim import replay, speed
 from celosia.sim.bench import Bench, run_bench
-from celosia.sim.build import build_model
+from celosia.sim.build import MODEL_TOP, build_model
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.problems import InputError
 from celosia.sim.progress import silent
@@ -82,14 +82,14 @@ def test_the_loop_needs_a_checkout(monkeypatch, tmp_path):
 def test_a_replay_does_what_the_device_does(tmp_path):
     assert RING_ENTRY.size == replay.ENTRY_BYTES
     config, timing, size = PRESETS["tiny"], MemoryTiming(latency=10), 1 << 16
-    library = build_model(to_verilog(StubTop(config)), config)
+    library = build_model(to_verilog(StubTop(config), MODEL_TOP), config)
     program = [copy(MEMORY_BASE + 64 * i, MEMORY_BASE + 4096 + 64 * i) for i in range(3)]
     with VerilatorDevice(config, timing, size, library=library) as device:
         device.write(MEMORY_BASE, bytes(range(256)))
         speed.save_recording(tmp_path, device, program, timing)
         device.run(program)
         expected = device.read(MEMORY_BASE, size)
-    arguments = (str(library), str(tmp_path), timing.seed, MEMORY_BASE)
+    arguments = (str(library), str(tmp_path), timing.seed)
     assert replay.replay(*arguments, 10_000) == expected
     assert replay.replay(*arguments, 0) == bytes(range(256)).ljust(size, b"\0")
 

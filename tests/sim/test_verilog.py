@@ -6,12 +6,14 @@ import sys
 from typing import Any
 
 import pytest
+from amaranth.back import verilog
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.isa.presets import PRESETS
+from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.verilog import TOP_NAME, clean_verilog, to_verilog
 from tests.support.stub_top import StubTop
 
@@ -90,6 +92,15 @@ def test_the_top_has_its_name_and_its_ports(text):
 def test_nothing_says_where_it_came_from(text):
     assert "src" not in text
     assert ".py" not in text
+
+
+def test_a_failing_yosys_is_a_problem_of_the_machine(monkeypatch):
+    def fail(*_, **__):
+        raise verilog.YosysError("Traceback\nFile too large (os error 27)")
+
+    monkeypatch.setattr(verilog, "convert", fail)
+    with pytest.raises(EnvironmentProblem, match="Yosys failed: File too large"):
+        to_verilog(Registers())
 
 
 def test_constants_start():

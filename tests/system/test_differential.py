@@ -12,7 +12,16 @@ import pytest
 from celosia.isa.events import ARRAY_OWNERS
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming, RunResult
+from celosia.sim.rtl_device import RtlDevice
+from celosia.sw.driver.device import (
+    CHANNELS,
+    ISSUES,
+    MEMORY_BASE,
+    Device,
+    Issue,
+    MemoryTiming,
+    RunResult,
+)
 from celosia.sw.driver.program_file import ProgramFile, load_program
 from celosia.sw.driver.runtime import matmul
 from celosia.sw.random_programs import random_program
@@ -27,56 +36,70 @@ def timing(config, seed: int) -> MemoryTiming:
         latency=rng.choice([1, 5, 40, 100]),
         bytes_per_cycle=rng.choice([config.bus_bytes, config.bus_bytes // 2, 64]),
         stall_percent=rng.choice([0, 0, 20, 60]),
+        channel_stalls=rng.choice([(), (), ((rng.choice(CHANNELS), 90),)]),
+        reorder=rng.random() < 0.3,
+        ready_after_valid=rng.random() < 0.2,
         seed=seed,
     )
 
 
-def run(device: Device, program: ProgramFile) -> tuple[bytes, RunResult]:
+def small_ring(device: Device, seed: int) -> None:
+    """A ring that is too small for most programs, so that it is fed while it runs."""
+    if isinstance(device, RtlDevice):
+        device.ring_entries = random.Random(seed).choice([2, 5, 16, 64])
+
+
+def run(device: Device, program: ProgramFile, issue: Issue) -> tuple[bytes, RunResult]:
     """All of memory after `program`."""
     for content in program.contents:
         device.write(content.region.address, content.bytes())
-    result = device.run(program.commands)
+    result = device.run(program.commands, issue)
     memory = device.read(MEMORY_BASE, program.memory_bytes)
     device.close()
     return memory, result
 
 
-def compare(program: ProgramFile, simulator: str, seed: int) -> RunResult:
+def compare(program: ProgramFile, simulator: str, seed: int, issue: Issue) -> RunResult:
     config = resolve_config(program.preset, program.overrides)
     memory = MemoryTiming(seed=seed + 1)
-    wanted, _ = run(open_device("functional", config, memory, program.memory_bytes), program)
+    model = open_device("functional", config, memory, program.memory_bytes)
+    wanted, _ = run(model, program, issue)
     device = open_device(simulator, config, timing(config, seed), program.memory_bytes)
-    got, result = run(device, program)
+    small_ring(device, seed)
+    got, result = run(device, program, issue)
     assert got == wanted
     counters = result.counters
     assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
     return result
 
 
+@pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("first", range(0, 100, 25))
-def test_random_programs_on_verilator_tiny(first):
+def test_random_programs_on_verilator_tiny(first, issue):
     for seed in range(first, first + 25):
-        compare(random_program(seed, preset="tiny", length=60), "verilator", seed)
+        compare(random_program(seed, preset="tiny", length=60), "verilator", seed, issue)
 
 
+@pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("first", range(0, 40, 20))
-def test_random_programs_on_verilator_base(first):
+def test_random_programs_on_verilator_base(first, issue):
     for seed in range(first, first + 20):
-        compare(random_program(seed, preset="base", length=60), "verilator", seed)
+        compare(random_program(seed, preset="base", length=60), "verilator", seed, issue)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_both_rtl_simulators_take_the_same_cycles(seed):
+@pytest.mark.parametrize(("seed", "issue"), [(0, "stream"), (1, "ring")])
+def test_both_rtl_simulators_take_the_same_cycles(seed, issue):
     program = random_program(seed, preset="tiny", length=25)
-    results = [compare(program, simulator, seed) for simulator in ("amaranth", "verilator")]
+    results = [compare(program, simulator, seed, issue) for simulator in ("amaranth", "verilator")]
     assert results[0].cycles == results[1].cycles
     assert results[0].counters == results[1].counters
 
 
+@pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_past_failures(path):
+def test_past_failures(path, issue):
     for seed in range(3):
-        compare(load_program(str(path)), "verilator", seed)
+        compare(load_program(str(path)), "verilator", seed, issue)
 
 
 @pytest.mark.parametrize(

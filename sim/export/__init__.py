@@ -1,0 +1,1 @@
+"""Verilog to take away: the RTL, its memories, a file list and a description."""

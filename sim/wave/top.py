@@ -1,0 +1,113 @@
+"""The accelerator's top with one scope more, ``wave``: what happens, in words."""
+
+from collections.abc import Iterator, Mapping
+from ctypes import sizeof
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Elaboratable, Fragment, Module, ResetSignal, Signal, Value
+
+from celosia.hw.axi_top import AxiTop
+from celosia.hw.counters import Counters
+from celosia.hw.frontend.decoder import Decoder
+from celosia.hw.issue.issue import Issue
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.wave.probe import LINES, QUEUES, TEXT_BYTES, WAVE_SCOPE, Probe
+
+__all__ = ["WaveTop"]
+
+
+class WaveTop(Elaboratable):
+    """`AxiTop`, watched: it does what it does without, in the same cycles.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Of the accelerator.
+    memory_seed : int or None
+        Of the contents of local memories at power-on, in Amaranth's simulator.
+
+    Members
+    -------
+    probe : ``Out(8 * sizeof(Probe))``
+        What happens in this cycle.
+    text : ``In(8 * TEXT_BYTES)``
+        The lines to show in this cycle, as `pack_lines` makes them.
+
+    All ports of the top are attributes too.
+    """
+
+    def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
+        self.top = AxiTop(config, memory_seed=memory_seed)
+        # Tracers leave out what begins with an underscore: its parts are in the scope.
+        self.probe = Signal(8 * sizeof(Probe), name="_probe")
+        self.text = Signal(8 * TEXT_BYTES, name="_text")
+
+    def __getattr__(self, name: str) -> Any:
+        """A port of the top."""
+        return getattr(self.top, name)
+
+    @property
+    def ports(self) -> list[Value]:
+        """Of a module."""
+        own = [getattr(self.top, name) for name in self.top.signature.members]
+        return [Value.cast(port) for port in (*own, self.probe, self.text)]
+
+    def elaborate(self, platform) -> Fragment:
+        fragment = Fragment.get(self.top, platform)
+        parts: dict[type, Any] = {type(part): part for part in _parts(fragment)}
+        decoder, issue, counters = parts[Decoder], parts[Issue], parts[Counters]
+        watch, scope = Module(), Module()
+        watched = _watch(decoder, issue, counters)
+        watch.d.comb += self.probe.eq(Cat(_packed(watched)))
+        for index, queue in enumerate(QUEUES):
+            queued, busy = Signal(8, name=f"{queue}_queued"), Signal(name=f"{queue}_busy")
+            watch.d.comb += queued.eq(issue.queued[index])
+            scope.d.comb += busy.eq(queued.any())
+        lines = [Signal(8 * size, name=name) for name, size in LINES.items()]
+        scope.d.comb += Cat(lines).eq(self.text)
+        fragment.add_subfragment(Fragment.get(watch, platform), "_watch")
+        fragment.add_subfragment(Fragment.get(scope, platform), WAVE_SCOPE)
+        return fragment
+
+
+def _parts(fragment: Any) -> Iterator[object]:
+    """The components that `fragment` and what is in it were made from."""
+    yield from fragment.origins or ()
+    for part, *_ in fragment.subfragments:
+        yield from _parts(part)
+
+
+def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
+    """What each field of `Probe` shows."""
+    accepted = decoder.accepted
+    heads = [getattr(issue, queue) for queue in QUEUES]
+    finished = issue.finished
+    starts = [head.valid & head.ready for head in heads]
+    done = [finished.load_done, finished.execute_done, finished.store_reads]
+    command, events = decoder.commands.p, counters.events
+    waits = [Value.cast(issue.waits[index]) for index in range(len(QUEUES))]
+    return {
+        "event": [Cat(accepted, *starts, *done).any()],
+        "accepted": [accepted],
+        "funct": [command.funct],
+        "reset": [ResetSignal("core")],
+        "busy": [events.busy],
+        "owner": [Value.cast(events.owner)],
+        "starts": starts,
+        "done": done,
+        "heads": [head.valid | wait.any() for head, wait in zip(heads, waits, strict=True)],
+        "waits": waits,
+        "zero": [Const(0, 16)],
+        "tags": [head.p.tag for head in heads],
+        "rs1": [command.rs1],
+        "rs2": [command.rs2],
+    }
+
+
+def _packed(values: Mapping[str, list[Value]]) -> Iterator[Value]:
+    """The bits of `values` as they lie in a `Probe`."""
+    for name, kind, *_ in Probe._fields_:
+        bits = 8 * sizeof(kind) // len(values[name])
+        for value in values[name]:
+            yield value
+            yield Const(0, bits - len(value))

@@ -1,0 +1,154 @@
+"""The other commands from outside, and what all have in common."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import celosia.isa
+from celosia.sim import cli
+from celosia.sim.bench import Bench
+from celosia.sim.output import write_file
+from tests.support.command_line import MATMUL, SMALL, invoke, refused, right, save, valid
+
+
+def test_the_doctor_says_what_is_there(monkeypatch):
+    result = right("doctor", "--json", "-")
+    names = [tool["name"] for tool in valid(result.stdout)["tools"]]
+    assert "fst" in names
+    assert all(name in result.stderr for name in names)
+
+
+def test_the_doctor_fails_for_what_is_required(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CELOSIA_REQUIRE", "iverilog")
+    result = invoke("doctor", "--json", "doctor.json")
+    assert result.exit_code == 2
+    assert "but required" in result.stdout
+    valid(Path("doctor.json").read_text())
+    monkeypatch.setenv("CELOSIA_REQUIRE", "gtkwave")
+    result = invoke("doctor")
+    assert result.exit_code == 2
+    assert "there is no tool 'gtkwave'" in result.stderr
+
+
+def test_documents_are_checked_and_written(monkeypatch):
+    Path("isa").mkdir()
+    Path("pyproject.toml").touch()
+    monkeypatch.setattr(celosia.isa, "__path__", [str(Path("isa").absolute())])
+    stale = invoke("docs", "--check")
+    assert stale.exit_code == 1
+    assert "docs/isa.md: out of date" in stale.stdout
+    assert "docs/isa.md: written" in right("docs").stdout
+    assert right("docs", "--check").stdout == ""
+
+
+def test_documents_need_a_checkout(monkeypatch):
+    monkeypatch.setattr(celosia.isa, "__path__", [str(Path("isa").absolute())])
+    refused("not a checkout of Celosia", "docs")
+
+
+def test_verilog_is_written_whole(monkeypatch):
+    class Writer:
+        @staticmethod
+        def write_verilog(config, top, memories, output):
+            write_file(output, f"module celosia_{top}; // {config.dim} {memories}\nendmodule\n")
+
+    monkeypatch.setattr(cli, "import_module", lambda _: Writer)
+    text = right("verilog", "--preset", "tiny").stdout
+    assert text == "module celosia_core; // 4 inferred\nendmodule\n"
+    options = ("--set", "dim=8", "--top", "axi", "--memories", "blackbox")
+    right("verilog", *options, "-o", "celosia.v")
+    assert Path("celosia.v").read_text() == "module celosia_axi; // 8 blackbox\nendmodule\n"
+    Path("other.md").mkdir()
+    refused("other.md: is a directory", "verilog", "-o", "other.v")
+    refused("Invalid value for '--top'", "verilog", "--top", "chip")
+    refused("there is no directory", "verilog", "-o", "missing/celosia.v")
+    refused("there is no preset 'huge'", "verilog", "--preset", "huge")
+
+
+def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
+    asked = []
+
+    def made_up(names, _tell, _command_line, issue):
+        asked.append((*names, issue))
+        return Bench(products=())
+
+    monkeypatch.setattr(cli, "run_bench", made_up)
+    right("bench")
+    right("bench", "products", "--issue", "ring")
+    valid(right("bench", "speed", "--json", "-").stdout)
+    assert asked == [
+        ("products", "speed", "stream"),
+        ("products", "ring"),
+        ("speed", "stream"),
+    ]
+
+
+def test_a_number_below_its_bound_is_exit_code_1(monkeypatch):
+    class Slow(Bench):
+        @property
+        def right(self):
+            return False
+
+    monkeypatch.setattr(cli, "run_bench", lambda *_: Slow(products=()))
+    assert invoke("bench", "--json", "bench.json").exit_code == 1
+    assert not valid(Path("bench.json").read_text())["right"]
+
+
+def test_an_unknown_benchmark_is_refused():
+    refused("there is no benchmark 'fast'; there are products, speed", "bench", "fast")
+
+
+def test_the_version_is_shown():
+    assert right("--version").stdout.startswith("celosia 0.")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["run"], ["bench"], ["verilog"], ["config"], ["asm"], ["disasm"], ["doctor"], ["docs"]],
+)
+def test_everything_has_help(command):
+    assert "Usage" in right(*command, "--help").stdout
+
+
+def test_an_unknown_command_is_refused():
+    refused("No such command 'play'", "play")
+
+
+def started(*words: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "celosia.sim.cli", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_the_module_is_the_command():
+    process = started(*SMALL, "--json", "-")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    document = valid(out)
+    assert document["command_line"] == ["celosia", *SMALL, "--json", "-"]
+
+
+def test_a_full_standard_output_is_a_message():
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "celosia.sim.cli", "config", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupted_run_is_exit_code_130_and_leaves_nothing():
+    save(B=np.ones((4, 5), np.int8))
+    os.mkfifo("A.npy")
+    process = started(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--json", "report.json")
+    with open("A.npy", "wb"):  # Waits until the run reads from there, which waits for us.
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
+    assert sorted(os.listdir()) == ["A.npy", "B.npy"]
