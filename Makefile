@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PRESET ?= base
+TOP ?= core
 JOBS ?= 2
 ARGS ?=
 
@@ -21,13 +22,14 @@ PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
 	|| echo $(PYTHON) -m pip --python $(BIN)/python) --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave bench nightly docs clean venv lock
+.PHONY: help run test lint verilog wave picture bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  ARGS=... is handed on to run, test, bench and wave; PRESET=... to verilog (now $(PRESET))"
+	@echo "  ARGS=... is handed on to run, test, bench, wave and verilog;"
+	@echo "  PRESET=... (now $(PRESET)) and TOP=core|axi (now $(TOP)) to verilog"
 
 run: $(READY) ## the main job: a real encoder layer's products on the RTL, every element checked
 	$(BIN)/celosia run minilm-linears $(ARGS)
@@ -43,12 +45,18 @@ lint: $(READY) ## style, formatting, types, and that the generated documents are
 
 verilog: $(READY) ## the accelerator as Verilog, in build/verilog
 	@mkdir -p build/verilog
-	$(BIN)/celosia verilog --preset $(PRESET) -o build/verilog/celosia_$(PRESET).v
+	$(BIN)/celosia verilog --preset $(PRESET) --top $(TOP) $(ARGS) \
+		-o build/verilog/celosia_$(TOP)_$(PRESET).v
 
 wave: $(READY) ## a waveform of a small product, in build/wave
 	@mkdir -p build/wave
 	$(BIN)/celosia run matmul --shape 8x8x8 --preset tiny --sim amaranth \
-		--wave build/wave/matmul.vcd $(ARGS)
+		--wave build/wave/matmul.vcd --wave-window 45:250 $(ARGS)
+	@echo "Look at it: gtkwave build/wave/matmul.gtkw"
+	@echo "        or: surfer build/wave/matmul.vcd --command-file build/wave/matmul.sucl"
+
+picture: wave ## what GTKWave shows of it, in docs/images/wave.png (Debian packages gtkwave, xvfb)
+	docs/images/wave.sh
 
 bench: $(READY) ## the performance tables, with their bounds
 	$(BIN)/celosia bench $(ARGS)

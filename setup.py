@@ -11,5 +11,9 @@ setup(
         for name in find_packages(include=[layer, f"{layer}.*"])
     ],
     package_dir={f"celosia.{layer}": layer for layer in LAYERS},
-    package_data={"": ["py.typed"], "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c"]},
+    package_data={
+        "": ["py.typed"],
+        "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c"],
+        "celosia.sw": ["models/data/*.txt"],
+    },
 )

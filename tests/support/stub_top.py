@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from amaranth.hdl import Assert, Const, Format, Module, Signal
+from amaranth.hdl import Assert, ClockDomain, Const, DomainRenamer, Format, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
 
+from celosia.hw.axi_top import HOST_DRIVES, LITE_CHANNELS, AxiTop
+from celosia.hw.frontend.register_file import RegisterFile
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTERS
 
 COPY, COMPUTE, HANG, WITHDRAW, WRONG_BURST, FAIL, ASSERT, DUMP = range(1, 9)
 
@@ -23,59 +23,27 @@ def copy(source: int, target: int) -> Command:
     return Command(COPY, source, target)
 
 
-def ports(config: AcceleratorConfig) -> dict[str, Any]:
-    """The accelerator's ports, as `docs/architecture.md` lists them."""
-    width = config.bus_bits
-    members: dict[str, Any] = {
-        "cmd_valid": In(1),
-        "cmd_ready": Out(1),
-        "cmd_funct": In(7),
-        "cmd_rs1": In(64),
-        "cmd_rs2": In(64),
-        "m_axi_rvalid": In(1),
-        "m_axi_rready": Out(1),
-        "m_axi_rdata": In(width),
-        "m_axi_rresp": In(2),
-        "m_axi_rlast": In(1),
-        "m_axi_rid": In(4),
-        "m_axi_wvalid": Out(1),
-        "m_axi_wready": In(1),
-        "m_axi_wdata": Out(width),
-        "m_axi_wstrb": Out(width // 8),
-        "m_axi_wlast": Out(1),
-        "m_axi_bvalid": In(1),
-        "m_axi_bready": Out(1),
-        "m_axi_bresp": In(2),
-        "m_axi_bid": In(4),
-        "busy": Out(1),
-        "error_cause": Out(4),
-        "error_address": Out(64),
-        "error_tag": Out(32),
-    }
-    for channel in ("ar", "aw"):
-        prefix = f"m_axi_{channel}"
-        members |= {f"{prefix}valid": Out(1), f"{prefix}ready": In(1), f"{prefix}addr": Out(64)}
-        members |= {f"{prefix}len": Out(8), f"{prefix}size": Out(3), f"{prefix}burst": Out(2)}
-        members |= {f"{prefix}id": Out(4)}
-    members |= {f"{kind}_{end}": In(64) for kind in ("read", "write") for end in ("base", "limit")}
-    for unit in ("load", "execute", "store"):
-        members |= {f"queued_{unit}": Out(8), f"waits_{unit}": Out(4)}
-    members |= {f"counter_{counter.name}": Out(48) for counter in COUNTERS}
-    return members
-
-
 class StubTop(wiring.Component):
-    """Executes one command at a time; see the states of `elaborate`."""
+    """Executes one command at a time; see the states of `elaborate`.
+
+    It has the accelerator's registers; what it was asked to do with the ring, it does not do.
+    """
 
     def __init__(self, config: AcceleratorConfig, memory_seed: int | None = None):
         self._config = config
         self._seed = memory_seed
-        super().__init__(ports(config))
+        super().__init__(AxiTop(config).signature)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
         top: Any = self
         width = self._config.bus_bits
+        self._registers = registers = RegisterFile(self._config)
+        m.submodules.registers = DomainRenamer("port")(registers)
+        shown = registers.shown
+        self._clock(m)
+        self._connect_host(m)
+        error = Signal(shown.error.cause.shape())
         m.submodules.beats = beats = Memory(shape=width, depth=BEATS, init=self._garbage(width))
         write, read = beats.write_port(), beats.read_port(domain="comb")
         index = Signal(range(BEATS))
@@ -97,12 +65,18 @@ class StubTop(wiring.Component):
             top.m_axi_wdata.eq(read.data),
             top.m_axi_wstrb.eq(-1),
             top.m_axi_wlast.eq(index == BEATS - 1),
+            registers.busy.eq(top.busy),
+            shown.status.busy.eq(top.busy),
+            shown.status.error.eq(top.error),
+            shown.error.cause.eq(error),
+            top.error.eq(error.any()),
         ]
-        m.d.sync += top.counter_cycles.eq(top.counter_cycles + top.busy)
+        with m.If(top.busy):
+            m.d.sync += shown.counter_cycles.eq(shown.counter_cycles + 1)
         with m.FSM() as fsm:
             m.d.comb += top.busy.eq(~fsm.ongoing("IDLE"))
             with m.State("IDLE"):
-                m.d.comb += top.cmd_ready.eq(~top.error_cause.any())
+                m.d.comb += top.cmd_ready.eq(~top.error)
                 with m.If(top.cmd_valid & top.cmd_ready):
                     m.d.sync += [
                         funct.eq(top.cmd_funct),
@@ -111,29 +85,30 @@ class StubTop(wiring.Component):
                         tag.eq(tag + 1),
                         index.eq(0),
                         patience.eq(0),
-                        top.counter_commands.eq(top.counter_commands + 1),
+                        shown.counter_commands.eq(shown.counter_commands + 1),
                     ]
                     m.next = "EXECUTE"
             with m.State("EXECUTE"):
                 self._choose(m, funct)
             with m.State("COMPUTE"):
+                m.d.comb += top.progress.eq(1)
                 m.d.sync += [
                     rs1.eq(rs1 - 1),
-                    top.counter_array_rows.eq(top.counter_array_rows + 1),
+                    shown.counter_array_rows.eq(shown.counter_array_rows + 1),
                 ]
                 with m.If(rs1 == 0):
                     m.next = "IDLE"
             with m.State("HANG"):
                 m.d.comb += [
-                    top.queued_execute.eq(2),
-                    top.waits_execute.eq(0b001),
-                    top.queued_load.eq(1),
+                    shown.debug_queues.execute.eq(2),
+                    shown.debug_waits.execute.eq(0b001),
+                    shown.debug_queues.load.eq(1),
                 ]
             with m.State("FAIL"):
                 m.d.sync += [
-                    top.error_cause.eq(Cause.LOCAL_RANGE),
-                    top.error_address.eq(rs1),
-                    top.error_tag.eq(tag - 1),
+                    error.eq(Cause.LOCAL_RANGE),
+                    shown.error_address.eq(rs1),
+                    shown.error_command.eq(tag - 1),
                 ]
                 m.next = "IDLE"
             with m.State("ASSERT"):
@@ -151,6 +126,7 @@ class StubTop(wiring.Component):
                     with m.If(top.m_axi_rlast):
                         m.next = "WRITE ADDRESS"
             with m.State("WRITE ADDRESS"):
+                # Data wait until their address is taken, which a memory may not like.
                 m.d.comb += top.m_axi_awvalid.eq(1)
                 with m.If(top.m_axi_awready):
                     m.next = "WRITE"
@@ -164,7 +140,30 @@ class StubTop(wiring.Component):
                 m.d.comb += top.m_axi_bready.eq(1)
                 with m.If(top.m_axi_bvalid):
                     m.next = "IDLE"
+        with m.If(registers.actions.clear_counters):
+            for counter in (shown.counter_cycles, shown.counter_commands, shown.counter_array_rows):
+                m.d.sync += counter.eq(0)
         return m
+
+    def _clock(self, m: Module) -> None:
+        """Registers outlive what `clear_error` resets."""
+        top: Any = self
+        reset = Signal()
+        m.d.comb += reset.eq(top.rst | self._registers.actions.clear_error)
+        for name, signal in (("sync", reset), ("port", top.rst)):
+            domain: Any = ClockDomain(name, local=True)
+            domain.clk, domain.rst = top.clk, signal
+            m.domains += domain
+
+    def _connect_host(self, m: Module) -> None:
+        for channel, payload in LITE_CHANNELS.items():
+            stream = getattr(self._registers.port, channel)
+            inward = channel in HOST_DRIVES
+            pairs = [("valid", stream.valid, inward), ("ready", stream.ready, not inward)]
+            pairs += [(name, stream.p[field], inward) for name, (field, _) in payload.items()]
+            for name, signal, from_host in pairs:
+                port = getattr(self, f"s_axi_{channel}{name}")
+                m.d.comb += signal.eq(port) if from_host else port.eq(signal)
 
     def _choose(self, m: Module, funct: Signal) -> None:
         with m.Switch(funct):
