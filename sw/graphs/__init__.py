@@ -1,0 +1,1 @@
+"""Integer graphs of operators and of encoders."""

@@ -1,0 +1,374 @@
+"""Graph IR: named integer tensors and the operators between them, whole.
+
+An operator is a product or a reading of int32 sums, *finished* on the way out of the accumulator,
+or a layer normalization.  Operands are views: rectangles of tensors.  Nothing here knows tiles,
+memories or encodings.  `celosia.sw.ir.graph_verify` states what makes a graph well formed,
+`celosia.sw.ir.graph_interpret` what it means.
+
+Vectors are matrices of one row (bias, scales, gamma, beta) or of one column (sums of rows).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "NO_MASK",
+    "TYPES",
+    "AddResidual",
+    "DeferredSoftmax",
+    "DivideBySums",
+    "Finish",
+    "Gelu",
+    "Graph",
+    "LayerNorm",
+    "Mask",
+    "MatMul",
+    "Normalized",
+    "Op",
+    "Requantize",
+    "Scale",
+    "Softmax",
+    "Sums",
+    "Tensor",
+    "Transform",
+    "View",
+    "operands",
+    "results",
+]
+
+TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
+"""Element types; float32 is for scales alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A matrix by name."""
+
+    name: str
+    type: str
+    """One of `TYPES`."""
+    rows: int
+    cols: int
+    step: float | None = None
+    """What 1 stands for; None: nothing, or not the same in each column."""
+    zero_point: int = 0
+    """The element that stands for 0."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.cols
+
+    @property
+    def bytes(self) -> int:
+        """Size of a dense copy."""
+        return prod(self.shape) * np.dtype(self.type).itemsize
+
+    def view(self) -> "View":
+        """All of it."""
+        return View(self.name, 0, 0, self.rows, self.cols)
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {self.type}[{self.rows}x{self.cols}]"]
+        parts += [] if self.step is None else [f"step {np.float32(self.step)!s}"]
+        parts += [f"zero point {self.zero_point}"] * bool(self.zero_point)
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A rectangle of a tensor."""
+
+    tensor: str
+    row: int
+    col: int
+    rows: int
+    cols: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.cols
+
+    def part(
+        self, *, row: int = 0, rows: int | None = None, col: int = 0, cols: int | None = None
+    ) -> "View":
+        """A rectangle of this one; whole rows and columns unless told otherwise."""
+        return View(
+            self.tensor,
+            self.row + row,
+            self.col + col,
+            self.rows - row if rows is None else rows,
+            self.cols - col if cols is None else cols,
+        )
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """To index an array of the tensor's shape with."""
+        return slice(self.row, self.row + self.rows), slice(self.col, self.col + self.cols)
+
+    def __str__(self) -> str:
+        rows, cols = self.slices
+        return f"{self.tensor}[{rows.start}:{rows.stop}, {cols.start}:{cols.stop}]"
+
+
+Scale = float | View
+"""A float32 for all elements, or a row of them: one for each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Which columns of a row of scores count: column c is key c, row r is the query at r."""
+
+    keys: int | None = None
+    """How many keys there are, from the first; None: every column is one."""
+    causal: bool = False
+    """A query does not see later keys."""
+
+    def __str__(self) -> str:
+        parts = [] if self.keys is None else [f"keys {self.keys}"]
+        return "".join(f", {part}" for part in parts + ["causal"] * self.causal)
+
+
+NO_MASK: Final = Mask()
+"""Every column counts in every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """int32 as they are."""
+
+    def __str__(self) -> str:
+        return "sums"
+
+
+@dataclass(frozen=True, slots=True)
+class Requantize:
+    """To int8, int16, or uint8 with a zero point."""
+
+    scale: Scale
+    zero_point: int = 0
+    relu: bool = False
+
+    def __str__(self) -> str:
+        return f"requantize {_number(self.scale)}{_zero(self.zero_point)}{', relu' * self.relu}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gelu:
+    """To int16 with 10 fraction bits, through GELU, to uint8 with a zero point, int8 or int16."""
+
+    scale: Scale
+    """Of the first step."""
+    out_scale: float
+    """From the raw result of the polynomial to the output."""
+    zero_point: int = 0
+
+    def __str__(self) -> str:
+        scales = f"{_number(self.scale)} -> {_number(self.out_scale)}"
+        return f"gelu {scales}{_zero(self.zero_point)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AddResidual:
+    """Two terms, each with its scale, to int16."""
+
+    scale: Scale
+    residual: View
+    """int16."""
+    residual_scale: float
+
+    def __str__(self) -> str:
+        scale, other = _number(self.scale), _number(self.residual_scale)
+        return f"add_residual {scale}, {self.residual} {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class Softmax:
+    """Over rows of scores, normalized: to uint8, int8 or int16, whose largest number is 1."""
+
+    scale: float
+    """To scores with 10 fraction bits; positive."""
+    mask: Mask = NO_MASK
+
+    def __str__(self) -> str:
+        return f"softmax {_number(self.scale)}{self.mask}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredSoftmax:
+    """Over rows of scores: numerators as uint8; their sum, for each row, apart."""
+
+    scale: float
+    """To scores with 10 fraction bits; positive."""
+    sums: View
+    mask: Mask = NO_MASK
+
+    def __str__(self) -> str:
+        return f"deferred_softmax {_number(self.scale)}{self.mask}, sums to {self.sums}"
+
+
+@dataclass(frozen=True, slots=True)
+class DivideBySums:
+    """A product with numerators: each row over its sum (16 more fraction bits), requantized."""
+
+    sums: View
+    scale: Scale
+
+    def __str__(self) -> str:
+        return f"divide_by {self.sums}, requantize {_number(self.scale)}"
+
+
+Finish = Sums | Requantize | Gelu | AddResidual | Softmax | DeferredSoftmax | DivideBySums
+"""What happens to int32 sums on their way out of the accumulator."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatMul:
+    """``out = finish(a @ b + bias)``: `a` int8 or uint8, `b` int8, sums of 32 bits that wrap."""
+
+    name: str
+    out: View
+    a: View
+    b: View
+    b_transposed: bool = False
+    """The product is with the transpose of `b`."""
+    bias: View | None = None
+    finish: Finish
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulates."""
+        return self.out.rows * self.out.cols * self.a.cols
+
+    def __str__(self) -> str:
+        product = f"{self.a} @ {self.b}{'.T' * self.b_transposed}"
+        bias = f" + {self.bias}" if self.bias else ""
+        return f"{self.name}: {self.out} = {product}{bias} -> {self.finish}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transform:
+    """``out = finish(source + bias)``: the finish of a product on int32 from elsewhere."""
+
+    name: str
+    out: View
+    source: View
+    bias: View | None = None
+    finish: Finish
+
+    def __str__(self) -> str:
+        bias = f" + {self.bias}" if self.bias else ""
+        return f"{self.name}: {self.out} = {self.source}{bias} -> {self.finish}"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """One output of a layer normalization, int8 or int16."""
+
+    out: View
+    gamma: View
+    """int16, for each column."""
+    beta: View
+    """int32, for each column."""
+    shift: int
+    """What both are to be divided by, as a power of two."""
+
+    def __str__(self) -> str:
+        return f"{self.out} by {self.gamma}, {self.beta}, shift {self.shift}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerNorm:
+    """Rows of int16, normalized; one or two outputs of one pass."""
+
+    name: str
+    source: View
+    outputs: tuple[Normalized, ...]
+
+    def __str__(self) -> str:
+        outputs = " and ".join(map(str, self.outputs))
+        return f"{self.name}: layernorm {self.source} -> {outputs}"
+
+
+Op = MatMul | Transform | LayerNorm
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Graph:
+    """Operators in an order in which they can be computed."""
+
+    name: str
+    tensors: Mapping[str, Tensor]
+    """All of them, by name."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    ops: tuple[Op, ...]
+    constants: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """The values of tensors that no operator writes."""
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulates."""
+        return sum(op.macs for op in self.ops if isinstance(op, MatMul))
+
+    def __str__(self) -> str:
+        lines = [f"graph {self.name}"]
+        lines += [f"input {self.tensors[name]}" for name in self.inputs]
+        lines += [f"constant {self.tensors[name]}" for name in self.constants]
+        lines += [str(op) for op in self.ops]
+        lines += [f"output {self.tensors[name]}" for name in self.outputs]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def operands(op: Op) -> Iterator[View]:
+    """Everything that `op` reads."""
+    match op:
+        case MatMul():
+            yield op.a
+            yield op.b
+        case Transform():
+            yield op.source
+        case LayerNorm():
+            yield op.source
+            for output in op.outputs:
+                yield output.gamma
+                yield output.beta
+            return
+    if op.bias:
+        yield op.bias
+    scale = getattr(op.finish, "scale", None)
+    if isinstance(scale, View):
+        yield scale
+    match op.finish:
+        case AddResidual():
+            yield op.finish.residual
+        case DivideBySums():
+            yield op.finish.sums
+        case _:
+            pass
+
+
+def results(op: Op) -> Iterator[View]:
+    """Everything that `op` writes."""
+    match op:
+        case LayerNorm():
+            for output in op.outputs:
+                yield output.out
+        case MatMul() | Transform():
+            yield op.out
+            if isinstance(op.finish, DeferredSoftmax):
+                yield op.finish.sums
+
+
+def _number(scale: Scale) -> str:
+    return str(scale) if isinstance(scale, View) else str(np.float32(scale))
+
+
+def _zero(zero_point: int) -> str:
+    return f", zero point {zero_point}" if zero_point else ""

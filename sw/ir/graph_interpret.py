@@ -1,0 +1,152 @@
+"""What a graph means: its operators on NumPy arrays, by `celosia.isa.numerics`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa import numerics
+from celosia.sw.ir.graph import (
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Gelu,
+    Graph,
+    LayerNorm,
+    Mask,
+    MatMul,
+    Normalized,
+    Op,
+    Requantize,
+    Scale,
+    Softmax,
+    Sums,
+    Transform,
+    View,
+)
+
+__all__ = ["Array", "interpret"]
+
+Array = NDArray[Any]
+
+
+def interpret(
+    graph: Graph,
+    inputs: Mapping[str, Array],
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> dict[str, Array]:
+    """Every tensor that is not a constant, by name, for the given inputs of a well-formed graph.
+
+    `progress` is told the operators done so far, and their number.  Raises `ValueError` for an
+    input that is missing, or has another type or shape.
+    """
+    machine = _Machine(graph, _checked(graph, inputs))
+    for index, op in enumerate(graph.ops):
+        machine.take(op)
+        progress(index + 1, len(graph.ops))
+    return machine.values
+
+
+def _checked(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    for name in graph.inputs:
+        if name not in inputs:
+            raise ValueError(f"graph {graph.name}: input {name} is missing")
+        tensor, value = graph.tensors[name], inputs[name]
+        if value.shape != tensor.shape or value.dtype != tensor.type:
+            raise ValueError(
+                f"graph {graph.name}: input {name} is {value.dtype} of {value.shape}, not "
+                f"{tensor.type} of {tensor.shape}"
+            )
+    return {name: inputs[name] for name in graph.inputs}
+
+
+class _Machine:
+    """The tensors so far."""
+
+    def __init__(self, graph: Graph, inputs: dict[str, Array]):
+        self.constants = graph.constants
+        self.values = inputs | {
+            name: np.zeros(tensor.shape, tensor.type)
+            for name, tensor in graph.tensors.items()
+            if name not in inputs and name not in graph.constants
+        }
+
+    def take(self, op: Op) -> None:
+        match op:
+            case LayerNorm():
+                self._normalize(op)
+            case MatMul():
+                b = self.read(op.b)
+                bias = None if op.bias is None else self.read(op.bias)[0]
+                sums = numerics.matmul(self.read(op.a), b.T if op.b_transposed else b, bias)
+                self.write(op.out, self._finish(op, sums))
+            case Transform():
+                sums = self.read(op.source)
+                if op.bias:
+                    sums = numerics.add_bias(sums, self.read(op.bias)[0])
+                self.write(op.out, self._finish(op, sums))
+
+    def read(self, view: View) -> Array:
+        values = self.constants if view.tensor in self.constants else self.values
+        return values[view.tensor][view.slices]
+
+    def write(self, view: View, value: Array) -> None:
+        self.values[view.tensor][view.slices] = value
+
+    def scale(self, scale: Scale) -> Array | np.float32:
+        return self.read(scale) if isinstance(scale, View) else np.float32(scale)
+
+    def _normalize(self, op: LayerNorm) -> None:
+        source = self.read(op.source)
+        affines = [self._affine(output) for output in op.outputs]
+        if len(affines) == 1:
+            values = (numerics.layernorm(source, affines[0]),)
+        else:
+            values = numerics.layernorm_pair(source, *affines)
+        for output, value in zip(op.outputs, values, strict=True):
+            self.write(output.out, value)
+
+    def _affine(self, output: Normalized) -> numerics.Affine:
+        gamma, beta = self.read(output.gamma)[0], self.read(output.beta)[0]
+        return numerics.Affine(gamma, beta, output.shift, self.values[output.out.tensor].dtype)
+
+    def _finish(self, op: MatMul | Transform, sums: Array) -> Array:
+        kind, how = self.values[op.out.tensor].dtype, op.finish
+        match how:
+            case Sums():
+                value = sums
+            case Requantize():
+                value = numerics.requantize_to(
+                    sums, self.scale(how.scale), kind, zero_point=how.zero_point, rectify=how.relu
+                )
+            case Gelu():
+                entering = numerics.requantize_to(sums, self.scale(how.scale), np.int16)
+                out_scale = np.float32(how.out_scale)
+                value = numerics.gelu(entering, out_scale, kind, zero_point=how.zero_point)
+            case AddResidual():
+                stream, stream_scale = self.read(how.residual), np.float32(how.residual_scale)
+                value = numerics.residual_add(sums, self.scale(how.scale), stream, stream_scale)
+            case Softmax():
+                scores = numerics.attention_scores(sums, how.scale)
+                value = numerics.softmax(scores, kind, _visible(how.mask, scores))
+            case DeferredSoftmax():
+                scores = numerics.attention_scores(sums, how.scale)
+                value, totals = numerics.deferred_softmax(scores, _visible(how.mask, scores))
+                self.write(how.sums, totals[:, np.newaxis])
+            case DivideBySums():
+                context = numerics.deferred_context(sums, self.read(how.sums)[:, 0])
+                value = numerics.requantize_to(context, self.scale(how.scale), kind)
+        return value
+
+
+def _visible(mask: Mask, scores: Array) -> Array | None:
+    """True where a column counts; None: everywhere."""
+    rows, columns = scores.shape
+    visible = None
+    if mask.keys is not None:
+        visible = numerics.padding_mask(mask.keys, columns)
+    if mask.causal:
+        earlier = numerics.causal_mask(rows, columns)
+        visible = earlier if visible is None else earlier & visible
+    return visible

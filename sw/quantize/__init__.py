@@ -1,0 +1,1 @@
+"""Post-training quantization: from float32 weights to an integer model file."""

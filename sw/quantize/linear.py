@@ -1,0 +1,54 @@
+"""Products: weights in int8 with a step for each output, and the bias in steps of the sums."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw.models.encoder import Linear
+from celosia.sw.quantize.ranges import INT8_LARGEST
+
+__all__ = ["IntegerLinear", "quantize_linear", "weight_steps"]
+
+_BIAS_LIMIT: Final = 1 << 30
+"""Leaves as much again for the products."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerLinear:
+    """``x @ weights + bias`` in integers; each output in its own steps."""
+
+    weights: NDArray[np.int8]
+    bias: NDArray[np.int32]
+    steps: NDArray[np.float64]
+    """What 1 in the sum of each output stands for."""
+
+    def arrays(self, name: str, out_step: Any) -> dict[str, NDArray[Any]]:
+        """As arrays of a model; results are in steps of `out_step`, one or one per output."""
+        return {
+            f"{name}.weights": self.weights,
+            f"{name}.bias": self.bias[np.newaxis],
+            f"{name}.scale": (self.steps / out_step).astype(np.float32)[np.newaxis],
+        }
+
+
+def weight_steps(weights: NDArray[Any]) -> NDArray[Any]:
+    """The step of each output (column): its largest weight is 127."""
+    top = np.abs(weights).max(axis=0)
+    return np.where(top > 0, top, 1) / INT8_LARGEST
+
+
+def quantize_linear(linear: Linear, in_steps: Any, zero_point: int = 0) -> IntegerLinear:
+    """`linear` for integer inputs in steps of `in_steps`, one or one per input.
+
+    The `zero_point` of the inputs is folded into the bias.
+    """
+    steps_in = np.broadcast_to(np.asarray(in_steps, np.float64), len(linear.weights))
+    weights = linear.weights * steps_in[:, np.newaxis]
+    # A bias beyond the limit belongs to an output of next to no weights: coarser steps do.
+    steps = np.maximum(weight_steps(weights), np.abs(linear.bias) / _BIAS_LIMIT).astype(np.float64)
+    small = np.clip(np.rint(weights / steps), -INT8_LARGEST, INT8_LARGEST).astype(np.int8)
+    bias = np.rint(linear.bias / steps).astype(np.int64)
+    bias -= zero_point * small.sum(axis=0, dtype=np.int64)
+    return IntegerLinear(small, bias.astype(np.int32), steps)

@@ -1,0 +1,111 @@
+"""Outliers of the hidden activations, spread over several channels.
+
+After GELU, one or two channels reach several times what all others do, on a few tokens.  One uint8
+step for all then is too coarse for the others, and clipping ruins those tokens.  For large u,
+``gelu(u)`` is u: so a channel whose values reach beyond the limit L of uint8 is repeated with
+``u - L``, ``u - 2L``, ..., and the saturating channels add up to the whole.  The room comes from
+the channels that matter least, which are replaced by their mean.  The network keeps its shape.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw.models.encoder import Floats, Linear
+from celosia.sw.quantize.ranges import sample_rows
+
+__all__ = ["HiddenRange", "Spread", "spread_outliers"]
+
+_UINT8_LARGEST: Final = 255
+_DIP: Final = 0.17
+"""GELU's least value is just above minus this."""
+_SPARE: Final = 16
+"""Channels that may be given up."""
+_MARGIN: Final = 1.25
+"""Channels are spread for values this many times those of the calibration."""
+_LIMITS: Final = np.geomspace(2, 32, 25)
+_ROWS: Final = 512
+
+
+@dataclass(frozen=True)
+class HiddenRange:
+    """The uint8 format of hidden activations."""
+
+    step: float
+    zero_point: int
+
+    @classmethod
+    def up_to(cls, limit: float) -> "HiddenRange":
+        """From GELU's least value to `limit`."""
+        step = (limit + _DIP) / _UINT8_LARGEST
+        return cls(step, round(_DIP / step))
+
+    @property
+    def limit(self) -> float:
+        """The largest value."""
+        return (_UINT8_LARGEST - self.zero_point) * self.step
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The feed-forward network with its outliers spread, and the range of its hidden values."""
+
+    up: Linear
+    down: Linear
+    range: HiddenRange
+
+
+def spread_outliers(up: Linear, down: Linear, hidden: Floats) -> Spread:
+    """`up` and `down` rearranged for the best range of their `hidden` activations."""
+    weights = np.square(down.weights).sum(axis=1)
+    spare = np.argsort(hidden.var(axis=0) * weights)[:_SPARE]
+    plans = [_Plan(limit, hidden, weights, spare) for limit in _LIMITS]
+    best = min(plans, key=lambda plan: plan.error)
+    return best.apply(up, down, hidden.mean(axis=0))
+
+
+class _Plan:
+    """What is spread at one limit, and the error that remains."""
+
+    def __init__(self, limit: float, hidden: Floats, weights: Floats, spare: NDArray[np.intp]):
+        self.range = HiddenRange.up_to(limit)
+        self.copies: dict[int, list[int]] = {}
+        """By spread channel: the channels given up for it."""
+        rows = sample_rows(hidden, _ROWS)
+        self.error = float(self._rounding(rows) @ weights) / len(rows)
+        tops = hidden.max(axis=0)
+        channels = np.flatnonzero(tops > self.range.limit)
+        lost = self._clipping(hidden[:, channels]) * weights[channels]
+        clipped = dict(zip(channels.tolist(), lost.tolist(), strict=True))
+        free = list(spare)
+        for channel in sorted(clipped, key=lambda one: -clipped[one]):
+            copies = ceil(_MARGIN * tops[channel] / self.range.limit) - 1
+            if copies <= len(free) and channel not in spare:
+                taken = [int(free.pop(0)) for _ in range(copies)]
+                self.copies[channel] = taken
+                self.error += float(hidden[:, taken].var(axis=0) @ weights[taken])
+            else:
+                self.error += clipped[channel]
+
+    def _rounding(self, rows: Floats) -> Floats:
+        """Each channel's squared error, without clipping."""
+        steps = rows * np.float32(1 / self.range.step)
+        return np.square((np.rint(steps) - steps) * np.float32(self.range.step)).sum(axis=0)
+
+    def _clipping(self, values: Floats) -> Floats:
+        """Each channel's mean squared error by clipping alone."""
+        return np.square(np.maximum(values - np.float32(self.range.limit), 0)).mean(axis=0)
+
+    def apply(self, up: Linear, down: Linear, means: Floats) -> Spread:
+        up_weights, up_bias = up.weights.copy(), up.bias.copy()
+        down_weights, down_bias = down.weights.copy(), down.bias.copy()
+        for channel, copies in self.copies.items():
+            for number, copy in enumerate(copies, start=1):
+                down_bias += means[copy] * down.weights[copy]
+                up_weights[:, copy] = up.weights[:, channel]
+                up_bias[copy] = up.bias[channel] - number * self.range.limit
+                down_weights[copy] = down.weights[channel]
+        return Spread(Linear(up_weights, up_bias), Linear(down_weights, down_bias), self.range)

@@ -1,0 +1,213 @@
+"""Ranges, weights, normalizations, smoothing, outliers and tables, each by itself."""
+
+import numpy as np
+import pytest
+
+from celosia.isa import numerics
+from celosia.sw.models.embedding import Embeddings
+from celosia.sw.models.encoder import EncoderShape, Linear, Norm, gelu
+from celosia.sw.quantize.linear import quantize_linear
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.ranges import best_step, int16_step, sample_rows, squared_error
+from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
+from celosia.sw.quantize.spread import HiddenRange, spread_outliers
+from celosia.sw.quantize.tables import embed, quantize_tables, table_step
+
+RANDOM = np.random.default_rng(0)
+
+
+def normal(*shape, spread=1.0):
+    return (RANDOM.standard_normal(shape) * spread).astype(np.float32)
+
+
+def test_a_step_clips_an_outlier_but_not_a_spread():
+    even = np.linspace(-1, 1, 255, dtype=np.float32)
+    assert best_step(even) == pytest.approx(1 / 127)
+    outlier = np.concatenate([np.tile(even, 100), [np.float32(3)]])
+    assert best_step(outlier) < 3 / 127
+    assert best_step(np.zeros(3, np.float32)) == 1.0
+
+
+def test_a_metric_decides_what_an_outlier_is_worth():
+    x = normal(40_000, 2)
+    x[:, 1] = 0
+    x[0, 1] = 12
+    steps = [best_step(x, np.diag(np.float32([1, w]))) for w in (1, 1000)]
+    assert steps[0] < steps[1]
+    weights = normal(2, 5)
+    error = normal(7, 2)
+    assert squared_error(error, weights @ weights.T) == pytest.approx(
+        np.square(error @ weights).sum(), rel=1e-5
+    )
+
+
+def test_int16_has_headroom():
+    assert int16_step(np.float32([-2, 1])) * 32767 == pytest.approx(3)
+    assert int16_step(np.zeros(2, np.float32)) > 0
+
+
+def test_a_sample_is_always_the_same():
+    x = normal(50, 2)
+    assert sample_rows(x, 50) is x
+    assert (sample_rows(x, 9) == sample_rows(x, 9)).all()
+    assert len(sample_rows(x, 9)) == 9
+
+
+def test_a_product_keeps_its_meaning():
+    linear = Linear(normal(30, 8), normal(8))
+    steps = RANDOM.uniform(0.01, 0.02, 30)
+    integer = quantize_linear(linear, steps)
+    assert (np.abs(integer.weights).max(axis=0) == 127).all()
+    x = RANDOM.integers(-127, 128, (20, 30)).astype(np.int8)
+    found = numerics.matmul(x, integer.weights, integer.bias) * integer.steps
+    assert np.abs(found - linear((x * steps).astype(np.float32))).max() < 0.2
+    arrays = integer.arrays("up", 0.5)
+    assert arrays["up.scale"].shape == (1, 8)
+    assert arrays["up.scale"][0] * 0.5 == pytest.approx(integer.steps)
+
+
+def test_a_zero_point_is_folded_into_the_bias():
+    linear = Linear(normal(30, 8), normal(8))
+    plain, shifted = quantize_linear(linear, 0.02), quantize_linear(linear, 0.02, 9)
+    x = RANDOM.integers(0, 118, (5, 30)).astype(np.uint8)
+    moved = numerics.matmul((x + 9).astype(np.uint8), shifted.weights, shifted.bias)
+    assert (moved == numerics.matmul(x, plain.weights, plain.bias)).all()
+
+
+def test_an_output_without_weights_keeps_its_bias():
+    weights = normal(4, 3)
+    weights[:, 1] = 0
+    weights[:, 2] = 1e-30
+    integer = quantize_linear(Linear(weights, np.float32([1, -2, 3])), 0.1)
+    assert integer.bias * integer.steps == pytest.approx([1, -2, 3], rel=1e-2)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_normalization_keeps_its_meaning(small):
+    norm = Norm(normal(48), normal(48))
+    norm.gamma[3] = 0
+    step = 8 / 127 if small else 8 / 32767
+    kind = np.int8 if small else np.int16
+    arrays = quantize_norm("n", norm, np.full(48, step))
+    affine = numerics.Affine(
+        arrays["n.gamma"][0], arrays["n.beta"][0], int(arrays["n.shift"]), kind
+    )
+    q = np.rint(normal(9, 48, spread=3000)).astype(np.int16)
+    found = numerics.layernorm(q, affine) * step
+    assert np.abs(found - norm(q.astype(np.float32))).max() < step / 2 + 2e-3
+
+
+def test_a_normalization_that_fits_no_integer_is_an_error():
+    with pytest.raises(ValueError, match="n: gamma or beta does not fit"):
+        quantize_norm("n", Norm(np.float32([1e9]), np.float32([0])), 1e-6)
+
+
+def test_smoothing_moves_range_into_weights():
+    x, weights = normal(400, 16), normal(16, 24, spread=0.2)
+    x[:, 5] *= 40
+    factors = smoothing_factors(np.abs(x).max(axis=0), weights, 0.5)
+    assert factors.argmax() == 5
+    assert np.log(factors).mean() == pytest.approx(0, abs=1e-5)
+    smoothing = choose_smoothing(x, weights)
+    real = x @ weights
+    smooth = np.clip(np.rint(x / smoothing.steps), -127, 127) * smoothing.steps
+    plain = np.clip(np.rint(x / best_step(x)), -127, 127) * best_step(x)
+    error, plain_error = (np.square(y @ weights - real).sum() for y in (smooth, plain))
+    assert error < plain_error / 10
+
+
+def test_smoothing_survives_a_dead_channel():
+    x, weights = normal(50, 4), normal(4, 6)
+    x[:, 2] = 0
+    weights[3] = 0
+    assert np.isfinite(choose_smoothing(x, weights).steps).all()
+
+
+def test_a_hidden_range_holds_gelu_s_least_value():
+    hidden = HiddenRange.up_to(6.0)
+    assert hidden.limit == pytest.approx(6, abs=hidden.step)
+    assert -hidden.zero_point * hidden.step < -0.16
+
+
+def network(outliers):
+    """A feed-forward network whose channel 7 is large on a few tokens."""
+    up = Linear(normal(16, 64, spread=0.3), normal(64, spread=0.1))
+    down = Linear(normal(64, 16, spread=0.3), normal(16))
+    down.weights[40:] *= 0.01
+    x = normal(1000, 16)
+    if outliers:
+        up.weights[:, 7] = 0
+        up.weights[0, 7] = 30
+        x[:, 0] = 0
+        x[::50, 0] = 1
+    return up, down, x
+
+
+def hidden_error(up, down, hidden_range, x, real):
+    hidden = gelu(up(x)) / hidden_range.step
+    hidden = np.clip(np.rint(hidden) + hidden_range.zero_point, 0, 255) - hidden_range.zero_point
+    return np.square(down((hidden * hidden_range.step).astype(np.float32)) - real).mean()
+
+
+def test_outliers_are_spread_over_channels_that_matter_least():
+    up, down, x = network(outliers=True)
+    hidden = gelu(up(x))
+    real = down(hidden)
+    spread = spread_outliers(up, down, hidden)
+    assert spread.up.weights.shape == up.weights.shape
+    copies = np.flatnonzero((spread.up.weights == up.weights[:, [7]]).all(axis=0))
+    assert 7 in copies
+    assert len(copies) >= 4
+    assert (np.diff(np.sort(spread.up.bias[copies])) > spread.range.limit * 0.99).all()
+    assert (spread.down.weights[copies] == down.weights[7]).all()
+    assert spread.range.limit < 10
+    plain = hidden_error(up, down, HiddenRange.up_to(float(hidden.max())), x, real)
+    clipped = hidden_error(up, down, spread.range, x, real)
+    assert hidden_error(spread.up, spread.down, spread.range, x, real) < min(plain, clipped) / 2
+
+
+def test_nothing_is_spread_without_outliers():
+    up, down, x = network(outliers=False)
+    spread = spread_outliers(up, down, gelu(up(x)))
+    assert (spread.up.weights == up.weights).mean() > 0.9
+
+
+def tables():
+    words, positions = normal(10, 4), normal(3, 4, spread=0.1)
+    step = table_step(Embeddings(words, positions))
+    arrays = quantize_tables(Embeddings(words, positions), step)
+    shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
+    return words, positions, step, IntegerEncoder(shape, arrays)
+
+
+def test_embeddings_are_summed_without_saturation():
+    words, positions, step, model = tables()
+    found = embed(model, [[9, 0, 9], [4]])
+    assert found.dtype == np.int16
+    real = np.concatenate([words[[9, 0, 9]] + positions, words[[4]] + positions[:1]])
+    assert np.abs(found * step - real).max() < 1.01 * step
+    top = Embeddings(np.float32([[1]]), np.float32([[0.37]]))
+    arrays = quantize_tables(top, table_step(top))
+    assert 32764 <= arrays["embedding.words"].item() + arrays["embedding.positions"].item() <= 32767
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "no text"),
+        ([[1], []], "text 1: 0 tokens are not in 1..3"),
+        ([[1, 2, 3, 4]], "text 0: 4 tokens are not in 1..3"),
+        ([[10]], "text 0: token 10 is not in 0..9"),
+        ([[-1]], "text 0: token -1 is not in 0..9"),
+    ],
+)
+def test_texts_fit_the_tables(texts, message):
+    with pytest.raises(ValueError, match=message):
+        embed(tables()[3], texts)
+
+
+def test_a_model_without_tables_takes_no_text():
+    shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
+    with pytest.raises(ValueError, match="the model has no embeddings"):
+        embed(IntegerEncoder(shape, {}), [[1]])
