@@ -1,0 +1,99 @@
+"""Builds a simulator around the Verilog of the bench's accelerator, and runs cocotb tests in it."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+from cocotb_tools.runner import get_runner
+
+from celosia.sim.toolchain import find_verilator
+
+__all__ = ["SIMULATORS", "run_cases", "simulator_variables"]
+
+SIMULATORS: Final[Mapping[str, tuple[str, ...]]] = {
+    "icarus": ("cocotb", "iverilog"),
+    "verilator": ("cocotb", "verilator", "perl", "g++"),
+}
+"""What each needs, under the names of `celosia doctor`."""
+
+_TIMESCALE: Final = ("1ns", "1ps")
+
+_VARIABLES: Final = {
+    # Bytes that are not written may be unknown, which cocotbext-axi cannot take.
+    "COCOTB_RESOLVE_X": "random",
+    # cocotbext-axi uses names that cocotb 2 has renamed.
+    "PYTHONWARNINGS": "ignore::DeprecationWarning",
+    "COCOTB_LOG_LEVEL": "WARNING",
+    "COCOTB_RANDOM_SEED": "1",
+}
+
+_MAKE_FLAGS: Final = "CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG= OPT_FAST=-O1 OPT_SLOW=-O0"
+"""Settings that the makefile of the PyPI package lacks."""
+
+_TAIL_LINES: Final = 60
+
+
+def run_cases(simulator: str, verilog: str, top: str, module: str, work: Path) -> list[str]:
+    """Run the cocotb tests of `module` on `verilog` in the directory `work`: their names.
+
+    Raises `AssertionError` with the end of the log if one fails, or the simulator does not run.
+    """
+    source = work / f"{top}.v"
+    source.write_text(verilog)
+    build_log, log = work / "build.log", work / "simulation.log"
+    with _environment(simulator_variables(simulator)):
+        runner = get_runner(simulator)
+        try:
+            runner.build(
+                sources=[source],
+                hdl_toplevel=top,
+                build_args=["-Wno-fatal", "-Wno-lint"] if simulator == "verilator" else [],
+                build_dir=work,
+                timescale=_TIMESCALE,
+                log_file=build_log,
+            )
+            results = runner.test(
+                test_module=module,
+                hdl_toplevel=top,
+                build_dir=work,
+                test_dir=work,
+                extra_env=_VARIABLES,
+                timescale=_TIMESCALE,
+                log_file=log,
+            )
+        except (RuntimeError, SystemExit) as error:
+            raise AssertionError(f"{simulator}: {error}\n{_tail(build_log, log)}") from None
+    cases = list(ElementTree.parse(results).iter("testcase"))
+    bad = [case.get("name", "") for case in cases if any(part.tag != "system-out" for part in case)]
+    assert cases, f"{simulator}: no test ran\n{_tail(log)}"
+    assert not bad, f"{simulator}: {', '.join(bad)} failed\n{_tail(log)}"
+    return [case.get("name", "") for case in cases]
+
+
+def simulator_variables(simulator: str) -> dict[str, str]:
+    """The environment that `simulator` is built in, as far as it differs from this one."""
+    if simulator != "verilator":
+        return {}
+    found = find_verilator()
+    path = os.pathsep.join([str(Path(found.binary).parent), os.environ.get("PATH", "")])
+    return {"PATH": path, "VERILATOR_ROOT": str(found.root), "MAKEFLAGS": _MAKE_FLAGS}
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """cocotb's runner looks for programs in this process's own environment."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _tail(*logs: Path) -> str:
+    lines = [line for log in logs if log.exists() for line in log.read_text().splitlines()]
+    return "\n".join(lines[-_TAIL_LINES:])
