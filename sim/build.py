@@ -15,11 +15,12 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import COUNTERS
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
+from celosia.sim.roll import roll_cells
 from celosia.sim.sink import sink_logic
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
 from celosia.sim.verilog import TOP_NAME, generate_verilog
 
-__all__ = ["BuildOptions", "bench_library", "build_model", "model_library"]
+__all__ = ["VERILATE", "BuildOptions", "bench_library", "build_model", "model_library"]
 
 _HERE = Path(__file__).parent
 _HARNESS = _HERE / "harness"
@@ -37,7 +38,7 @@ _COMPILE = (
 # --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
 # on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
 # But it must not turn ``enable ? f(a) : 0`` into ``{n{enable}} & f(a)``: that computes f(a) always.
-_VERILATE = (
+VERILATE = (
     *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
     *("-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert"),
     "-fno-dfg-peephole-replace-cond-with-then-branch-zero",
@@ -88,10 +89,10 @@ def build_model(
 
     def make(work: Path) -> Path:
         progress("translating the Verilog to C++", None)
-        (work / f"{TOP_NAME}.v").write_text(sink_logic(verilog))
+        (work / f"{TOP_NAME}.v").write_text(sink_logic(roll_cells(verilog)))
         (work / "ports.h").write_text(_ports(config))
         run_tools(
-            [[verilator.binary, *_VERILATE, f"{TOP_NAME}.v"]],
+            [[verilator.binary, *VERILATE, f"{TOP_NAME}.v"]],
             work,
             VERILATOR_ROOT=str(verilator.root),
         )
@@ -173,8 +174,9 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_compiler().identity
     yield find_verilator().identity
     yield repr(options)
-    yield from (*_COMPILE, *_VERILATE)
-    yield from _texts([*_cpp_sources(), _HERE / "build.py", _HERE / "sink.py"])
+    yield from (*_COMPILE, *VERILATE)
+    passes = (_HERE / f"{name}.py" for name in ("build", "roll", "sink"))
+    yield from _texts([*_cpp_sources(), *passes])
 
 
 def _rtl_sources() -> Iterable[str]:
