@@ -15,12 +15,11 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import COUNTERS
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
-from celosia.sim.roll import roll_cells
-from celosia.sim.sink import sink_logic
+from celosia.sim.simulated import simulated_verilog
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
 from celosia.sim.verilog import TOP_NAME, generate_verilog
 
-__all__ = ["VERILATE", "BuildOptions", "bench_library", "build_model", "model_library"]
+__all__ = ["BuildOptions", "bench_library", "build_model", "model_library"]
 
 _HERE = Path(__file__).parent
 _HARNESS = _HERE / "harness"
@@ -38,7 +37,7 @@ _COMPILE = (
 # --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
 # on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
 # But it must not turn ``enable ? f(a) : 0`` into ``{n{enable}} & f(a)``: that computes f(a) always.
-VERILATE = (
+_VERILATE = (
     *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
     *("-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert"),
     "-fno-dfg-peephole-replace-cond-with-then-branch-zero",
@@ -89,10 +88,10 @@ def build_model(
 
     def make(work: Path) -> Path:
         progress("translating the Verilog to C++", None)
-        (work / f"{TOP_NAME}.v").write_text(sink_logic(roll_cells(verilog)))
+        (work / f"{TOP_NAME}.v").write_text(simulated_verilog(verilog))
         (work / "ports.h").write_text(_ports(config))
         run_tools(
-            [[verilator.binary, *VERILATE, f"{TOP_NAME}.v"]],
+            [[verilator.binary, *_VERILATE, f"{TOP_NAME}.v"]],
             work,
             VERILATOR_ROOT=str(verilator.root),
         )
@@ -174,8 +173,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_compiler().identity
     yield find_verilator().identity
     yield repr(options)
-    yield from (*_COMPILE, *VERILATE)
-    passes = (_HERE / f"{name}.py" for name in ("build", "roll", "sink"))
+    yield from (*_COMPILE, *_VERILATE)
+    passes = (_HERE / f"{name}.py" for name in ("build", "roll", "simulated", "sink"))
     yield from _texts([*_cpp_sources(), *passes])
 
 

@@ -1,7 +1,8 @@
 // The accelerator under Verilator: one object per device, driven through C functions.
 //
-// A cycle is two evaluations.  With the clock low, inputs settle; then `Bench::edge` looks at the
-// outputs, the clock rises with the old inputs, and only after that the inputs change.
+// A cycle is one evaluation: the model's clock has a cycle per edge, rising or falling
+// (`celosia.sim.simulated`), and no output depends on inputs of the same cycle.  So `Bench::edge`
+// looks at the outputs, the clock changes with the old inputs, and only then the inputs change.
 #include "Vtop.h"
 #include "c_api.h"
 #include "ports.h"  // Written by the build: CELOSIA_BUS_BYTES, CELOSIA_COUNTERS.
@@ -69,10 +70,7 @@ class Device : public Bench {
     drive();
     context_.assertOn(false);
     top_->rst = 1;
-    for (unsigned i = 0; i < kResetEdges; i++) {
-      settle();
-      rise();
-    }
+    for (unsigned i = 0; i < kResetEdges; i++) tick();
     top_->rst = 0;
     context_.assertOn(true);
   }
@@ -106,21 +104,15 @@ class Device : public Bench {
   }
 
  private:
-  void settle() {
-    top_->clk = 0;
-    top_->eval();
-  }
-
-  void rise() {
-    top_->clk = 1;
+  void tick() {
+    top_->clk = !top_->clk;
     top_->eval();
   }
 
   void cycle() {
-    settle();
     sample();
     edge(chip_);
-    rise();
+    tick();
     drive();
   }
 

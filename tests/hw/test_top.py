@@ -12,6 +12,7 @@ from amaranth.lib.wiring import Flow
 from celosia.hw.top import Top
 from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
+from tests.support.paths import combinational_paths
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "architecture.md"
 
@@ -49,3 +50,7 @@ def test_the_ports_are_those_of_the_document(preset):
     members = Top(config).signature.members
     actual = {name: (m.flow, Shape.cast(m.shape).width) for name, m in members.items()}
     assert actual == documented_ports(config.bus_bits)
+
+
+def test_no_output_depends_on_an_input_of_the_same_cycle():
+    assert combinational_paths(Top(PRESETS["tiny"])) == set()

@@ -8,9 +8,9 @@ from pathlib import Path
 from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
-from celosia.sim.build import VERILATE
 from celosia.sim.cache import cached, digest
 from celosia.sim.toolchain import find_compiler, find_verilator, run_tools
+from celosia.sim.verilog import TOP_NAME
 
 _MAIN = """
 #include "Vtop.h"
@@ -21,35 +21,46 @@ int main() {{
   Vtop top;
   std::ifstream inputs("inputs");
   unsigned long long value;
+  top.clk = 0, top.eval();
   for (;;) {{
-    {read}
-    top.clk = 0, top.eval();
     {write}
     printf("\\n");
-    top.clk = 1, top.eval();
+    {read}
+    for (int edge = 0; edge < {edges}; edge++) top.clk = !top.clk, top.eval();
   }}
 }}
 """
-
+_VERILATE = (
+    *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
+    *("--x-assign", "fast", "--x-initial", "0", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
+)
 _ESCAPED = "___05F"
 """What Verilator makes of two underscores."""
 
 
 def random_outputs(
-    verilog: str, top: wiring.Component, work: Path, *, cycles: int = 300, seed: int = 0
+    verilog: str,
+    top: wiring.Component,
+    work: Path,
+    *,
+    cycles: int = 300,
+    seed: int = 0,
+    edges: int = 2,
 ) -> list[str]:
-    """The outputs of `top`, of at most 64 bits each, in each cycle of random inputs.
+    """The outputs of `top`, of at most 64 bits each, after each cycle of random inputs.
 
-    Inputs change with different chances, so that enables are low and high for some time.
+    Inputs may stay as they are, so that enables are low and high for some time.  A cycle has
+    `edges` changes of the clock.
     """
     inputs, outputs = _ports(top)
     work.mkdir()
     (work / "celosia_core.v").write_text(verilog)
     compiler, verilator = find_compiler(), find_verilator()
-    command = [verilator.binary, *VERILATE, "celosia_core.v"]
+    command = [verilator.binary, *_VERILATE, "celosia_core.v"]
     run_tools([command], work, VERILATOR_ROOT=str(verilator.root))
     main = _MAIN.format(
         read="".join(f"if (!(inputs >> value)) return 0; top.{name} = value; " for name in inputs),
+        edges=edges,
         write="".join(f'printf("%llx ", (unsigned long long)top.{name}); ' for name in outputs),
     )
     parts = sorted((work / "model").glob("*.cpp"))
