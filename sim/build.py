@@ -174,7 +174,7 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    passes = (_HERE / f"{name}.py" for name in ("build", "roll", "simulated", "sink"))
+    passes = (_HERE / f"{name}.py" for name in ("build", "memories", "roll", "simulated", "sink"))
     yield from _texts([*_cpp_sources(), *passes])
 
 

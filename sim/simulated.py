@@ -7,6 +7,7 @@ on inputs of the same cycle, which AXI asks for and a test makes sure of.
 
 import re
 
+from celosia.sim.memories import write_in_place
 from celosia.sim.roll import roll_cells
 from celosia.sim.sink import sink_logic
 
@@ -17,4 +18,4 @@ _CLOCKED = re.compile(r"@\(posedge (\S+) ?\)")
 
 def simulated_verilog(verilog: str) -> str:
     """`verilog`, as `celosia.sim.verilog` writes it, for a model that nobody looks into."""
-    return _CLOCKED.sub(r"@(edge \1 )", sink_logic(roll_cells(verilog)))
+    return _CLOCKED.sub(r"@(edge \1 )", sink_logic(write_in_place(roll_cells(verilog))))
