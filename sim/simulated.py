@@ -2,7 +2,8 @@
 
 What it computes in each cycle is the same, register by register.  Its clock has a cycle per edge,
 rising or falling: so one evaluation of a model is one cycle.  This needs outputs that do not depend
-on inputs of the same cycle, which AXI asks for and a test makes sure of.
+on inputs of the same cycle, which AXI asks for and a test makes sure of.  An assertion is looked at
+only where it fails, because Verilator asks each time whether assertions are on.
 """
 
 import re
@@ -13,9 +14,12 @@ from celosia.sim.sink import sink_logic
 
 __all__ = ["simulated_verilog"]
 
+_ASSERTED = re.compile(r"( *)if \(!(.*)\)\n *(\$write\(.*\);)\n *assert \(\2\);\n")
 _CLOCKED = re.compile(r"@\(posedge (\S+) ?\)")
 
 
 def simulated_verilog(verilog: str) -> str:
     """`verilog`, as `celosia.sim.verilog` writes it, for a model that nobody looks into."""
-    return _CLOCKED.sub(r"@(edge \1 )", sink_logic(write_in_place(roll_cells(verilog))))
+    text = sink_logic(write_in_place(roll_cells(verilog)))
+    text = _ASSERTED.sub(r"\1if (!\2) begin\n\1  \3\n\1  assert (1'h0);\n\1end\n", text)
+    return _CLOCKED.sub(r"@(edge \1 )", text)

@@ -103,9 +103,9 @@ class Issue(wiring.Component):
             Signal(POSITION_BITS, name=f"{name}_tail") for name in ("load", "execute", "store")
         ]
         over = {name: Signal(POSITION_BITS, name=f"over_{name}") for name, _ in Needs()}
-        for name in over:
+        for name, position in over.items():
             with m.If(self.finished[name]):
-                m.d.sync += over[name].eq(over[name] + 1)
+                m.d.sync += position.eq(position + 1)
 
         # Compare, then insert; push one cycle later, when the needs are known.
         inserting, room = Signal(), Signal()
