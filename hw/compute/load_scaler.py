@@ -61,7 +61,7 @@ class LoadScaler(wiring.Component):
         The bits of a float32.
     elements : ``In(ArrayLayout(signed(8), lanes))``
         What to scale.
-    results : ``Out(ArrayLayout(signed(8), lanes))``
+    results : ``Out(signed(8)).array(lanes)``
         The elements of `LATENCY` moves ago, scaled.
     """
 
@@ -71,7 +71,7 @@ class LoadScaler(wiring.Component):
     enable: Signal
     scale: Signal
     elements: data.View
-    results: data.View
+    results: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.lanes = scaler_lanes(config)
@@ -81,7 +81,7 @@ class LoadScaler(wiring.Component):
             "enable": In(1),
             "scale": In(unsigned(32)),
             "elements": In(elements),
-            "results": Out(elements),
+            "results": Out(signed(ELEMENT_BITS)).array(self.lanes),
         })
 
     def elaborate(self, platform) -> Module:

@@ -79,7 +79,8 @@ class Mesh(wiring.Component):
         row_enable = tapped_delay(m, self.weights_start, dim, name="weights_row")
         swap = tapped_delay(m, self.swap, 2 * dim - 1, name="swap")
 
-        sums: list[Value] = [Const(0)] * dim  # Above the first array row.
+        above_first = Const(0, signed(self.config.partial_sum_bits))
+        sums: list[Value] = [above_first] * dim
         for row in range(dim):
             activation: Value = delay(m, self.a[row], row, name=f"skew_{row}")
             for col in range(dim):

@@ -164,7 +164,7 @@ class RowWriter(wiring.Component):
         return mask
 
     def _gather(
-        self, m: Module, row: list[Signal], info: data.View, found: Value, results: data.View
+        self, m: Module, row: list[Signal], info: data.View, found: Value, results: list[Signal]
     ) -> None:
         """Put a piece into its place in `row`."""
         narrow, wide = piece_bytes(self.config)

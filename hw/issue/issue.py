@@ -102,10 +102,10 @@ class Issue(wiring.Component):
         tails = [
             Signal(POSITION_BITS, name=f"{name}_tail") for name in ("load", "execute", "store")
         ]
-        over = Signal(Needs())
-        for name, _ in Needs():
+        over = {name: Signal(POSITION_BITS, name=f"over_{name}") for name, _ in Needs()}
+        for name, position in over.items():
             with m.If(self.finished[name]):
-                m.d.sync += over[name].eq(over[name] + 1)
+                m.d.sync += position.eq(position + 1)
 
         # Compare, then insert; push one cycle later, when the needs are known.
         inserting, room = Signal(), Signal()
@@ -118,7 +118,7 @@ class Issue(wiring.Component):
             tables.insert.eq(inserting),
         ]
         m.d.sync += inserting.eq(compare)
-        ends = (over.load_done, over.execute_done, over.store_reads)
+        ends = (over["load_done"], over["execute_done"], over["store_reads"])
         depths = (self.config.load_queue, self.config.execute_queue, self.config.store_queue)
         kinds = (Kind.LOAD, Kind.EXECUTE, Kind.STORE)
         near, nothing_queued = Signal(), Signal()

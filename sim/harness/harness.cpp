@@ -1,7 +1,8 @@
 // The accelerator under Verilator: one object per device, driven through C functions.
 //
-// A cycle is two evaluations.  With the clock low, inputs settle; then `Bench::edge` looks at the
-// outputs, the clock rises with the old inputs, and only after that the inputs change.
+// A cycle is one evaluation: the model's clock has a cycle per edge, rising or falling
+// (`celosia.sim.simulated`), and no output depends on inputs of the same cycle.  So `Bench::edge`
+// looks at the outputs, the clock changes with the old inputs, and only then the inputs change.
 #include "Vtop.h"
 #include "c_api.h"
 #include "ports.h"  // Written by the build: CELOSIA_BUS_BYTES.
@@ -57,8 +58,7 @@ class Device : public Bench {
     context_.assertOn(false);
     top_->rst = 1;
     for (unsigned i = 0; i < kResetEdges; i++) {
-      settle();
-      rise();
+      tick();
       trace_.high(*top_);
     }
     top_->rst = 0;
@@ -81,24 +81,25 @@ class Device : public Bench {
 #endif
 
  private:
-  void settle() {
+  // A traced model is as Amaranth wrote it, for the sake of names: a cycle is two evaluations.
+  void tick() {
+#ifdef CELOSIA_TRACE
     top_->clk = 0;
     top_->eval();
     trace_.low(*top_);
-  }
-
-  void rise() {
     top_->clk = 1;
+#else
+    top_->clk = !top_->clk;
+#endif
     top_->eval();
   }
 
   void cycle() {
-    settle();
     sample();
     bool accessing = host().active();
     if (accessing) sample_lite();
     edge(chip_);
-    rise();
+    tick();
     drive();
     if (accessing) drive_lite();
     trace_.high(*top_);

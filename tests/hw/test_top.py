@@ -13,6 +13,7 @@ from celosia.hw.axi_top import AxiTop
 from celosia.hw.top import Top
 from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
+from tests.support.paths import combinational_paths
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "architecture.md"
 
@@ -65,3 +66,8 @@ def test_the_ports_of_the_core_are_those_of_the_document(preset):
 def test_the_ports_on_a_bus_are_those_of_the_document(preset):
     config = PRESETS[preset]
     assert actual_ports(AxiTop(config)) == documented_ports("celosia_axi", config.bus_bits)
+
+
+@pytest.mark.parametrize("make", [Top, AxiTop])
+def test_no_output_depends_on_an_input_of_the_same_cycle(make):
+    assert combinational_paths(make(PRESETS["tiny"])) == set()

@@ -56,13 +56,13 @@ def check(config: AcceleratorConfig, steps: list[tuple[int, list[int]]], seed: i
                 ctx.set(dut.advance, 0)
                 ctx.set(dut.elements, [rng.randrange(-128, 128) for _ in range(dut.lanes)])
                 await ctx.tick()
-            results.append(list(ctx.get(dut.results)))
+            results.append([ctx.get(result) for result in dut.results])
             ctx.set(dut.advance, 1)
             ctx.set(dut.enable, scale is not None)
             ctx.set(dut.scale, scale or 0)
             ctx.set(dut.elements, elements)
             await ctx.tick()
-        results.append(list(ctx.get(dut.results)))
+        results.append([ctx.get(result) for result in dut.results])
 
     simulate(dut, testbench, deadline=100_000)
     # The last result is there after the last but one of `LATENCY` idle moves.
@@ -107,7 +107,7 @@ def test_elements_without_enable_leave_the_lanes_alone():
             ctx.set(dut.enable, enable)
             ctx.set(dut.elements, [3 if enable else 99] * dut.lanes)
             await ctx.tick()
-            results.append(list(ctx.get(dut.results)))
+            results.append([ctx.get(result) for result in dut.results])
 
     simulate(dut, testbench)
     assert results[dut.LATENCY - 1] == [6] * dut.lanes

@@ -1,0 +1,108 @@
+"""What a Verilog module does with random inputs, under Verilator."""
+
+import random
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from amaranth.hdl import Shape
+from amaranth.lib import wiring
+
+from celosia.sim.cache import cached, digest
+from celosia.sim.toolchain import find_compiler, find_verilator, run_tools
+from celosia.sim.verilog import TOP_NAME
+
+_MAIN = """
+#include "Vtop.h"
+#include "verilated.h"
+#include <cstdio>
+#include <fstream>
+int main() {{
+  Vtop top;
+  std::ifstream inputs("inputs");
+  unsigned long long value;
+  top.clk = 0, top.eval();
+  for (;;) {{
+    {write}
+    printf("\\n");
+    {read}
+    for (int edge = 0; edge < {edges}; edge++) top.clk = !top.clk, top.eval();
+  }}
+}}
+"""
+_VERILATE = (
+    *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
+    *("--x-assign", "fast", "--x-initial", "0", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
+)
+_ESCAPED = "___05F"
+"""What Verilator makes of two underscores."""
+
+
+def random_outputs(
+    verilog: str,
+    top: wiring.Component,
+    work: Path,
+    *,
+    cycles: int = 300,
+    seed: int = 0,
+    edges: int = 2,
+) -> list[str]:
+    """The outputs of `top`, of at most 64 bits each, after each cycle of random inputs.
+
+    Inputs may stay as they are, so that enables are low and high for some time.  A cycle has
+    `edges` changes of the clock.
+    """
+    inputs, outputs = _ports(top)
+    work.mkdir()
+    (work / "celosia_core.v").write_text(verilog)
+    compiler, verilator = find_compiler(), find_verilator()
+    command = [verilator.binary, *_VERILATE, "celosia_core.v"]
+    run_tools([command], work, VERILATOR_ROOT=str(verilator.root))
+    main = _MAIN.format(
+        read="".join(f"if (!(inputs >> value)) return 0; top.{name} = value; " for name in inputs),
+        edges=edges,
+        write="".join(f'printf("%llx ", (unsigned long long)top.{name}); ' for name in outputs),
+    )
+    parts = sorted((work / "model").glob("*.cpp"))
+    (work / "main.cpp").write_text("".join(f'#include "{part}"\n' for part in parts) + main)
+    includes = [f"-I{verilator.root}/include", f"-I{verilator.root}/include/vltstd", "-Imodel"]
+    build = [*compiler.command, "-std=c++17", "-O0", "-DVL_TIME_CONTEXT", *includes]
+    sources = ["verilated.cpp", "verilated_threads.cpp"]
+
+    def make(folder: Path) -> Path:
+        text = "".join(f'#include "{source}"\n' for source in sources)
+        (folder / "runtime.cpp").write_text(text)
+        run_tools([[*build, "-c", "runtime.cpp", "-o", "runtime.o"]], folder)
+        return folder / "runtime.o"
+
+    key = digest([compiler.identity, verilator.identity, *build, *sources])
+    runtime = str(cached(f"runtime/{key}-plain.o", make))
+    run_tools([[*build, "-pthread", "main.cpp", runtime, "-o", "main"]], work)
+    (work / "inputs").write_text(_random_inputs(inputs, cycles, seed))
+    done = subprocess.run(["./main"], cwd=work, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def _ports(top: wiring.Component) -> tuple[dict[str, int], list[str]]:
+    inputs, outputs = {"rst": 1}, []
+    for path, member, _ in top.signature.flatten(top):
+        name = _ESCAPED.join(map(str, path))
+        if member.flow == wiring.In:
+            inputs[name] = Shape.cast(member.shape).width
+        else:
+            outputs.append(name)
+    return inputs, outputs
+
+
+def _random_inputs(inputs: Mapping[str, int], cycles: int, seed: int) -> str:
+    source = random.Random(seed)
+    values = dict.fromkeys(inputs, 0)
+    lines = []
+    for cycle in range(cycles):
+        for name, width in inputs.items():
+            if name == "rst":
+                values[name] = int(cycle < 2 or source.random() < 0.02)
+            elif source.random() < 0.5:
+                values[name] = source.getrandbits(width)
+        lines.append(" ".join(map(str, values.values())))
+    return "\n".join(lines) + "\n"
