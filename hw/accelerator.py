@@ -156,9 +156,11 @@ class Accelerator(wiring.Component):
         ]
         paths_idle = load.idle & execute.idle & store.idle
         waiting = ~halted & ~(decoder.empty & issue.idle)
+        # Kept in `error` from the next cycle on: it never looks as if all had gone well.
+        failing = issue.fault.valid | load.fault.valid | store.fault.valid
         m.d.comb += [
             issue.paths_idle.eq(paths_idle),
-            self.busy.eq(waiting | ~paths_idle),
+            self.busy.eq(waiting | ~paths_idle | failing),
             self.queued.eq(issue.queued),
             self.waits.eq(issue.waits),
             self.completed.load.eq(load.done),

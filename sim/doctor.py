@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import import_module, metadata, util
 from typing import Any, Final
 
 from celosia.sim.errors import EnvironmentProblem
@@ -139,6 +139,18 @@ def _yosys() -> str | None:
     return _program("yosys", argument="-V")
 
 
+def _cocotb() -> str | None:
+    """The version of cocotb and its AXI models; it needs the interpreter as a library."""
+    if not (util.find_spec("cocotb") and util.find_spec("cocotbext")):
+        return None
+    if not (util.find_spec("cocotbext.axi") and util.find_spec("find_libpython")):
+        return None
+    if import_module("find_libpython").find_libpython() is None:
+        return None
+    versions = (f"{name} {metadata.version(name)}" for name in ("cocotb", "cocotbext-axi"))
+    return ", ".join(versions)
+
+
 def _fst() -> str | None:
     """Whether the compiler that builds models finds the headers of lz4 and zlib."""
     try:
@@ -211,6 +223,12 @@ TOOLS: Final = (
         "instructions per simulated cycle",
         "Debian package valgrind",
         lambda: _program("valgrind"),
+    ),
+    Tool(
+        "cocotb",
+        "`make cocotb`",
+        "PyPI packages cocotb and cocotbext-axi, with Debian package libpython3-dev",
+        _cocotb,
     ),
     Tool(
         "perl",

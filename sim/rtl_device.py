@@ -17,7 +17,7 @@ from celosia.sw.driver.device import (
     MemoryTiming,
     RunResult,
 )
-from celosia.sw.driver.host import Host, Range
+from celosia.sw.driver.host import Host, IdentityError, Range
 from celosia.sw.driver.ring import CommandRing, StoppedError
 
 __all__ = ["DEFAULT_TIMING", "MEMORY_BYTES", "RING_ENTRIES", "RtlDevice", "Setup"]
@@ -54,10 +54,13 @@ class RtlDevice(Simulation):
     def power_on(self) -> None:
         """Reset it and look whether it is what it must be: the last step of a constructor.
 
-        Raises `IdentityError` if it is not an accelerator of this configuration.
+        Raises `IdentityError` if it is not an accelerator of this configuration, or does not answer.
         """
         self._restart()
-        self.host.identify(self.config)
+        try:
+            self.host.identify(self.config)
+        except DeviceError as error:
+            raise IdentityError(str(error)) from error
 
     def permit(self, base: int, limit: int) -> None:
         """Let programs read and write `base` to `limit`, both included.

@@ -1,6 +1,7 @@
 """A design of its own: a program in a ROM, the engine, and a memory; and a simulation of it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from amaranth import Module, Signal
@@ -43,7 +44,7 @@ class System(wiring.Component):
         connect(m, engine.writes, memory.writes)
 
         # Commands, one after the other.
-        rows = [command._asdict() for command in self.program]
+        rows: list[Any] = [command._asdict() for command in self.program]
         m.submodules.rom = rom = Memory(shape=COMMAND, depth=len(rows), init=rows)
         command = rom.read_port(domain="comb")
         counter = Signal(range(len(rows) + 1))

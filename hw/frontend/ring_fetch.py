@@ -26,7 +26,11 @@ as many."""
 
 URGENT_BYTES = 512
 """With less than this asked for and not used, the ring goes before loads; a command every two
-cycles at a latency of 40."""
+cycles at a latency of 40.  From rest no more is asked for, so that the first loads of a program do
+not wait for commands that come much later."""
+
+GROWTH = 4
+"""For each so many beats that are used, one more is asked for ahead: a power of two."""
 
 REQUEST_BITS = (MAX_REQUEST_BYTES - 1).bit_length()
 
@@ -40,7 +44,8 @@ class RingFetcher(wiring.Component):
     Bursts end at multiples of 64 bytes, and only what there is room for is asked for, so that no
     beat ever waits.  The address of a run's first burst is on offer `LATENCY` cycles after the run
     was accepted.  Sustains a command every two cycles where a beat has 128 bits or more, and what
-    the bus carries elsewhere, as long as `PREFETCH_BYTES` cover the latency of memory.
+    the bus carries elsewhere, as long as what it asks for ahead covers the latency of memory: from
+    rest `URGENT_BYTES`, and by `GROWTH` more and more up to `PREFETCH_BYTES` as commands are used.
 
     What is wrong with an entry is a fault when it is its turn: all commands before it have been
     accepted, and are over.  No burst follows one that is outside the limits.  After a fault, or
@@ -98,7 +103,10 @@ class RingFetcher(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         self._room = PREFETCH_BYTES // self.config.bus_bytes
-        self._free = Signal(range(self._room + 1), init=self._room)  # Beats, minus those asked for.
+        self._first = URGENT_BYTES // self.config.bus_bytes
+        # Beats that may be asked for and not used at a time; and those of them that are.
+        self._window = Signal(range(self._room + 1), init=self._first)
+        self._owed = Signal(range(self._room + 1))
         m.submodules.splitter = splitter = BurstSplitter(self.config)
         m.submodules.gear = gear = RingGear(self.config)
         m.submodules.gear_runs = gear_runs = Queue(RingRun(), RUNS)
@@ -112,12 +120,12 @@ class RingFetcher(wiring.Component):
         ]
         beyond = self._walk(m, splitter, gear_runs)
         requested = self._request(m, splitter)
-        owed = self._receive(m, gear, requested)
+        self._receive(m, gear, requested)
 
         # A burst outside the limits is never taken: once all before it have come, the words that
         # are missing are its own.
         outside = Mux(splitter.bursts.valid, ~splitter.bursts.p.inside, beyond)
-        refused = gear.starved & outside & ~owed
+        refused = gear.starved & outside & (self._owed == 0)
         with m.If((refused | (gear.cause != Cause.NONE)) & ~self.core_busy):
             m.d.comb += [
                 self.fault.valid.eq(1),
@@ -167,13 +175,12 @@ class RingFetcher(wiring.Component):
         m.submodules.addresses = addresses = Queue(AddressRequest(), 2)
         connect(m, addresses.o, flipped(self.port.ar))
         with m.If(addresses.o.valid):
-            spare = (PREFETCH_BYTES - URGENT_BYTES) // self.config.bus_bytes
-            m.d.comb += self.urgent.eq(self._free >= spare)
+            m.d.comb += self.urgent.eq(self._owed <= self._first)
         bursts, burst = splitter.bursts, splitter.bursts.p
         beats, begun = Signal(range(self._room + 1)), Signal()
         with m.If(bursts.valid & ~self.halt):
             m.d.comb += begun.eq(
-                burst.inside & addresses.i.ready & (burst.beats_minus_1 < self._free)
+                burst.inside & addresses.i.ready & (self._owed + burst.beats_minus_1 < self._window)
             )
         with m.If(begun):
             m.d.comb += beats.eq(burst.beats_minus_1 + 1)
@@ -185,8 +192,8 @@ class RingFetcher(wiring.Component):
         ]
         return beats
 
-    def _receive(self, m: Module, gear: RingGear, requested: Signal) -> Value:
-        """Keep beats until they are used; returns whether any has been asked for and is not."""
+    def _receive(self, m: Module, gear: RingGear, requested: Signal) -> None:
+        """Keep beats until they are used."""
         m.submodules.beats = queue = Queue(CheckedBeat(self.config), self._room)
         connect(m, queue.o, gear.beats)
         arrives, leaves = Signal(), Signal()
@@ -201,8 +208,14 @@ class RingFetcher(wiring.Component):
         ]
         flying = Signal.like(requested)  # Beats that were asked for and have not arrived.
         with m.If((requested != 0) | leaves):
-            m.d.sync += self._free.eq(self._free - requested + leaves)
+            m.d.sync += self._owed.eq(self._owed + requested - leaves)
+        used = Signal(range(GROWTH))  # Beats since the window grew.
+        with m.If(leaves):
+            m.d.sync += used.eq(used + 1)
+        with m.If(leaves & (used == GROWTH - 1) & (self._window != self._room)):
+            m.d.sync += self._window.eq(self._window + 1)
+        with m.Elif(self.runs.valid & self.runs.ready & (self._owed == 0)):
+            m.d.sync += self._window.eq(self._first)
         with m.If((requested != 0) | arrives):
             m.d.sync += flying.eq(flying + requested - arrives)
         m.d.comb += self.in_flight.eq(flying != 0)
-        return self._free != self._room

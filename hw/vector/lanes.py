@@ -17,12 +17,14 @@ from celosia.hw.vector.reduction import (
     SumReduction,
     SumsWrite,
 )
+from celosia.hw.vector.ring import Ring
 from celosia.hw.vector.scaler import ELEMENT_BITS, Scaler, ScaleRequest
-from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.vector.stages import Stages
 from celosia.hw.vector.steps import (
     LaneConstants,
     LaneStep,
     Mode,
+    PolynomialRequest,
     RowFacts,
     RowSpan,
     packed,
@@ -171,22 +173,18 @@ class Lanes(wiring.Component):
         assert 1 + scaler_in.latency == SCALED
         assert COMPUTED + scaler_out.latency == self.LATENCY
 
-        stages = Stages(m, self.start, self.LATENCY)
-        control = _Control(stages, self.config, self.step)
+        stages = Stages(m, self.start, COUNTED)
+        control = _Control(m, stages, self.config, self.step)
+        control.find(largest)
+        control.compute(scaler_in, polynomial, total)
+        control.end(polynomial, scaler_out, self.result)
         m.d.comb += [
             largest.kept.eq(stages.register(1, "kept", self.maximum)),
             scaler_in.request.eq(stages.register(1, "scaling", self.step.scaling)),
-            polynomial.start.eq(scaler_in.valid),
             polynomial.constants.eq(self.constants),
-            scaler_out.start.eq(polynomial.valid & control.ending[COMPUTED].result),
-            scaler_out.request.eq(control.ending[COMPUTED].scaling),
             self.maximum_write.eq(largest.write),
             self.sums_write.eq(total.write),
-            self.result.valid.eq(scaler_out.valid),
-            self.result.kind.eq(control.ending[self.LATENCY].kind),
-            self.result.kind2.eq(control.ending[self.LATENCY].kind2),
         ]
-        control.drive(m, largest, scaler_in, polynomial, total)
         for lane, element in enumerate(self._biased(stages)):
             m.d.comb += [
                 largest.elements[lane].eq(element),
@@ -217,76 +215,111 @@ class Lanes(wiring.Component):
             yield stages.register(1, f"element_{lane}", total)
 
 
+class _Computing(data.StructLayout):
+    """What `Polynomial` wants to know of a step."""
+
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__({
+            "request": PolynomialRequest(config),
+            "visible": unsigned(config.dim),
+        })
+
+
 class _Counting(data.StructLayout):
     """What the reductions want to know of a step."""
 
     def __init__(self, config: AcceleratorConfig):
-        super().__init__({"span": RowSpan(config), "squared": 1})
+        super().__init__({
+            "span": RowSpan(config),
+            "squared": 1,
+            "visible": unsigned(config.dim),
+        })
 
 
 class _Ending(data.StructLayout):
     """What becomes of a step's result; at most 64 bits."""
 
     def __init__(self, config: AcceleratorConfig):
-        super().__init__({
-            "result": 1,
-            "kind": unsigned(2),
-            "kind2": unsigned(2),
-            "scaling": ScaleRequest(config),
-        })
+        super().__init__({"result": 1, "kinds": _Kinds(), "scaling": ScaleRequest(config)})
+
+
+class _Kinds(data.StructLayout):
+    """The kinds of a result."""
+
+    def __init__(self) -> None:
+        super().__init__({"kind": unsigned(2), "kind2": unsigned(2)})
 
 
 class _Control:
-    """The parts of a step, each as far as it is needed.  A maximum needs only stage 1."""
+    """The parts of a step.  They wait, without moving, for the elements to get there."""
 
-    def __init__(self, stages: Stages, config: AcceleratorConfig, step: data.View):
+    def __init__(self, m: Module, stages: Stages, config: AcceleratorConfig, step: data.View):
+        self._m = m
         finding = step.mode == Mode.MAXIMUM
         self.finding = stages.branch("finding", finding)
         self.computing = stages.branch("computing", ~finding)
-        counted = self.computing.branch("counted", step.counted)
-        self.counted = counted.valid[COUNTED]
+        self.counted = self.computing.branch("counted", step.counted)
         request = polynomial_request(config, step)
+        computing = packed(_Computing(config), request=request, visible=step.visible)
         counting = packed(
             _Counting(config),
             span=step.span,
             squared=request.flags.squared,
+            visible=step.visible,
         )
-        ending = packed(
-            _Ending(config),
-            result=step.result,
-            kind=step.kind,
-            kind2=step.kind2,
-            scaling=step.scaling2,
-        )
+        kinds = packed(_Kinds(), kind=step.kind, kind2=step.kind2)
+        ending = packed(_Ending(config), result=step.result, kinds=kinds, scaling=step.scaling2)
+        self._first_computing = stages.register(1, "computing", computing)
+        self._first_counting = stages.register(1, "counting", counting)
+        self._first_ending = stages.register(1, "ending", ending)
 
-        def line(name: str, value: Any) -> Line:
-            first = stages.register(1, name, value)
-            return self.computing.line(name, first, 1)
-
-        self.request = line("request", request)
-        self.visible = line("visible", step.visible)
-        self.counting = line("counting", counting)
-        self.ending = line("ending", ending)
-
-    def drive(
-        self,
-        m: Module,
-        largest: MaximumReduction,
-        scaler: Scaler,
-        polynomial: Polynomial,
-        total: SumReduction,
-    ) -> None:
-        """Control those who need parts of a step before its end."""
-        counting = self.counting[COUNTED]
-        m.d.comb += [
+    def find(self, largest: MaximumReduction) -> None:
+        """Drive the reduction of what stage 1 leaves."""
+        counting = self._first_counting
+        self._m.d.comb += [
             largest.start.eq(self.finding.valid[1]),
-            largest.span.eq(self.counting[1].span),
-            largest.visible.eq(self.visible[1]),
-            scaler.start.eq(self.computing.valid[1]),
-            polynomial.request.eq(self.request[SCALED]),
-            polynomial.visible.eq(self.visible[SCALED]),
-            total.start.eq(self.counted),
+            largest.span.eq(counting.span),
+            largest.visible.eq(counting.visible),
+        ]
+
+    def compute(self, scaler: Scaler, polynomial: Polynomial, total: SumReduction) -> None:
+        """Drive what follows stage 1, up to `COMPUTED`."""
+        m, at_once = self._m, self.computing.valid[1]
+        m.d.comb += [scaler.start.eq(at_once), polynomial.start.eq(scaler.valid)]
+        computing = self._waiting("computing", at_once, self._first_computing, scaler.valid, SCALED)
+        m.d.comb += [
+            polynomial.request.eq(computing.request),
+            polynomial.visible.eq(computing.visible),
+        ]
+        counted = self.counted.valid
+        counting = self._waiting(
+            "counting", counted[1], self._first_counting, counted[COUNTED], COUNTED
+        )
+        m.d.comb += [
+            total.start.eq(counted[COUNTED]),
             total.span.eq(counting.span),
             total.squared.eq(counting.squared),
-            total.visible.eq(self.visible[COUNTED]),
+            total.visible.eq(counting.visible),
         ]
+
+    def end(self, polynomial: Polynomial, scaler: Scaler, result: data.View) -> None:
+        """Drive what follows `COMPUTED`."""
+        m, at_once = self._m, self.computing.valid[1]
+        ending = self._waiting("ending", at_once, self._first_ending, polynomial.valid, COMPUTED)
+        m.d.comb += [
+            scaler.start.eq(polynomial.valid & ending.result),
+            scaler.request.eq(ending.scaling),
+        ]
+        kinds = self._waiting("kinds", scaler.start, ending.kinds, scaler.valid, scaler.latency + 1)
+        m.d.comb += [
+            result.valid.eq(scaler.valid),
+            result.kind.eq(kinds.kind),
+            result.kind2.eq(kinds.kind2),
+        ]
+
+    def _waiting(self, name: str, put: Value, value: Any, take: Value, depth: int) -> Any:
+        """`value`, as it was put for what is there now."""
+        ring = Ring(value.shape(), depth)
+        self._m.submodules[f"waiting_{name}"] = ring
+        self._m.d.comb += [ring.put.eq(put), ring.value.eq(value), ring.take.eq(take)]
+        return ring.oldest

@@ -114,13 +114,12 @@ class Polynomial(wiring.Component):
         m = Module()
         stages = Stages(m, self.start, self.LATENCY)
         requests = stages.line("request", self.request)
-        visible = stages.line("visible", self.visible)
         m.d.comb += self.valid.eq(stages.valid[-1])
         self._read_parameters(m, stages, requests)
 
         reference = self.row[0][:SCORE_BITS].as_signed()
         reference = stages.branch("header", self.request.header).register(1, "reference", reference)
-        quadratic = Quadratic(stages, requests, visible, self.constants)
+        quadratic = Quadratic(stages, requests, self.visible, self.constants)
         product = WideProduct(stages, requests, self.facts.data, self.constants.exponent.unit)
         last = requests[12]
         normalized = stages.branch("normalized", self.request.flags.normalize)

@@ -24,11 +24,11 @@ FACTOR_BITS = 16
 class Quadratic:
     """What the lanes share, and the stages of one."""
 
-    def __init__(self, stages: Stages, requests: Line, visible: Line, constants: data.View):
+    def __init__(self, stages: Stages, requests: Line, visible: Value, constants: data.View):
         only = requests[0].flags.exponential | requests[0].flags.gelu
         self._stages = stages.branch("quadratic", only)
         self._requests = requests
-        self._visible = visible
+        self._visible = self._stages.line("visible", visible)
         self._exponential = constants.exponent
         self._gelu = constants.gelu
 

@@ -18,7 +18,7 @@ MANTISSA_BITS = 24
 FRACTION_BITS = MANTISSA_BITS - 1
 EXPONENT_BIAS = 127
 LOW_BITS = ELEMENT_BITS - MANTISSA_BITS
-"""Of an int32, those that its float32 may round away."""
+"""Of an int32, those that its float32 rounds away."""
 
 INTEGER_BITS = 16
 """Of the widest output.  Others saturate to it first, which leaves room for a zero point."""
@@ -53,7 +53,7 @@ class Scaler(wiring.Component):
 
     There is no floating-point unit: a lane normalizes, multiplies, and rounds three times, to
     float32 twice and then to an integer, each to nearest and ties to even.  Every bit pattern is a
-    legal scale.  A raw row passes unchanged.
+    legal scale.  A raw row passes unchanged, beside all that.
 
     Without `every_kind`, everything that is not raw becomes int16, without ReLU.
 
@@ -107,49 +107,52 @@ class Scaler(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         stages = Stages(m, self.start, self.latency)
-        requests = stages.line("request", self.request)
+        scaling = stages.branch("scaling", ~self.request.raw)
+        passing = stages.branch("passing", self.request.raw)
+        requests = scaling.line("request", self.request)
         asked = SCALE_STAGE - 1 - LOCAL_READ_LATENCY
         m.d.comb += [
             self.valid.eq(stages.valid[-1]),
-            self.scales.valid.eq(stages.valid[asked] & requests[asked].by_column),
+            self.scales.valid.eq(scaling.valid[asked] & requests[asked].by_column),
             self.scales.row.eq(requests[asked].scale_row),
         ]
-        raw = stages.line("raw", requests[SCALE_STAGE].raw, SCALE_STAGE)
-        ending = _Bytes(stages, requests) if self.every_kind else None
-        for index in range(self.config.dim):
+        end = self.latency
+        ending = _Bytes(scaling, requests) if self.every_kind else None
+        for index, row in enumerate(self.row):
             stages.suffix = f"_{index}"
-            lane = _Lane(stages, requests, raw)
-            lane.multiply(self.row[index], self.scales.data[index])
+            lane = _Lane(scaling, requests)
+            lane.multiply(row, self.scales.data[index])
             lane.round()
-            element = ending.finished(lane) if ending else lane.integer()
+            scaled = ending.element(lane) if ending else lane.integer()
+            # The last stage: what was scaled, or what only passed.
+            passed = passing.line("passed", row)[end - 1]
+            element = Mux(scaling.valid[end - 1], scaled, passed)[:ELEMENT_BITS].as_signed()
+            element = stages.register(end, "element", element)
             m.d.comb += self.elements[index].eq(element)
         return m
 
 
 class _Lane:
-    """Stages 1 to 9.  A value that is used more than once is a register of an earlier stage."""
+    """Stages 1 to 8.  A value that is used more than once is a register of an earlier stage."""
 
     negative: Value
     product: Value
     shift: Value
     nan: Value
-    low: Line
     size: Value
 
-    def __init__(self, stages: Stages, requests: Line, raw: Line):
+    def __init__(self, stages: Stages, requests: Line):
         self.stages = stages
         self.register = stages.register
         self.requests = requests
-        self.raw = raw
-        """From `SCALE_STAGE` on."""
 
     def multiply(self, element: Value, column_scale: Value) -> None:
         """Stages 1 to 5: to a product of two mantissas, and the shift that it needs."""
         register, requests = self.register, self.requests
 
         # Stage 1: sign and magnitude.
-        flip = element[-1] & ~requests[0].raw
-        magnitude = register(1, "magnitude", Mux(flip, -element, element)[:ELEMENT_BITS])
+        magnitude = Mux(element[-1], -element, element)[:ELEMENT_BITS]
+        magnitude = register(1, "magnitude", magnitude)
         negative = self.stages.line("negative", register(1, "negative", element[-1]), 1)
 
         # Stages 2 and 3: leave at most one zero above the highest one.
@@ -158,63 +161,54 @@ class _Lane:
         bytes_left = register(3, "left_8", bytes_left)
 
         # Stage 4: to float32.  Its mantissa may be 2^24, and is 0 for 0 only.
-        exact = magnitude[LOW_BITS:]
         rounded = Mux(magnitude[-1], _cut(magnitude, LOW_BITS), _cut(magnitude[:-1], LOW_BITS - 1))
-        mantissa = register(4, "mantissa", Mux(requests[3].raw, exact, rounded))
-        self.low = self.stages.line("low", register(4, "low", magnitude[:LOW_BITS]), 4)
+        mantissa = register(4, "mantissa", rounded)
         exponent = register(4, "exponent", Cat(magnitude[-1], pairs_left, bytes_left))
         scale = Mux(requests[3].by_column, column_scale.as_unsigned(), requests[3].scale)
         scale = register(4, "scale", scale)
 
-        # Stage 5: multiply; a raw row by 1, so that it passes.  Not even 2^24 times the largest
-        # mantissa needs another bit.
-        raw = self.raw[4]
-        hidden = Cat(Mux(raw, 0, scale[:FRACTION_BITS]), Const(1, 1))
-        self.product = register(5, "product", (mantissa * hidden)[: 2 * MANTISSA_BITS])
+        # Stage 5: multiply.  Not even 2^24 times the largest mantissa needs another bit.
+        factor = Cat(scale[:FRACTION_BITS], Const(1, 1))
+        self.product = register(5, "product", (mantissa * factor)[: 2 * MANTISSA_BITS])
         shift = exponent + scale[FRACTION_BITS:-1] - (EXPONENT_BIAS + SMALLEST_EXPONENT)
         self.shift = register(5, "shift", shift)
         nan = scale[FRACTION_BITS:-1].all() & scale[:FRACTION_BITS].any()
-        self.nan = register(5, "nan", nan & ~raw)
-        self.negative = register(5, "sign", (negative[4] ^ scale[-1]) & ~raw)
+        self.nan = register(5, "nan", nan)
+        self.negative = register(5, "sign", negative[4] ^ scale[-1])
 
     def round(self) -> None:
-        """Stages 6 to 8: to an integer of at most -INT16_MIN; a raw element as it was."""
+        """Stages 6 to 8: to an integer of at most -INT16_MIN."""
         register, product, shift = self.register, self.product, self.shift
 
         # Stage 6: the product to float32.  Its top bit is bit 46 or bit 47.
         carry = product[-1]
         kept = Mux(carry, _cut(product, MANTISSA_BITS), _cut(product[:-1], FRACTION_BITS))
-        zero = self.nan | (shift[-1] & ~self.raw[5])
+        zero = self.nan | shift[-1]
         mantissa = register(6, "rounded", Mux(zero, 0, kept))
         large = (shift >= INTEGER_BITS - SMALLEST_EXPONENT) & product[-2:].any() & ~self.nan
         large = register(6, "large", large)
         shift = register(6, "shift", (shift + carry)[:SHIFT_BITS])
 
         # Stage 7: to fixed point.
-        whole = Cat(self.low[6], mantissa[:MANTISSA_BITS])
-        shifted = (mantissa << shift)[: POINT + INTEGER_BITS + 2]
-        fixed = register(7, "fixed", Mux(self.raw[6], whole, shifted))
+        fixed = register(7, "fixed", (mantissa << shift)[: POINT + INTEGER_BITS + 2])
         large = register(7, "large", large)
 
         # Stage 8: to an integer.
         above = large | fixed[POINT + INTEGER_BITS - 1 :].any()
         size = _cut(fixed[: POINT + INTEGER_BITS - 1], POINT)
         size = Mux(above, 1 << INTEGER_BITS - 1, size)
-        size = Mux(self.raw[7], fixed[:ELEMENT_BITS], size)
-        self.size = register(8, "size", size[:ELEMENT_BITS].as_signed())
+        self.size = register(8, "size", size[:INTEGER_BITS])
         negative = self.stages.line("sign", self.negative, 5)
         self.negative = negative[8]
 
     def integer(self) -> Value:
-        """Stage 9: to int16."""
-        excess = self.size[INTEGER_BITS - 1] & ~self.raw[8]
-        element = Mux(self.negative, -self.size, self.size - excess)
-        return self.register(9, "integer", element[:ELEMENT_BITS].as_signed())
+        """As int16."""
+        return Mux(self.negative, -self.size, self.size - self.size[-1])
 
     def _normalized(self, stage: int, value: Value, step: int) -> tuple[Value, Value]:
         """`value`, shifted left by `step` bits up to 3 times, while its upper `step` bits are 0.
 
-        The second result is 3 less the number of steps.  A raw value is not shifted.
+        The second result is 3 less the number of steps.
         """
         width = len(value)
         choices: Value = Cat(Const(0, 3 * step), value[: -3 * step], Const(0, 2))
@@ -222,8 +216,6 @@ class _Lane:
             steps = 3 - left
             shifted = Cat(Const(0, steps * step), value[: width - steps * step], Const(left, 2))
             fits = value[width - (steps + 1) * step :].any()
-            if not steps:
-                fits |= self.requests[stage - 1].raw
             choices = Mux(fits, shifted, choices)
         both = self.register(stage, f"normalized_{step}", choices)
         return both[:width], both[width:]
@@ -234,33 +226,28 @@ class _Bytes:
 
     def __init__(self, stages: Stages, requests: Line):
         self.register = stages.register
-        request = requests[7]
-        unsigned_bytes = request.kind == ElementType.UINT8
-        relu = request.relu & ~request.raw
-        offset = Mux(unsigned_bytes & ~request.raw, request.zero_point, 0)
-        self.relu = stages.register(8, "relu", relu)
+        kind = requests[7].kind
+        offset = Mux(kind == ElementType.UINT8, requests[7].zero_point, 0)
+        self.relu = stages.register(8, "relu", requests[7].relu)
         self.offset = stages.register(8, "offset", offset)
-        # What stage 9 leaves of an int32 is an int32: its bounds change nothing.
-        request = requests[8]
-        low, high = Const(-(1 << 31), signed(32)), Const((1 << 31) - 1, signed(32))
-        for kind, least, most in (
+        kind = requests[8].kind
+        low: Value = Const(-(1 << INTEGER_BITS - 1))
+        high: Value = Const((1 << INTEGER_BITS - 1) - 1)
+        for byte, least, most in (
             (ElementType.INT8, -(1 << 7), (1 << 7) - 1),
             (ElementType.UINT8, 0, (1 << 8) - 1),
-            (ElementType.INT16, -(1 << 15), (1 << 15) - 1),
         ):
-            chosen = (request.kind == kind) & ~request.raw
-            low, high = Mux(chosen, least, low), Mux(chosen, most, high)
+            low, high = Mux(kind == byte, least, low), Mux(kind == byte, most, high)
         self.low = stages.register(9, "lowest", low)
         self.high = stages.register(9, "highest", high)
 
-    def finished(self, lane: _Lane) -> Value:
-        """Stages 9 and 10 of `lane`."""
+    def element(self, lane: _Lane) -> Value:
+        """What stage 10 makes of `lane`."""
         # Stage 9: sign, activation and zero point.
-        element = Mux(lane.negative, Mux(self.relu, 0, -lane.size), lane.size) + self.offset
-        element = self.register(9, "element", element[:ELEMENT_BITS].as_signed())
+        total = Mux(lane.negative, Mux(self.relu, 0, -lane.size), lane.size) + self.offset
+        total = self.register(9, "total", total)
         # Stage 10: saturate.
-        saturated = Mux(element < self.low, self.low, Mux(element > self.high, self.high, element))
-        return self.register(10, "element", saturated)
+        return Mux(total < self.low, self.low, Mux(total > self.high, self.high, total))
 
 
 def _cut(value: Value, bits: int) -> Value:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, GELU_FRACTION_BITS, GELU_SCALE
 from celosia.sw.models.embedding import Embeddings
 from celosia.sw.models.encoder import EncoderWeights, Floats, LayerWeights, Norm, encode
+from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.checks import check_finite
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder, verify
@@ -129,7 +130,8 @@ class _Builder:
         self._scalars(prefix, {"hidden.scale": GELU_SCALE / hidden.step})
         self.arrays[f"{prefix}hidden.zero_point"] = np.array(hidden.zero_point, np.int32)
         step = self._sum(prefix, "sum", "down", attention_step)
-        down = quantize_linear(spread.down, hidden.step, hidden.zero_point)
+        centered = center(spread, layer.down, seen["up"], seen["hidden"])
+        down = quantize_linear(centered, hidden.step, hidden.zero_point)
         self._store(prefix, down.arrays("down", step))
 
     def _finish_norm(self, name: str, value: Floats, smoothing: Smoothing | None) -> float:

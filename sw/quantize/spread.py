@@ -7,6 +7,7 @@ step for all then is too coarse for the others, and clipping ruins those tokens.
 the channels that matter least, which are replaced by their mean.  The network keeps its shape.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -56,6 +57,16 @@ class Spread:
     up: Linear
     down: Linear
     range: HiddenRange
+    copies: Mapping[int, Sequence[int]]
+    """By outlier: the channels that it is spread over besides itself."""
+
+    def entering(self, x: Floats) -> Floats:
+        """What enters GELU, from what would have entered it without spreading."""
+        x = x.copy()
+        for channel, copies in self.copies.items():
+            for number, copy in enumerate(copies, start=1):
+                x[:, copy] = x[:, channel] - np.float32(number * self.range.limit)
+        return x
 
 
 def spread_outliers(up: Linear, down: Linear, hidden: Floats) -> Spread:
@@ -108,4 +119,5 @@ class _Plan:
                 up_weights[:, copy] = up.weights[:, channel]
                 up_bias[copy] = up.bias[channel] - number * self.range.limit
                 down_weights[copy] = down.weights[channel]
-        return Spread(Linear(up_weights, up_bias), Linear(down_weights, down_bias), self.range)
+        up, down = Linear(up_weights, up_bias), Linear(down_weights, down_bias)
+        return Spread(up, down, self.range, self.copies)

@@ -74,10 +74,10 @@ class Bench:
         )
 
     def accept_late(self) -> None:
-        """Be ready on AR, AW and W only after valid, on AW only when there are data, too, and on W
-        only for a burst whose address was taken.
+        """Be ready on AR, AW and W only after valid.
 
-        A memory may do so: an accelerator whose valid waits for ready hangs here.
+        On AW only when there are data, too, and on W only for a burst whose address was taken.  A
+        memory may do so: an accelerator whose valid waits for ready hangs here.
         """
         dut, rules = self.dut, self.rules
 
@@ -134,9 +134,7 @@ class Bench:
         if word is None:
             answer = await self._limited(self.host.read(offset, _WORD_BYTES))
             return int.from_bytes(answer.data, "little"), answer.resp
-        answer = await self._limited(
-            self.host.write(offset, word.to_bytes(_WORD_BYTES, "little"))
-        )
+        answer = await self._limited(self.host.write(offset, word.to_bytes(_WORD_BYTES, "little")))
         return word, answer.resp
 
     # Programs.

@@ -47,6 +47,4 @@ def make_product(m: int, n: int, k: int, seed: int = 0) -> Product:
     exact = (a.astype(np.int64) @ b + bias) / 256
     wanted = np.clip(np.rint(exact), -128, 127).astype(np.int8)
     assert (compiled.result() == wanted).all()
-    return Product(
-        compiled.commands, before, after, compiled.a.address, compiled.c.address, wanted
-    )
+    return Product(compiled.commands, before, after, compiled.a.address, compiled.c.address, wanted)

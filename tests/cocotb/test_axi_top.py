@@ -1,11 +1,13 @@
 """The AXI top under cocotb, with the memory and the host of cocotbext-axi."""
 
+from importlib import import_module
+
 import pytest
 
 from celosia.sim.doctor import absence
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.design import export_design
-from tests.cocotb.configuration import CONFIG, MODULE
+from tests.cocotb.configuration import CONFIG
 
 NEEDS = {
     "icarus": ("cocotb", "iverilog"),
@@ -20,8 +22,7 @@ def test_every_case_passes(simulator, tmp_path):
     for tool in NEEDS[simulator]:
         if missing := absence(tool):
             pytest.skip(missing)
-    from tests.cocotb.simulate import run_cases
-
-    verilog = export_design(CONFIG, TopChoice.AXI, Memories.INFERRED).verilog
-    for name in run_cases(simulator, verilog, MODULE, "tests.cocotb.cases", tmp_path):
+    run_cases = import_module("tests.cocotb.simulate").run_cases  # It needs cocotb.
+    design = export_design(CONFIG, TopChoice.AXI, Memories.INFERRED)
+    for name in run_cases(simulator, design, "tests.cocotb.cases", tmp_path):
         print(f"{simulator}: {name} passed")

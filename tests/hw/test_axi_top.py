@@ -398,6 +398,31 @@ def test_stream_and_ring_take_turns():
     bench.simulate(test)
 
 
+def test_what_is_accepted_around_a_reset_is_not_lost():
+    bench = AxiBench(small())
+    top, accepted = bench.top, 0
+
+    async def watch(ctx):
+        nonlocal accepted
+        ctx.set(top.cmd_valid, 1)
+        ctx.set(top.cmd_funct, FLUSH.encode().funct)
+        async for _, _, rst, ready in ctx.tick("port").sample(top.rst, top.cmd_ready):
+            accepted += ready and not rst
+            assert not (rst and accepted)
+            if accepted == 10:
+                ctx.set(top.cmd_valid, 0)
+                return
+
+    async def test(ctx):
+        await bench.wait(ctx, 30)
+        assert accepted == 10
+        assert await bench.host.read(ctx, "COUNTER_COMMANDS") == 10
+        await bench.execute(ctx, [Command(99)], "stream")
+        assert await bench.host.read(ctx, "ERROR_COMMAND") == 10  # All since the reset.
+
+    bench.simulate(test, watch)
+
+
 @pytest.mark.parametrize(
     "bus_bits", [128, *(pytest.param(w, marks=pytest.mark.slow) for w in (32, 64, 256, 512))]
 )

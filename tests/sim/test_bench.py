@@ -14,6 +14,7 @@ from celosia.sim.progress import silent
 from celosia.sim.report import Failure, Measurement, Report, Setting, as_json
 from celosia.sim.run import Outcome
 from celosia.sim.tables import products_table
+from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.limits import matmul_limit
 
@@ -54,7 +55,7 @@ def made_up(duration, **change):
     return run
 
 
-def line(product, duration, issue="stream", **change):
+def line(product, duration, issue: Issue = "stream", **change):
     (only,) = run_products(silent, made_up(duration, **change), [product], issue)
     return only
 
@@ -77,7 +78,7 @@ def test_commands_of_a_ring_are_part_of_what_memory_must_carry():
     assert line(ROW, 2 * 44_364, "ring", commands=5_000).reached == 0.5
     assert line(ROW, 73_728, "stream", commands=5_000).reached == 0.5
     assert line(SMALL, 2048, "ring", commands=5_000).reached == 0.5
-    stream, ring = (line(ROW, 50_000, issue, commands=5_000).limit for issue in ("stream", "ring"))
+    stream, ring = (line(ROW, 50_000, issue, commands=5_000).limit for issue in ISSUES)
     assert stream is not None
     assert ring is not None
     assert stream < ring < 1

@@ -13,7 +13,14 @@ from celosia.sim.harness import settings
 from celosia.sim.harness.binding import State
 from celosia.sim.rtl_device import DEFAULT_TIMING, RtlDevice
 from celosia.sim.verilated import VerilatorDevice
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, DeviceError, MemoryFault, MemoryTiming
+from celosia.sw.driver.device import (
+    ISSUES,
+    MEMORY_BASE,
+    DeviceError,
+    Issue,
+    MemoryFault,
+    MemoryTiming,
+)
 from celosia.sw.driver.host import IdentityError
 from celosia.sw.driver.registers import RegisterError
 from celosia.sw.driver.runtime import matmul
@@ -47,7 +54,7 @@ def device():
         yield device
 
 
-def works(device, issue="stream"):
+def works(device, issue: Issue = "stream"):
     """Whether a copy and a product are right."""
     device.write(SOURCE, bytes(range(256)) * 2)
     device.write(TARGET, bytes(512))

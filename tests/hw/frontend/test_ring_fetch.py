@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from celosia.hw.frontend.ring_fetch import PREFETCH_BYTES, RingFetcher
+from celosia.hw.frontend.ring_fetch import PREFETCH_BYTES, URGENT_BYTES, RingFetcher
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.errors import Cause
@@ -121,17 +121,26 @@ def test_throughput_and_latency_are_as_documented(bus_bits, latency):
 @every_width
 def test_only_what_there_is_room_for_is_asked_for(bus_bits):
     dut = RingFetcher(configuration(bus_bits))
-    memory = RingMemory(dut.config, dut.port, base=0, image=b"")
+    memory = RingMemory(dut.config, dut.port, base=0, image=bytes(24 * 1000))
+    taken, slack = 0, 64 + 6 * bus_bits // 8  # What the gear holds, and a part of a burst.
 
     async def testbench(ctx):
+        nonlocal taken
         start(ctx, dut)
         await send(ctx, dut.runs, [{"address": 0, "entries": 1000}])
-        for _ in range(400):
-            await ctx.tick()
-            assert ctx.get(dut.port.r.ready)
-        asked = sum(beats for _, beats in memory.requests) * bus_bits // 8
-        window = 3 * bus_bits // 8
-        assert PREFETCH_BYTES <= asked <= PREFETCH_BYTES + window
+        for step in range(120):
+            ctx.set(dut.commands.ready, step > 40)
+            for _ in range(5):
+                _, _, valid = await ctx.tick().sample(dut.commands.valid)
+                taken += valid and step > 40
+                assert ctx.get(dut.port.r.ready)
+                asked = sum(beats for _, beats in memory.requests) * bus_bits // 8
+                ahead = asked - 24 * taken
+                assert ahead <= min(PREFETCH_BYTES, URGENT_BYTES + 24 * taken) + slack
+                if step < 40:
+                    assert ctx.get(dut.urgent) <= (asked <= URGENT_BYTES + slack)
+            if step == 40:
+                assert ahead >= URGENT_BYTES
         memory.finished = True
 
     simulate(dut, testbench, background=[memory.run])
@@ -169,7 +178,7 @@ def outcome(
                 break
         ctx.set(dut.core_busy, 0)
         fault.update({name: ctx.get(dut.fault[name]) for name in names})
-        await ctx.tick().repeat(20)
+        await ctx.tick().repeat(200)
         assert not ctx.get(dut.in_flight)
         memory.finished = True
 

@@ -81,7 +81,7 @@ def run(dim: int, rows: list[Row | None], *, every_kind: bool = True) -> list[in
     async def bench(ctx):
         reads: list[int | None] = [None] * LOCAL_READ_LATENCY
         offered = [row for row in rows if row is not None]
-        columns = [n for n, row in enumerate(offered) if row.scales is not None]
+        columns = [n for n, row in enumerate(offered) if row.scales is not None and not row.raw]
         number, result = 0, None
         for cycle, row in enumerate(rows + [None] * (dut.latency + 2)):
             drive(ctx, row, number)
