@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Module, Signal, unsigned
+from amaranth import Const, Module, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -13,10 +13,11 @@ from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
-from celosia.hw.issue.issue import Issue, Waits
+from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
+from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
 
@@ -56,9 +57,9 @@ class Accelerator(wiring.Component):
         Anything is held, runs, or is not answered yet.
     error : ``Out(Fault())``
         The first error; `valid` stays.
-    queued : ``Out(ArrayLayout(unsigned(8), 3))``
-        Operations waiting or running (load, execute, store).
-    waits : ``Out(ArrayLayout(Waits(), 3))``
+    queued : ``Out(ArrayLayout(unsigned(8), MAX_QUEUES))``
+        Operations waiting or running (load, execute, store, transform).
+    waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
         Why the head of each queue does not start.
     completed : ``Out(Completed())``
         Commands that end.
@@ -93,8 +94,8 @@ class Accelerator(wiring.Component):
             "fault": In(Fault()),
             "busy": Out(1),
             "error": Out(Fault()),
-            "queued": Out(data.ArrayLayout(unsigned(8), 3)),
-            "waits": Out(data.ArrayLayout(Waits(), 3)),
+            "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
+            "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
             "completed": Out(Completed()),
             "events": Out(CycleEvents(config)),
         })
@@ -147,6 +148,24 @@ class Accelerator(wiring.Component):
         connect(m, store.port, flipped(self.write_port))
         m.d.comb += store.limits.eq(self.write_limits)
 
+        # What is not a product stays on chip.
+        transform_idle: Value = Const(1)
+        if config.normalization:
+            m.submodules.transform = transform = TransformPath(config, memory_seed=seed)
+            connect(m, issue.transform, transform.op)
+            connect(m, transform.scratchpad, scratchpad.transform)
+            connect(m, transform.accumulator, accumulator.transform)
+            connect(m, transform.parameters, parameters.transform)
+            connect(m, transform.parameters2, parameters.transform2)
+            connect(m, transform.words, scratchpad.words)
+            connect(m, transform.words2, scratchpad.words2)
+            m.d.comb += [
+                issue.finished.transform_reads.eq(transform.reads_done),
+                issue.finished.transform_done.eq(transform.done),
+                self.completed.transform.eq(transform.done),
+            ]
+            transform_idle = transform.idle
+
         halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
             decoder.halt.eq(halted),
@@ -154,7 +173,7 @@ class Accelerator(wiring.Component):
             load.halt.eq(halted),
             store.halt.eq(halted),
         ]
-        paths_idle = load.idle & execute.idle & store.idle
+        paths_idle = load.idle & execute.idle & store.idle & transform_idle
         waiting = ~halted & ~(decoder.empty & issue.idle)
         # Kept in `error` from the next cycle on: it never looks as if all had gone well.
         failing = issue.fault.valid | load.fault.valid | store.fault.valid
@@ -215,6 +234,8 @@ class Accelerator(wiring.Component):
                     m.d.comb += events.owner.eq(owner_number("wait_store"))
                 with m.Elif(waits.execute):
                     m.d.comb += events.owner.eq(owner_number("wait_execute"))
+                with m.Elif(waits.transform):
+                    m.d.comb += events.owner.eq(owner_number("wait_transform"))
                 with m.Elif(issue.execute.valid):
                     m.d.comb += events.owner.eq(owner_number("wait_issue"))
                 with m.Elif(~decoder.empty | self.commands.valid | self.pending):

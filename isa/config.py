@@ -50,6 +50,8 @@ class AcceleratorConfig:
     """Products that may wait or run at once."""
     store_queue: int = 8
     """Stores that may wait or run at once."""
+    transform_queue: int = 8
+    """Transforms that may wait or run at once."""
     normalization: bool = False
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     statistics_rows: int = 256
@@ -73,7 +75,7 @@ class AcceleratorConfig:
         self._check_power_of_two("statistics_rows", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
-        for name in ("load_queue", "execute_queue", "store_queue"):
+        for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
             self._check_power_of_two(name, 2, 32)
         for name, rows in (
             ("scratchpad", self.scratchpad_bank_rows),

@@ -24,6 +24,7 @@ ARRAY_OWNERS: Final = (
     Counter("wait_load", "The next product waits for a load to finish."),
     Counter("wait_store", "The next product waits for a store to have read its destination."),
     Counter("wait_execute", "The next product waits for the result of an earlier product."),
+    Counter("wait_transform", "The next product waits for what a transform reads or writes."),
     Counter("wait_issue", "The next product is on its way from the queue to the array."),
     Counter("wait_command", "No product is queued, but commands wait at or behind the decoder."),
     Counter("drain", "No array work is queued anywhere; loads or stores are finishing."),

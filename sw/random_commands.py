@@ -28,6 +28,7 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.sw.driver.program_file import Region
+from celosia.sw.random_transforms import RandomTransforms
 
 __all__ = ["RandomCommands", "Surroundings", "Window"]
 
@@ -79,6 +80,9 @@ class RandomCommands:
             self._flush: 1,
             FENCE.encode: 2,
         }
+        if config.normalization:
+            transforms = RandomTransforms(config, random, self._local, self._parameter_row)
+            self._makers |= transforms.makers()
 
     def draw(self) -> Command:
         """Any command."""
@@ -111,6 +115,10 @@ class RandomCommands:
     def _address(self, regions: tuple[Region, ...]) -> int:
         region = self.random.choice(regions)
         return self.random.randrange(region.address, region.end)
+
+    def _parameter_row(self) -> int:
+        parameters = self.places.parameters
+        return self.random.randrange(parameters.first, parameters.first + parameters.rows)
 
     def _flush(self) -> Command:
         return FLUSH.encode(skip=self._flag())
@@ -147,10 +155,9 @@ class RandomCommands:
         )
 
     def _config_drain(self) -> Command:
-        parameters = self.places.parameters
         return CONFIG_DRAIN.encode(
             bias=self._flag(),
-            bias_row=self.random.randrange(parameters.first, parameters.first + parameters.rows),
+            bias_row=self._parameter_row(),
             block_stride=self.random.choice((0, 1, self.random.randrange(2 * self.config.dim))),
         )
 

@@ -19,21 +19,27 @@ from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
     CONFIG_LD,
+    CONFIG_NORM,
     CONFIG_ST,
+    CONFIG_TRANSFORM,
     FENCE,
     MVIN,
     MVIN_PARAM,
     MVOUT,
     PRELOAD,
+    TRANSFORM,
     Command,
+    Function,
 )
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
 from celosia.isa.presets import resolve_config
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import Content, ProgramFile, Region
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+from celosia.sw.random_transforms import STATISTICS_SLOTS
 
 __all__ = ["random_program"]
 
@@ -140,6 +146,23 @@ class _Generator:
         )
         self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
 
+        if config.normalization:
+            self._know_rows()
+
+    def _know_rows(self) -> None:
+        """Write all statistics slots that the program uses."""
+        accumulator = LocalAddress(row=self.places.accumulator[0].first, accumulator=True)
+        staged = LocalAddress(row=self.places.scratchpad[0].first)
+        self._append(CONFIG_NORM.encode(channels=self.config.dim))
+        for function, source in (
+            (Function.MAXIMUM, accumulator),
+            (Function.MOMENTS, staged),
+        ):
+            self._append(CONFIG_TRANSFORM.encode(function=function, start=1, finish=1))
+            self._append(
+                TRANSFORM.encode(local=source.encode(), local_rows=STATISTICS_SLOTS, local_cols=1)
+            )
+
     def epilogue(self) -> None:
         """Move all local rows out."""
         row, address = self.config.dim, self.memory.dump.address
@@ -212,6 +235,8 @@ class _Generator:
                 for operand in (operation.a, operation.w, operation.d, operation.c):
                     if operand is not None and operand.lines:
                         yield self._windows(operand), operand.local.row, operand.last
+            case Transform():
+                yield from self._transform_spans(operation)
             case Load() | Store():
                 blocks = operation.blocks(self.config.dim)
                 last = operation.local.row + operation.rows - 1 + (blocks - 1) * operation.pitch
@@ -219,6 +244,23 @@ class _Generator:
                 if isinstance(operation, Store) and operation.bias_row is not None:
                     first = operation.bias_row
                     yield (self.places.parameters,), first, first + blocks - 1
+
+    def _transform_spans(
+        self, operation: Transform
+    ) -> Iterator[tuple[tuple[Window, ...], int, int]]:
+        dim, rows = self.config.dim, operation.rows
+        residual = operation.residual(dim)
+        matrices = [operation.source(dim), *operation.results(dim)]
+        for matrix in matrices + ([residual] if residual else []):
+            windows = (
+                self.places.accumulator if matrix.local.accumulator else self.places.scratchpad
+            )
+            yield windows, matrix.local.row, matrix.last(rows)
+        for first, count in operation.parameters(dim):
+            yield (self.places.parameters,), first, first + count - 1
+        if operation.uses_statistics:
+            slot = operation.setting("statistics")
+            yield (Window(0, STATISTICS_SLOTS),), slot, slot + rows - 1
 
     def _windows(self, place: Operand | Load | Store) -> tuple[Window, ...]:
         return self.places.accumulator if place.local.accumulator else self.places.scratchpad
@@ -228,7 +270,7 @@ class _Generator:
         match operation:
             case LoadParameters(address=address, count=count):
                 return address, address + ACC_BYTES * count - 1
-            case Load(zero=True) | Product():
+            case Load(zero=True) | Product() | Transform():
                 return None
             case Load() | Store():
                 size = operation.cols * (ACC_BYTES if operation.wide else 1)

@@ -6,6 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.frontend.layouts import COMMAND, operands
+from celosia.hw.transform.configuration import TransformFields, configure_transform
 from celosia.isa import encoding
 from celosia.isa.address import GARBAGE
 from celosia.isa.config import AcceleratorConfig
@@ -76,6 +77,8 @@ class Configuration(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self.transform = TransformFields(config)
+        """What CONFIG_TRANSFORM sets: registers, if the accelerator has a normalization unit."""
         super().__init__({
             "command": In(COMMAND),
             "apply": In(1),
@@ -114,6 +117,10 @@ class Configuration(wiring.Component):
                         self._kept.bias_row.eq(fields.bias_row),
                         self._kept.drain_block_stride.eq(fields.block_stride),
                     ]
+            if self.config.normalization:
+                with m.Case(Funct.CONFIG_TRANSFORM):
+                    m.d.comb += self.mine.eq(1)
+                    configure_transform(m, self.command, change, self.cause, self.transform)
             with m.Case(Funct.PRELOAD):
                 m.d.comb += self.mine.eq(1)
                 with m.If(change):

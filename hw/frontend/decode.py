@@ -1,10 +1,10 @@
 """What each class of command means as an operation: fields, rows, and the rules on its shape."""
 
-from amaranth import Module, Mux, unsigned
+from amaranth import Module, Mux
 from amaranth.hdl import Value
-from amaranth.lib import data
 
 from celosia.hw.control.ops import Space
+from celosia.hw.frontend.hulls import blocks_of, space_of
 from celosia.hw.frontend.layouts import operands
 from celosia.isa import encoding
 from celosia.isa.address import (
@@ -20,19 +20,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
 
-__all__ = ["Hull", "decode_execute", "decode_load", "decode_store"]
-
-
-class Hull(data.StructLayout):
-    """Local rows `row` to `row + extent`."""
-
-    def __init__(self) -> None:
-        super().__init__({
-            "valid": 1,
-            "space": Space,
-            "row": unsigned(32),
-            "extent": unsigned(33),
-        })
+__all__ = ["decode_execute", "decode_load", "decode_store"]
 
 
 def decode_load(
@@ -45,13 +33,13 @@ def decode_load(
     fields, settings = operands(encoding.LOADS[index], command), state[f"load_{index}"]
     accumulator = fields.local[ACCUMULATOR_BIT]
     wide = accumulator & ~settings.shrunk
-    blocks = _blocks(config, fields.local_cols)
+    blocks = blocks_of(config, fields.local_cols)
     m.d.sync += [
         op.address.eq(fields.dram),
         op.stride.eq(settings.stride),
         op.rows.eq(fields.local_rows),
         op.cols.eq(fields.local_cols),
-        op.space.eq(_space(accumulator)),
+        op.space.eq(space_of(accumulator)),
         op.row.eq(fields.local),
         op.block_stride.eq(settings.block_stride),
         op.zero.eq(fields.dram == 0),
@@ -59,7 +47,7 @@ def decode_load(
         op.shrunk.eq(settings.shrunk),
         op.scale.eq(settings.scale),
         hulls[0].valid.eq(1),
-        hulls[0].space.eq(_space(accumulator)),
+        hulls[0].space.eq(space_of(accumulator)),
         hulls[0].row.eq(fields.local[:ROW_BITS]),
         hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * settings.block_stride),
     ]
@@ -82,7 +70,7 @@ def _decode_parameters(m: Module, config: AcceleratorConfig, command, op, hulls)
         hulls[0].valid.eq(1),
         hulls[0].space.eq(Space.PARAMETER),
         hulls[0].row.eq(fields.row),
-        hulls[0].extent.eq(_blocks(config, fields.count) - 1),
+        hulls[0].extent.eq(blocks_of(config, fields.count) - 1),
     ]
     return fields.count != 0, Value.cast(Cause.NONE)
 
@@ -92,7 +80,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     fields = operands(encoding.MVOUT, command)
     accumulator = fields.local[ACCUMULATOR_BIT]
     full = accumulator & fields.local[FULL_BIT]
-    blocks = _blocks(config, fields.local_cols)
+    blocks = blocks_of(config, fields.local_cols)
     own_stride = accumulator & (state.drain_block_stride != 0)
     block_stride = Mux(own_stride, state.drain_block_stride, config.dim)
     bias = accumulator & state.bias
@@ -101,7 +89,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         op.stride.eq(state.store_stride),
         op.rows.eq(fields.local_rows),
         op.cols.eq(fields.local_cols),
-        op.space.eq(_space(accumulator)),
+        op.space.eq(space_of(accumulator)),
         op.row.eq(fields.local),
         op.block_stride.eq(block_stride),
         op.full.eq(full),
@@ -110,7 +98,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         op.bias.eq(bias),
         op.bias_row.eq(state.bias_row),
         hulls[0].valid.eq(1),
-        hulls[0].space.eq(_space(accumulator)),
+        hulls[0].space.eq(space_of(accumulator)),
         hulls[0].row.eq(fields.local[:ROW_BITS]),
         hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * block_stride),
         hulls[1].valid.eq(bias),
@@ -193,15 +181,6 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
 def _names(word: Value) -> Value:
     """Whether `word` names rows, and is not garbage."""
     return (word | ((1 << NORM_BITS) - 1) << NORM_LOW) != GARBAGE
-
-
-def _space(accumulator: Value) -> Value:
-    return Mux(accumulator, Value.cast(Space.ACCUMULATOR), Value.cast(Space.SCRATCHPAD))
-
-
-def _blocks(config: AcceleratorConfig, cols: Value) -> Value:
-    """Blocks of ``dim`` columns, the last one perhaps short."""
-    return (cols + (config.dim - 1)) >> (config.dim - 1).bit_length()
 
 
 def _too_wide(config: AcceleratorConfig, blocks: Value, wide: Value) -> Value:

@@ -7,18 +7,21 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.frontend.configuration import Configuration
-from celosia.hw.frontend.decode import Hull, decode_execute, decode_load, decode_store
+from celosia.hw.frontend.decode import decode_execute, decode_load, decode_store
+from celosia.hw.frontend.hulls import Hull
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.lib.fields import field_signals, joined, leaves
+from celosia.hw.transform.decode import TRANSFORM_HULLS, TRANSFORM_WRITES, decode_transform
+from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
 
-__all__ = ["HULLS", "Decoded", "Decoder", "Kind"]
+__all__ = ["PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
 
-HULLS = 4
-"""Ranges of rows that one operation may name.  The first one is written, except by a store."""
+PRODUCT_HULLS = 4
+"""Ranges of rows that a product names."""
 
 
 class Kind(enum.Enum, shape=3):
@@ -29,20 +32,28 @@ class Kind(enum.Enum, shape=3):
     STORE = 2
     FENCE = 3
     ERROR = 4
+    TRANSFORM = 5
+
+
+def hull_count(config: AcceleratorConfig) -> int:
+    """Ranges of rows that one operation may name.  The first one is written, except by a store."""
+    return TRANSFORM_HULLS if config.normalization else PRODUCT_HULLS
 
 
 class Decoded(data.StructLayout):
     """An operation and the rows that it names."""
 
     def __init__(self, config: AcceleratorConfig):
+        transform = {"transform": TransformOp(config)} if config.normalization else {}
         super().__init__({
             "kind": Kind,
             "cause": Cause,
             "tag": unsigned(TAG_BITS),
-            "ranges": data.ArrayLayout(RowRange(config), HULLS),
+            "ranges": data.ArrayLayout(RowRange(config), hull_count(config)),
             "load": LoadOp(config),
             "execute": ExecuteOp(config),
             "store": StoreOp(config),
+            **transform,
         })
 
 
@@ -124,7 +135,9 @@ class Decoder(wiring.Component):
             configuration.apply.eq(s1_valid & s1_moves),
         ]
         s2 = field_signals(Decoded(self.config), "s2")
-        s2_hulls = [field_signals(Hull(), f"s2_hull_{index}") for index in range(HULLS)]
+        s2_hulls = [
+            field_signals(Hull(), f"s2_hull_{index}") for index in range(hull_count(self.config))
+        ]
         s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
         s1_left = Signal()  # In the cycle before.
         m.d.sync += s1_left.eq(s1_valid & s1_moves)
@@ -135,7 +148,7 @@ class Decoder(wiring.Component):
             m.d.sync += [s2.cause.eq(Cause.NONE), s2_late.eq(Cause.NONE), s2.tag.eq(s1_tag)]
             m.d.sync += [hull.valid.eq(0) for hull in s2_hulls]
             self._resolve(m, s1_command, configuration, s2, s2_valid, s2_hulls, s2_late)
-            m.d.sync += [op.tag.eq(s1_tag) for op in (s2.load, s2.execute, s2.store)]
+            m.d.sync += [op.tag.eq(s1_tag) for op in self._operations(s2)]
 
         # Stage 3: rows that exist.
         with m.If(s2_moves):
@@ -146,6 +159,10 @@ class Decoder(wiring.Component):
             m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
             self._check(m, s2, s2_hulls, s2_late, s3)
         return m
+
+    def _operations(self, decoded) -> list:
+        names = ["load", "execute", "store"] + ["transform"] * self.config.normalization
+        return [getattr(decoded, name) for name in names]
 
     def _resolve(self, m, command, configuration, s2, s2_valid, hulls, late) -> None:
         """Fill stage 2 from stage 1."""
@@ -173,6 +190,13 @@ class Decoder(wiring.Component):
                 m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.EXECUTE)]
                 cause = decode_execute(m, self.config, command, state, s2.execute, hulls)
                 m.d.sync += s2.cause.eq(cause)
+            if self.config.normalization:
+                with m.Case(Funct.TRANSFORM):
+                    m.d.sync += s2.kind.eq(Kind.TRANSFORM)
+                    wanted, cause = decode_transform(
+                        m, self.config, command, configuration.transform, s2.transform, hulls
+                    )
+                    m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause)]
             with m.Case(Funct.FENCE):
                 m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.FENCE)]
             with m.Case(Funct.FLUSH):
@@ -206,9 +230,15 @@ class Decoder(wiring.Component):
             ]
             ranges.append(row_range)
         meets = Signal()
-        for other in ranges[1:]:
-            with m.If((s2.kind == Kind.EXECUTE) & overlap(ranges[0], other)):
-                m.d.comb += meets.eq(1)
+        for kind, written in (Kind.EXECUTE, 1), (Kind.TRANSFORM, TRANSFORM_WRITES):
+            pairs = [
+                (one, ranges[other])
+                for one in range(written)
+                for other in range(one + 1, len(ranges))
+            ]
+            for one, other in pairs:
+                with m.If((s2.kind == kind) & overlap(ranges[one], other)):
+                    m.d.comb += meets.eq(1)
         rules = ((outside, Cause.LOCAL_RANGE), (meets, Cause.OVERLAP), (1, late))
         cause: Value = Value.cast(s2.cause)
         for rule, name in rules:

@@ -22,7 +22,9 @@ class Completed(data.StructLayout):
     """Commands that end in a cycle, at most one of each kind."""
 
     def __init__(self) -> None:
-        super().__init__({"load": 1, "execute": 1, "store": 1, "fence": 1, "nothing": 1})
+        super().__init__(
+            dict.fromkeys(("load", "execute", "store", "transform", "fence", "nothing"), 1)
+        )
 
 
 def operands(instruction: Instruction, command: data.View) -> SimpleNamespace:

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.frontend.decoder import HULLS, Kind
+from celosia.hw.frontend.decoder import Kind, hull_count
+from celosia.hw.issue.queues import QueueTraits, event_names, queues
 from celosia.hw.issue.ranges import RowRange, overlap
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["POSITION_BITS", "WINDOW", "Events", "HazardTables", "Needs", "reached"]
+__all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "reached"]
 
 POSITION_BITS = 12
 """Of the number of an operation in its queue, which wraps."""
@@ -21,20 +22,10 @@ WINDOW = 1 << (POSITION_BITS - 2)
 
 
 class Needs(data.StructLayout):
-    """How far each queue must have come before an operation may start."""
+    """How far each queue must have come before an operation may start: a position per event."""
 
-    def __init__(self) -> None:
-        position = unsigned(POSITION_BITS)
-        super().__init__({
-            "load_done": position,
-            "execute_reads": position,
-            "execute_done": position,
-            "store_reads": position,
-        })
-
-
-Events = Needs
-"""How far each queue has come: operations since reset that are over (or read no more)."""
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__(dict.fromkeys(event_names(config), unsigned(POSITION_BITS)))
 
 
 def reached(event: Value, need: Value) -> Value:
@@ -48,15 +39,10 @@ class HazardTables(wiring.Component):
     Each queue is in order, so what an operation waits for in a queue is the youngest older
     operation there that conflicts with it, and everything before that one is over by then too.
 
-    ========  ====================================  ===========================================
-    new       waits for the end of                  waits for the last read of
-    ========  ====================================  ===========================================
-    load      products that write its rows          products and stores that read its rows
-    product   loads of its rows, products that      stores that read its destination
-              write what it reads
-    store     loads and products that write its
-              rows
-    ========  ====================================  ===========================================
+    A new operation waits until an older one of another queue has written what it reads or writes,
+    and until it no more reads what the new one writes.  Of its own queue it waits for nobody, with
+    one exception: a product waits for those that write what it reads.  Products write in order, and
+    loads and transforms are done one after the other.
 
     `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
     ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
@@ -77,9 +63,9 @@ class HazardTables(wiring.Component):
         Compare now.
     insert : ``In(1)``
         Remember now.
-    tails : ``In(ArrayLayout(unsigned(POSITION_BITS), 3))``
-        Position of the next operation of each queue (load, execute, store).
-    needs : ``Out(Needs())``
+    tails : ``In(ArrayLayout(unsigned(POSITION_BITS), len(queues(config))))``
+        Position of the next operation of each queue.
+    needs : ``Out(Needs(config))``
         What the operation waits for.
     """
 
@@ -92,71 +78,68 @@ class HazardTables(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self.queues = queues(config)
+        hulls, positions = hull_count(config), len(self.queues)
         super().__init__({
             "kind": In(Kind),
-            "ranges": In(data.ArrayLayout(RowRange(config), HULLS)),
+            "ranges": In(data.ArrayLayout(RowRange(config), hulls)),
             "compare": In(1),
             "insert": In(1),
-            "tails": In(data.ArrayLayout(unsigned(POSITION_BITS), 3)),
-            "needs": Out(Needs()),
+            "tails": In(data.ArrayLayout(unsigned(POSITION_BITS), positions)),
+            "needs": Out(Needs(config)),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        config = self.config
-        loads = self._table(m, Kind.LOAD, config.load_queue, 1)
-        products = self._table(m, Kind.EXECUTE, config.execute_queue, HULLS)
-        stores = self._table(m, Kind.STORE, config.store_queue, 2)
-        is_product, is_load = self.kind == Kind.EXECUTE, self.kind == Kind.LOAD
-
-        first, *others = self._new_ranges()
-        sources = (
-            ("load_done", 0, loads, lambda ranges: ~is_load & _meet([first, *others], ranges)),
-            ("execute_reads", 1, products, lambda ranges: is_load & _meet([first], ranges[1:])),
-            (
-                "execute_done",
-                1,
-                products,
-                # Products write in order: one destination does not wait for another.
-                lambda ranges: (
-                    (~is_product & _meet([first], ranges[:1])) | _meet(others, ranges[:1])
-                ),
-            ),
-            (
-                "store_reads",
-                2,
-                stores,
-                lambda ranges: ~(self.kind == Kind.STORE) & _meet([first], ranges),
-            ),
-        )
-        for name, queue, table, conflicts_with in sources:
-            conflicts = Signal(len(table), name=f"{name}_conflicts", reset_less=True)
-            with m.If(self.compare):
-                m.d.sync += conflicts.eq(Cat(conflicts_with(ranges) for ranges in table))
-            with m.If(self.insert):
-                need = _youngest(conflicts, self.tails[queue])
-                m.d.sync += self.needs[name].eq(need)
+        for index, queue in enumerate(self.queues):
+            table = self._table(m, index, queue)
+            for event, conflicts_with in (
+                (queue.done, self._after_writes),
+                (queue.reads, self._after_reads),
+            ):
+                if event is not None:
+                    conflicts = Signal(len(table), name=f"{event}_conflicts", reset_less=True)
+                    with m.If(self.compare):
+                        m.d.sync += conflicts.eq(
+                            Cat(conflicts_with(queue, ranges) for ranges in table)
+                        )
+                    with m.If(self.insert):
+                        need = _youngest(conflicts, self.tails[index])
+                        m.d.sync += self.needs[event].eq(need)
         return m
 
-    def _new_ranges(self) -> list[data.View]:
-        return [self.ranges[hull] for hull in range(HULLS)]
+    def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
+        """Whether the new operation must wait until an older one of `queue` has written."""
+        first, *others = self.ranges
+        written, foreign = ranges[: queue.writes], self.kind != queue.kind
+        reads = _meet(others, written)
+        return (foreign & _meet([first], written)) | (reads if queue.own_reads else foreign & reads)
 
-    def _table(self, m: Module, kind: Kind, depth: int, hulls: int) -> list[list[data.View]]:
-        """Slots for the rows of `depth` operations."""
+    def _after_reads(self, queue: QueueTraits, ranges: list) -> Value:
+        """Whether the new operation must wait until an older one of `queue` no more reads."""
+        read, writes = ranges[queue.writes :], Const(0)
+        for other in self.queues:
+            if other.kind != queue.kind and other.writes:
+                meets = _meet(list(self.ranges)[: other.writes], read)
+                writes |= (self.kind == other.kind) & meets
+        return writes
+
+    def _table(self, m: Module, index: int, queue: QueueTraits) -> list[list[data.View]]:
+        """Slots for the rows of operations."""
+        depth = queue.depth
         table = [
             [
-                Signal(RowRange(self.config), name=f"{kind.name.lower()}_{slot}_{hull}")
-                for hull in range(hulls)
+                Signal(RowRange(self.config), name=f"{queue.name}_{slot}_{hull}")
+                for hull in range(queue.hulls)
             ]
             for slot in range(depth)
         ]
-        new_ranges = self._new_ranges()
-        tail = self.tails[kind.value][: (depth - 1).bit_length()]
-        with m.If(self.insert & (self.kind == kind)), m.Switch(tail):
+        tail = self.tails[index][: (depth - 1).bit_length()]
+        with m.If(self.insert & (self.kind == queue.kind)), m.Switch(tail):
             for slot, ranges in enumerate(table):
                 with m.Case(slot):
                     m.d.sync += [
-                        kept.eq(new) for kept, new in zip(ranges, new_ranges, strict=False)
+                        kept.eq(new) for kept, new in zip(ranges, self.ranges, strict=False)
                     ]
         return table
 

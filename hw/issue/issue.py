@@ -10,27 +10,32 @@ from celosia.hw.control.ops import ExecuteOp, LoadOp, StoreOp
 from celosia.hw.dma.bus import Fault
 from celosia.hw.frontend.decoder import Decoded, Kind
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
+from celosia.hw.issue.queues import QueueTraits, event_names, queues
+from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["Finished", "Issue", "Waits"]
+__all__ = ["MAX_QUEUES", "Finished", "Issue", "Waits"]
+
+MAX_QUEUES = 4
+"""Load, execute, store and, if there is a normalization unit, transform."""
 
 
 class Finished(data.StructLayout):
-    """Events of the three controllers, each for one operation, in order."""
+    """Events of the controllers, each for one operation, in order."""
 
-    def __init__(self) -> None:
-        super().__init__(dict.fromkeys(Needs().members, 1))
+    def __init__(self, config: AcceleratorConfig):
+        super().__init__(dict.fromkeys(event_names(config), 1))
 
 
 class Waits(data.StructLayout):
-    """Why the head of a queue does not start."""
+    """Why the head of a queue does not start: an older operation of a queue, or its controller."""
 
     def __init__(self) -> None:
-        super().__init__({"load": 1, "execute": 1, "store": 1, "controller": 1})
+        super().__init__({"load": 1, "execute": 1, "store": 1, "controller": 1, "transform": 1})
 
 
 class Issue(wiring.Component):
-    """Three queues, in order each; operations of different queues overtake one another.
+    """Queues, in order each; operations of different queues overtake one another.
 
     An operation is taken every two cycles and is at the head of an empty queue three cycles later.
     It waits outside while its queue is full (operations that run count), and starts when all events
@@ -52,19 +57,21 @@ class Issue(wiring.Component):
         To the execute path.
     store : ``Out(stream.Signature(StoreOp(config)))``
         To the store path.
-    finished : ``In(Finished())``
+    transform : ``Out(stream.Signature(TransformOp(config)))``
+        To the transform path, if there is one.
+    finished : ``In(Finished(config))``
         What has come to an end in this cycle.
     paths_idle : ``In(1)``
-        The three paths hold nothing, and memory has answered everything.
+        The paths hold nothing, and memory has answered everything.
     halt : ``In(1)``
         Take and start nothing.
     fault : ``Out(Fault())``
         A broken rule.
     idle : ``Out(1)``
         Nothing is held or queued.
-    queued : ``Out(ArrayLayout(unsigned(8), 3))``
-        Operations waiting or running (load, execute, store).
-    waits : ``Out(ArrayLayout(Waits(), 3))``
+    queued : ``Out(ArrayLayout(unsigned(8), MAX_QUEUES))``
+        Operations waiting or running (load, execute, store, transform).
+    waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
         Per queue; all zero when it is empty, or its head starts.
     """
 
@@ -72,6 +79,7 @@ class Issue(wiring.Component):
     load: stream.Interface
     execute: stream.Interface
     store: stream.Interface
+    transform: stream.Interface
     finished: data.View
     paths_idle: Signal
     halt: Signal
@@ -82,27 +90,28 @@ class Issue(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self._queues = queues(config)
         super().__init__({
             "i": In(stream.Signature(Decoded(config))),
             "load": Out(stream.Signature(LoadOp(config))),
             "execute": Out(stream.Signature(ExecuteOp(config))),
             "store": Out(stream.Signature(StoreOp(config))),
-            "finished": In(Finished()),
+            "transform": Out(stream.Signature(TransformOp(config))),
+            "finished": In(Finished(config)),
             "paths_idle": In(1),
             "halt": In(1),
             "fault": Out(Fault()),
             "idle": Out(1),
-            "queued": Out(data.ArrayLayout(unsigned(8), 3)),
-            "waits": Out(data.ArrayLayout(Waits(), 3)),
+            "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
+            "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.tables = tables = HazardTables(self.config)
-        tails = [
-            Signal(POSITION_BITS, name=f"{name}_tail") for name in ("load", "execute", "store")
-        ]
-        over = {name: Signal(POSITION_BITS, name=f"over_{name}") for name, _ in Needs()}
+        tails = [Signal(POSITION_BITS, name=f"{queue.name}_tail") for queue in self._queues]
+        events = event_names(self.config)
+        over = {name: Signal(POSITION_BITS, name=f"over_{name}") for name in events}
         for name, position in over.items():
             with m.If(self.finished[name]):
                 m.d.sync += position.eq(position + 1)
@@ -118,21 +127,20 @@ class Issue(wiring.Component):
             tables.insert.eq(inserting),
         ]
         m.d.sync += inserting.eq(compare)
-        ends = (over["load_done"], over["execute_done"], over["store_reads"])
-        depths = (self.config.load_queue, self.config.execute_queue, self.config.store_queue)
-        kinds = (Kind.LOAD, Kind.EXECUTE, Kind.STORE)
+        ends = [over[queue.end] for queue in self._queues]
         near, nothing_queued = Signal(), Signal()
         with m.Switch(self.i.p.kind):
-            for index, kind in enumerate(kinds):
-                with m.Case(kind):
+            for index, queue in enumerate(self._queues):
+                with m.Case(queue.kind):
                     used = (tails[index] - ends[index])[:POSITION_BITS]
-                    m.d.comb += room.eq((used < depths[index]) & near)
+                    m.d.comb += room.eq((used < queue.depth) & near)
                     with m.If(inserting):
                         m.d.sync += tails[index].eq(tails[index] + 1)
 
         pushed = Signal()
         heads = [
-            self._queue(m, tables.needs, over, index, depth) for index, depth in enumerate(depths)
+            self._queue(m, tables.needs, over, index, queue)
+            for index, queue in enumerate(self._queues)
         ]
         m.d.comb += [
             near.eq(Cat(~valid | self._close(tag) for valid, tag in heads).all()),
@@ -168,19 +176,19 @@ class Issue(wiring.Component):
                     self.fault.tag.eq(self.i.p.tag),
                 ]
 
-    def _queue(self, m: Module, needs, over, index: int, depth: int) -> tuple[Value, Value]:
+    def _queue(
+        self, m: Module, needs: data.View, over: dict, index: int, queue: QueueTraits
+    ) -> tuple[Value, Value]:
         """One queue; returns whether its head waits, and the head's tag."""
-        port = (self.load, self.execute, self.store)[index]
-        kind = (Kind.LOAD, Kind.EXECUTE, Kind.STORE)[index]
-        name = kind.name.lower()
-        entry = data.StructLayout({"op": port.p.shape(), "needs": Needs()})
-        fifo = SyncFIFOBuffered(width=entry.size, depth=depth)
+        name, port = queue.name, getattr(self, queue.name)
+        entry = data.StructLayout({"op": queue.op, "needs": Needs(self.config)})
+        fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth)
         m.submodules[f"{name}_queue"] = fifo
 
         # The operation of the last cycle's insertion, now that its needs are known.
         pushing, pushed = Signal(name=f"{name}_pushing"), Signal(entry, name=f"{name}_pushed")
         op = Signal(port.p.shape(), name=f"{name}_op", reset_less=True)
-        inserted = self.i.valid & self.i.ready & (self.i.p.kind == kind)
+        inserted = self.i.valid & self.i.ready & (self.i.p.kind == queue.kind)
         m.d.sync += pushing.eq(inserted)
         with m.If(inserted):
             m.d.sync += op.eq(self.i.p[name])
@@ -192,7 +200,7 @@ class Issue(wiring.Component):
         ]
 
         head = Signal(entry, name=f"{name}_head")
-        met = {need: reached(over[need], head.needs[need]) for need, _ in Needs()}
+        met = {need: reached(over[need], head.needs[need]) for need in over}
         starts, waits = Signal(name=f"{name}_starts"), self.waits[index]
         m.d.comb += [
             head.eq(fifo.r_data),
@@ -202,10 +210,8 @@ class Issue(wiring.Component):
             fifo.r_en.eq(port.valid & port.ready),
         ]
         with m.If(fifo.r_rdy):
-            m.d.comb += [
-                waits.load.eq(~met["load_done"]),
-                waits.execute.eq(~met["execute_reads"] | ~met["execute_done"]),
-                waits.store.eq(~met["store_reads"]),
-                waits.controller.eq(starts & ~port.ready),
-            ]
+            m.d.comb += waits.controller.eq(starts & ~port.ready)
+            for other in self._queues:
+                events = [event for event in (other.done, other.reads) if event is not None]
+                m.d.comb += waits[other.name].eq(~Cat(met[event] for event in events).all())
         return fifo.r_rdy, head.op.tag

@@ -31,8 +31,8 @@ class Accumulator(wiring.Component):
     Results come from the array and never wait: their address in one cycle, their elements in the
     next.  Loads wait while results use their bank.  A write that accumulates reads its row in the
     cycle of its address and writes the sum one cycle later; writes to one row in consecutive cycles
-    are exact (the bank forwards the sum that is being written).  Sums wrap at 32 bits.  Store reads
-    wait while their bank's read port serves an accumulation; a row is on ``data``
+    are exact (the bank forwards the sum that is being written).  Sums wrap at 32 bits.  Reads wait
+    while their bank's read port serves an accumulation; a row is on ``data``
     `LOCAL_READ_LATENCY` cycles after its grant.  A store may read a row from two cycles after its
     address (or load) on.
 
@@ -51,6 +51,8 @@ class Accumulator(wiring.Component):
         The row for the address of the last cycle.
     load : ``In(stream.Signature(AccumulatorWrite(config)))``
         Rows from memory.
+    transform : ``In(RowRead(row, elements))``
+        Reads of rows that are transformed, if there is a normalization unit.
     store : ``In(RowRead(row, elements))``
         Reads of rows that go to memory.
     """
@@ -58,6 +60,7 @@ class Accumulator(wiring.Component):
     address: data.View
     elements: list[Signal]
     load: stream.Interface
+    transform: RowReadInterface
     store: RowReadInterface
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -68,6 +71,7 @@ class Accumulator(wiring.Component):
             "address": In(ResultAddress(config)),
             "elements": In(signed(32)).array(config.dim),
             "load": In(stream.Signature(AccumulatorWrite(config))),
+            "transform": In(RowRead(row_shape(config.accumulator_rows), elements)),
             "store": In(RowRead(row_shape(config.accumulator_rows), elements)),
         })
 
@@ -81,29 +85,26 @@ class Accumulator(wiring.Component):
         loaded = Signal(data.ArrayLayout(signed(32), self.config.dim), reset_less=True)
         with m.If(self.load.valid):
             m.d.sync += loaded.eq(self.load.p.data)
-        m.d.comb += [self.load.ready.eq(0), self.store.ready.eq(0)]
+        readers = [*[self.transform] * self.config.normalization, self.store]
+        m.d.comb += [port.ready.eq(0) for port in (self.load, *readers)]
 
-        words, chosen = [], []
+        words, grants = [], []
         for index in range(self.config.accumulator_banks):
-            word, granted = self._bank(m, index, loaded)
+            word, granted = self._bank(m, index, loaded, readers)
             words.append(word)
-            chosen.append(granted)
-        bank = Signal(range(len(words)) if len(words) > 1 else 1, reset_less=True)
-        granted = Signal()
-        word = Signal.like(words[0], reset_less=True)
-        m.d.sync += granted.eq(Cat(chosen).any())
-        for index, hit in enumerate(chosen):
-            with m.If(hit):
-                m.d.sync += bank.eq(index)
-        with m.If(granted):
-            for index, candidate in enumerate(words):
-                with m.If(bank == index):
-                    m.d.sync += word.eq(candidate)
-        m.d.comb += self.store.data.as_value().eq(word)
+            grants.append(granted)
+        for number, port in enumerate(readers):
+            chosen = [granted[number] for granted in grants]
+            _select_word(m, port, chosen, words, "store" if port is self.store else "transform")
         return m
 
-    def _bank(self, m: Module, index: int, loaded: data.View) -> tuple[Value, Value]:
-        """One bank; returns the word it read in the last cycle, and that a store is granted."""
+    def _bank(
+        self, m: Module, index: int, loaded: data.View, readers: list[RowReadInterface]
+    ) -> tuple[Value, list[Value]]:
+        """One bank; returns the word it read in the last cycle, and whether it serves each reader.
+
+        A reader waits for accumulations and for the readers before it.
+        """
         config = self.config
         depth, bits = config.accumulator_bank_rows, 32 * config.dim
         seed = None if self._seed is None else self._seed + index
@@ -118,13 +119,16 @@ class Accumulator(wiring.Component):
             m.d.comb += self.load.ready.eq(1)
         row = Mux(from_array, self.address.row, self.load.p.row)[: (depth - 1).bit_length()]
         accumulate = (from_array & self.address.accumulate) | (from_load & self.load.p.accumulate)
-        store = self.store.valid & self._hits(self.store.row, index) & ~accumulate
-        with m.If(store):
-            m.d.comb += self.store.ready.eq(1)
-        m.d.comb += [
-            read.en.eq(accumulate | store),
-            read.addr.eq(Mux(accumulate, row, self.store.row)),
-        ]
+        served, busy, address = [], accumulate, self.store.row
+        for port in readers:
+            serves = port.valid & self._hits(port.row, index) & ~busy
+            with m.If(serves):
+                m.d.comb += port.ready.eq(1)
+            served.append(serves)
+            busy |= serves
+        for port, serves in zip(readers[:-1], served, strict=False):
+            address = Mux(serves, port.row, address)
+        m.d.comb += [read.en.eq(busy), read.addr.eq(Mux(accumulate, row, address))]
 
         # Stage 2: add and write.
         s1_valid = Signal(name=f"s1_valid_{index}")
@@ -158,4 +162,22 @@ class Accumulator(wiring.Component):
             write.data.eq(Cat(totals)),
             write.en.eq(Mux(s1_valid, s1_mask, 0)),
         ]
-        return read.data, store
+        return read.data, served
+
+
+def _select_word(
+    m: Module, port: RowReadInterface, chosen: list[Value], words: list[Value], name: str
+) -> None:
+    """Register the word that `port` was granted in the last cycle, by one of the banks."""
+    bank = Signal(range(max(2, len(words))), name=f"{name}_bank", reset_less=True)
+    granted = Signal(name=f"{name}_granted")
+    word = Signal.like(words[0], name=f"{name}_word", reset_less=True)
+    m.d.sync += granted.eq(Cat(chosen).any())
+    for index, hit in enumerate(chosen):
+        with m.If(hit):
+            m.d.sync += bank.eq(index)
+    with m.If(granted):
+        for index, candidate in enumerate(words):
+            with m.If(bank == index):
+                m.d.sync += word.eq(candidate)
+    m.d.comb += port.data.as_value().eq(word)

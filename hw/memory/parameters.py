@@ -14,7 +14,7 @@ __all__ = ["ParameterMemory"]
 
 
 class ParameterMemory(wiring.Component):
-    """Rows of ``dim`` int32 with one write and one read port, neither of which ever waits.
+    """Rows of ``dim`` int32 with a write port and read ports, none of which ever waits.
 
     A row is on ``data`` `LOCAL_READ_LATENCY` cycles after its request; a row that is written can be
     read from the next cycle on.
@@ -32,19 +32,27 @@ class ParameterMemory(wiring.Component):
         Rows from memory.
     store : ``In(RowRead(row, elements))``
         Reads for rows on their way out.
+    transform : ``In(RowRead(row, elements))``
+        Biases and gammas of transforms, if there is a normalization unit.
+    transform2 : ``In(RowRead(row, elements))``
+        Their scales and betas.
     """
 
     load: stream.Interface
     store: RowReadInterface
+    transform: RowReadInterface
+    transform2: RowReadInterface
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
         self._seed = memory_seed
+        elements = data.ArrayLayout(signed(32), config.dim)
+        read = RowRead(row_shape(config.parameter_rows), elements)
         super().__init__({
             "load": In(stream.Signature(ParameterWrite(config), always_ready=True)),
-            "store": In(
-                RowRead(row_shape(config.parameter_rows), data.ArrayLayout(signed(32), config.dim))
-            ),
+            "store": In(read),
+            "transform": In(read),
+            "transform2": In(read),
         })
 
     def elaborate(self, platform) -> Module:
@@ -52,20 +60,20 @@ class ParameterMemory(wiring.Component):
         depth, bits = self.config.parameter_rows, 32 * self.config.dim
         init = garbage(depth, bits, self._seed)
         m.submodules.rows = memory = Memory(shape=unsigned(bits), depth=depth, init=init)
-        read, write = memory.read_port(), memory.write_port(granularity=32)
+        write = memory.write_port(granularity=32)
         with m.If(self.load.valid):
             m.d.comb += write.en.eq(self.load.p.mask)
         m.d.comb += [
             write.addr.eq(self.load.p.row),
             write.data.eq(self.load.p.data.as_value()),
-            read.en.eq(self.store.valid),
-            read.addr.eq(self.store.row),
-            self.store.ready.eq(1),
         ]
-        granted = Signal()
-        word = Signal(bits, reset_less=True)
-        m.d.sync += granted.eq(self.store.valid)
-        with m.If(granted):
-            m.d.sync += word.eq(read.data)
-        m.d.comb += self.store.data.as_value().eq(word)
+        for name in ("store", *["transform", "transform2"] * self.config.normalization):
+            port, read = getattr(self, name), memory.read_port()
+            granted = Signal(name=f"{name}_granted")
+            word = Signal(bits, name=f"{name}_word", reset_less=True)
+            m.d.comb += [read.en.eq(port.valid), read.addr.eq(port.row), port.ready.eq(1)]
+            m.d.sync += granted.eq(port.valid)
+            with m.If(granted):
+                m.d.sync += word.eq(read.data)
+            m.d.comb += port.data.as_value().eq(word)
         return m

@@ -16,11 +16,11 @@ __all__ = ["Scratchpad"]
 class Scratchpad(wiring.Component):
     """Rows of ``dim`` int8 in single-ported banks; the high bits of a row number are its bank.
 
-    Each bank serves one request per cycle, by fixed priority: results, weights, operands, store,
-    load.  Results and weights never wait: the execute controller does not let them meet.  The
-    others wait while their bank serves a higher priority; requests to different banks are served
-    in the same cycle.  A row that is read is on ``data`` `LOCAL_READ_LATENCY` cycles after its
-    grant; a row that is written can be read from the next cycle on.
+    Each bank serves one request per cycle, by fixed priority: results, weights, operands, words,
+    words2, transform, store, load.  Results and weights never wait: the execute controller does not
+    let them meet.  The others wait while their bank serves a higher priority; requests to different
+    banks are served in the same cycle.  A row that is read is on ``data`` `LOCAL_READ_LATENCY`
+    cycles after its grant; a row that is written can be read from the next cycle on.
 
     Parameters
     ----------
@@ -37,6 +37,12 @@ class Scratchpad(wiring.Component):
         Reads of weights; always granted.
     operands : ``In(RowRead(row, elements))``
         Reads of A and D.
+    words : ``In(stream.Signature(ScratchpadWrite(config)))``
+        First results of transforms, if there is a normalization unit.
+    words2 : ``In(stream.Signature(ScratchpadWrite(config)))``
+        Second results of transforms.
+    transform : ``In(RowRead(row, elements))``
+        Reads of rows that are transformed.
     store : ``In(RowRead(row, elements))``
         Reads of rows that go to memory.
     load : ``In(stream.Signature(ScratchpadWrite(config)))``
@@ -46,6 +52,9 @@ class Scratchpad(wiring.Component):
     results: stream.Interface
     weights: RowReadInterface
     operands: RowReadInterface
+    words: stream.Interface
+    words2: stream.Interface
+    transform: RowReadInterface
     store: RowReadInterface
     load: stream.Interface
 
@@ -58,6 +67,9 @@ class Scratchpad(wiring.Component):
             "results": In(stream.Signature(ScratchpadWrite(config), always_ready=True)),
             "weights": In(read),
             "operands": In(read),
+            "words": In(stream.Signature(ScratchpadWrite(config))),
+            "words2": In(stream.Signature(ScratchpadWrite(config))),
+            "transform": In(read),
             "store": In(read),
             "load": In(stream.Signature(ScratchpadWrite(config))),
         })
@@ -69,23 +81,31 @@ class Scratchpad(wiring.Component):
         m = Module()
         self._arbitrate(m)
         words = [self._bank(m, index) for index in range(self.config.scratchpad_banks)]
-        for name, port in (
-            ("weights", self.weights),
-            ("operands", self.operands),
-            ("store", self.store),
-        ):
+        for name in ("weights", "operands", *self._reads()):
+            port = getattr(self, name)
             _select_word(m, name, port, self._bank_of(port.row), words)
         return m
+
+    def _writes(self) -> list[str]:
+        """Streams of rows that may wait, by falling priority."""
+        return [*["words", "words2"] * self.config.normalization, "load"]
+
+    def _reads(self) -> list[str]:
+        """Reads behind those of products, by falling priority."""
+        return [*["transform"] * self.config.normalization, "store"]
 
     def _arbitrate(self, m: Module) -> None:
         """Grant each requester whose bank no higher priority uses."""
         higher = []
+        *urgent, load = [getattr(self, name) for name in self._writes()]
+        reads = [getattr(self, name) for name in self._reads()]
         for valid, row, ready in (
             (self.results.valid, self.results.p.row, None),
             (self.weights.valid, self.weights.row, self.weights.ready),
             (self.operands.valid, self.operands.row, self.operands.ready),
-            (self.store.valid, self.store.row, self.store.ready),
-            (self.load.valid, self.load.p.row, self.load.ready),
+            *((port.valid, port.p.row, port.ready) for port in urgent),
+            *((port.valid, port.row, port.ready) for port in reads),
+            (load.valid, load.p.row, load.ready),
         ):
             bank = self._bank_of(row)
             if ready is not None:
@@ -115,7 +135,16 @@ class Scratchpad(wiring.Component):
         m.d.comb += [write.data.eq(written.data.as_value()), read.en.eq(0)]
         with m.If(hit(self.load.valid, self.load.p.row) & self.load.ready):
             m.d.comb += [row.eq(self.load.p.row), write.en.eq(written.mask)]
-        for port in (self.store, self.operands, self.weights):
+        for name in self._writes()[:-1]:
+            port = getattr(self, name)
+            with m.If(hit(port.valid, port.p.row) & port.ready):
+                m.d.comb += [
+                    written.eq(port.payload),
+                    row.eq(port.p.row),
+                    write.en.eq(written.mask),
+                ]
+        for name in (*self._reads(), "operands", "weights"):
+            port = getattr(self, name)
             with m.If(hit(port.valid, port.row) & port.ready):
                 m.d.comb += [row.eq(port.row), read.en.eq(1)]
         with m.If(hit(self.results.valid, self.results.p.row)):

@@ -5,7 +5,7 @@ from amaranth import Module
 from amaranth.hdl import Const
 from amaranth.sim import Simulator
 
-from celosia.hw.frontend.decoder import HULLS, Kind
+from celosia.hw.frontend.decoder import Kind, hull_count
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
 from celosia.isa.config import AcceleratorConfig
 from tests.support.streams import simulate
@@ -24,7 +24,7 @@ def rows(first: int, last: int) -> dict:
 async def needs_of(ctx, dut: HazardTables, tails: list[int], kind: Kind, *ranges: dict) -> dict:
     """Insert one operation; returns its needs."""
     ctx.set(dut.kind, kind)
-    ctx.set(dut.ranges, [*ranges, *[NOTHING] * (HULLS - len(ranges))])
+    ctx.set(dut.ranges, [*ranges, *[NOTHING] * (hull_count(CONFIG) - len(ranges))])
     ctx.set(dut.tails, [tail % WRAP for tail in tails])
     ctx.set(dut.compare, 1)
     await ctx.tick()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from celosia.hw.frontend.decoder import HULLS, Kind
+from celosia.hw.frontend.decoder import Kind, hull_count
 from celosia.hw.issue.issue import Issue
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
@@ -38,7 +38,7 @@ class Operation:
 
     def payload(self) -> dict:
         ranges = [{"valid": 1, "first": r[0], "last": r[-1]} for r in self.ranges]
-        ranges += [{"valid": 0, "first": 0, "last": 0}] * (HULLS - len(ranges))
+        ranges += [{"valid": 0, "first": 0, "last": 0}] * (hull_count(CONFIG) - len(ranges))
         payload = {"kind": self.kind, "tag": self.tag, "ranges": ranges}
         return payload | {kind.name.lower(): {"tag": self.tag} for kind in QUEUES}
 
@@ -60,7 +60,7 @@ def must_wait(new: Operation, old: Operation) -> bool:
 
 def random_operation(tag: int, rng: random.Random) -> Operation:
     kind = rng.choice(QUEUES)
-    hulls = {Kind.LOAD: 1, Kind.EXECUTE: HULLS, Kind.STORE: 2}[kind]
+    hulls = {Kind.LOAD: 1, Kind.EXECUTE: hull_count(CONFIG), Kind.STORE: 2}[kind]
     firsts = [rng.randrange(ROWS) for _ in range(hulls)]
     return Operation(tag, kind, [range(n, n + rng.randint(1, 2)) for n in firsts])
 
