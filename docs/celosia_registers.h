@@ -274,68 +274,76 @@
 #define CELOSIA_COUNTER_WAIT_EXECUTE_HI              0x23Cu
 #define CELOSIA_COUNTER_WAIT_EXECUTE_HI_RESET        0x00000000u
 
+/* The next product waits for what a transform reads or writes. (read only) */
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_LO            0x240u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_LO_RESET      0x00000000u
+
+/* Its high half. (read only) */
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_HI            0x244u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_HI_RESET      0x00000000u
+
 /* The next product is on its way from the queue to the array. (read only) */
-#define CELOSIA_COUNTER_WAIT_ISSUE_LO                0x240u
+#define CELOSIA_COUNTER_WAIT_ISSUE_LO                0x248u
 #define CELOSIA_COUNTER_WAIT_ISSUE_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_ISSUE_HI                0x244u
+#define CELOSIA_COUNTER_WAIT_ISSUE_HI                0x24Cu
 #define CELOSIA_COUNTER_WAIT_ISSUE_HI_RESET          0x00000000u
 
 /* No product is queued, but commands wait at or behind the decoder. (read only) */
-#define CELOSIA_COUNTER_WAIT_COMMAND_LO              0x248u
+#define CELOSIA_COUNTER_WAIT_COMMAND_LO              0x250u
 #define CELOSIA_COUNTER_WAIT_COMMAND_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_COMMAND_HI              0x24Cu
+#define CELOSIA_COUNTER_WAIT_COMMAND_HI              0x254u
 #define CELOSIA_COUNTER_WAIT_COMMAND_HI_RESET        0x00000000u
 
 /* No array work is queued anywhere; loads or stores are finishing. (read only) */
-#define CELOSIA_COUNTER_DRAIN_LO                     0x250u
+#define CELOSIA_COUNTER_DRAIN_LO                     0x258u
 #define CELOSIA_COUNTER_DRAIN_LO_RESET               0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_DRAIN_HI                     0x254u
+#define CELOSIA_COUNTER_DRAIN_HI                     0x25Cu
 #define CELOSIA_COUNTER_DRAIN_HI_RESET               0x00000000u
 
 /* Commands accepted. (read only) */
-#define CELOSIA_COUNTER_COMMANDS_LO                  0x258u
+#define CELOSIA_COUNTER_COMMANDS_LO                  0x260u
 #define CELOSIA_COUNTER_COMMANDS_LO_RESET            0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_COMMANDS_HI                  0x25Cu
+#define CELOSIA_COUNTER_COMMANDS_HI                  0x264u
 #define CELOSIA_COUNTER_COMMANDS_HI_RESET            0x00000000u
 
 /* Bytes of memory that loads asked for. (read only) */
-#define CELOSIA_COUNTER_READ_BYTES_LO                0x260u
+#define CELOSIA_COUNTER_READ_BYTES_LO                0x268u
 #define CELOSIA_COUNTER_READ_BYTES_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BYTES_HI                0x264u
+#define CELOSIA_COUNTER_READ_BYTES_HI                0x26Cu
 #define CELOSIA_COUNTER_READ_BYTES_HI_RESET          0x00000000u
 
 /* Bytes of memory that stores wrote. (read only) */
-#define CELOSIA_COUNTER_WRITE_BYTES_LO               0x268u
+#define CELOSIA_COUNTER_WRITE_BYTES_LO               0x270u
 #define CELOSIA_COUNTER_WRITE_BYTES_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BYTES_HI               0x26Cu
+#define CELOSIA_COUNTER_WRITE_BYTES_HI               0x274u
 #define CELOSIA_COUNTER_WRITE_BYTES_HI_RESET         0x00000000u
 
 /* Beats taken from the read data channel. (read only) */
-#define CELOSIA_COUNTER_READ_BEATS_LO                0x270u
+#define CELOSIA_COUNTER_READ_BEATS_LO                0x278u
 #define CELOSIA_COUNTER_READ_BEATS_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BEATS_HI                0x274u
+#define CELOSIA_COUNTER_READ_BEATS_HI                0x27Cu
 #define CELOSIA_COUNTER_READ_BEATS_HI_RESET          0x00000000u
 
 /* Beats given to the write data channel. (read only) */
-#define CELOSIA_COUNTER_WRITE_BEATS_LO               0x278u
+#define CELOSIA_COUNTER_WRITE_BEATS_LO               0x280u
 #define CELOSIA_COUNTER_WRITE_BEATS_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BEATS_HI               0x27Cu
+#define CELOSIA_COUNTER_WRITE_BEATS_HI               0x284u
 #define CELOSIA_COUNTER_WRITE_BEATS_HI_RESET         0x00000000u
 
 /* Values of the field cause of ERROR. */

@@ -54,7 +54,7 @@ class RtlDevice(Simulation):
     def power_on(self) -> None:
         """Reset it and look whether it is what it must be: the last step of a constructor.
 
-        Raises `IdentityError` if it is not an accelerator of this configuration, or does not answer.
+        Raises `IdentityError` if it does not answer as an accelerator of this configuration.
         """
         self._restart()
         try:
