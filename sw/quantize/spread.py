@@ -91,15 +91,17 @@ class _Plan:
         channels = np.flatnonzero(tops > self.range.limit)
         lost = self._clipping(hidden[:, channels]) * weights[channels]
         clipped = dict(zip(channels.tolist(), lost.tolist(), strict=True))
-        free = list(spare)
+        lost_spare = hidden[:, spare].var(axis=0) * weights[spare]
+        given_up = 0
         for channel in sorted(clipped, key=lambda one: -clipped[one]):
             copies = ceil(_MARGIN * tops[channel] / self.range.limit) - 1
-            if copies <= len(free) and channel not in spare:
-                taken = [int(free.pop(0)) for _ in range(copies)]
-                self.copies[channel] = taken
-                self.error += float(hidden[:, taken].var(axis=0) @ weights[taken])
-            else:
-                self.error += clipped[channel]
+            taken = slice(given_up, given_up + copies)
+            cost = float(lost_spare[taken].sum())
+            room = given_up + copies <= len(spare) and channel not in spare
+            if room and cost < clipped[channel]:
+                self.copies[channel] = spare[taken].tolist()
+                given_up += copies
+            self.error += min(cost, clipped[channel]) if room else clipped[channel]
 
     def _rounding(self, rows: Floats) -> Floats:
         """Each channel's squared error, without clipping."""

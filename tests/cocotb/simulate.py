@@ -68,7 +68,9 @@ def run_cases(simulator: str, design: Design, module: str, work: Path) -> list[s
                 log_file=log,
             )
         except (RuntimeError, SystemExit) as error:
-            raise AssertionError(f"{simulator}: {error}\n{_tail(build_log, log)}") from None
+            raise AssertionError(
+                f"{simulator} stopped with {error}:\n{_tail(build_log, log)}"
+            ) from None
     cases = list(ElementTree.parse(results).iter("testcase"))
     bad = [case.get("name", "") for case in cases if _BAD & {part.tag for part in case}]
     assert cases, f"{simulator}: no test ran\n{_tail(log)}"

@@ -26,6 +26,7 @@ from celosia.sw.driver.program_file import ProgramFile, load_program
 from celosia.sw.driver.runtime import matmul
 from celosia.sw.random_programs import random_program
 
+TRANSFORMS = ("normalization=true", "statistics_rows=16")
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cel"))
 
 
@@ -85,6 +86,20 @@ def test_random_programs_on_verilator_tiny(first, issue):
 def test_random_programs_on_verilator_base(first, issue):
     for seed in range(first, first + 20):
         compare(random_program(seed, preset="base", length=60), "verilator", seed, issue)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_transforms_on_verilator_tiny(first):
+    for seed in range(first, first + 20):
+        program = random_program(seed, preset="tiny", overrides=TRANSFORMS, length=100)
+        compare(program, "verilator", seed, "stream")
+
+
+@pytest.mark.slow
+def test_random_transforms_on_verilator_base():
+    for seed in range(25):
+        program = random_program(seed, preset="base", overrides=TRANSFORMS, length=100)
+        compare(program, "verilator", seed, "stream")
 
 
 @pytest.mark.parametrize(("seed", "issue"), [(0, "stream"), (1, "ring")])

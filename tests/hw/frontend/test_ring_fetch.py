@@ -126,6 +126,7 @@ def test_only_what_there_is_room_for_is_asked_for(bus_bits):
 
     async def testbench(ctx):
         nonlocal taken
+        ahead = 0
         start(ctx, dut)
         await send(ctx, dut.runs, [{"address": 0, "entries": 1000}])
         for step in range(120):
