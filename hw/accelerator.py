@@ -148,24 +148,7 @@ class Accelerator(wiring.Component):
         connect(m, store.port, flipped(self.write_port))
         m.d.comb += store.limits.eq(self.write_limits)
 
-        # What is not a product stays on chip.
-        transform_idle: Value = Const(1)
-        if config.normalization:
-            m.submodules.transform = transform = TransformPath(config, memory_seed=seed)
-            connect(m, issue.transform, transform.op)
-            connect(m, transform.scratchpad, scratchpad.transform)
-            connect(m, transform.accumulator, accumulator.transform)
-            connect(m, transform.parameters, parameters.transform)
-            connect(m, transform.parameters2, parameters.transform2)
-            connect(m, transform.words, scratchpad.words)
-            connect(m, transform.words2, scratchpad.words2)
-            m.d.comb += [
-                issue.finished.transform_reads.eq(transform.reads_done),
-                issue.finished.transform_done.eq(transform.done),
-                self.completed.transform.eq(transform.done),
-            ]
-            transform_idle = transform.idle
-
+        transform_idle = self._transform(m, issue, scratchpad, accumulator, parameters)
         halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
             decoder.halt.eq(halted),
@@ -174,6 +157,32 @@ class Accelerator(wiring.Component):
             store.halt.eq(halted),
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
+        self._tell(m, paths_idle, halted, decoder, issue, load, execute, store)
+        self._observe(m, decoder, issue, load, execute, store)
+        return m
+
+    def _transform(self, m: Module, issue, scratchpad, accumulator, parameters) -> Value:
+        """What is not a product stays on chip.  Returns whether nothing is being transformed."""
+        if not self.config.normalization:
+            return Const(1)
+        m.submodules.transform = path = TransformPath(self.config, memory_seed=self._seed)
+        connect(m, issue.transform, path.op)
+        connect(m, path.scratchpad, scratchpad.transform)
+        connect(m, path.accumulator, accumulator.transform)
+        connect(m, path.parameters, parameters.transform)
+        connect(m, path.parameters2, parameters.transform2)
+        connect(m, path.words, scratchpad.words)
+        connect(m, path.words2, scratchpad.words2)
+        m.d.comb += [
+            issue.finished.transform_reads.eq(path.reads_done),
+            issue.finished.transform_done.eq(path.done),
+            self.completed.transform.eq(path.done),
+        ]
+        return path.idle
+
+    def _tell(self, m: Module, paths_idle: Value, halted: Value, *units) -> None:
+        """What happens, for those outside."""
+        decoder, issue, load, execute, store = units
         waiting = ~halted & ~(decoder.empty & issue.idle)
         # Kept in `error` from the next cycle on: it never looks as if all had gone well.
         failing = issue.fault.valid | load.fault.valid | store.fault.valid
@@ -190,8 +199,6 @@ class Accelerator(wiring.Component):
                 decoder.o.valid & decoder.o.ready & (decoder.o.p.kind == Kind.FENCE)
             ),
         ]
-        self._observe(m, decoder, issue, load, execute, store)
-        return m
 
     def _errors(self, m: Module, decoder: Decoder, *units) -> Signal:
         """Keep the first error; returns whether there was one."""

@@ -105,7 +105,9 @@ def cosines(a: Floats, b: Floats) -> Floats:
 
 
 def _batches(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
-    """Runs of texts, in order."""
+    """Runs of texts, in order.  Raises `ValueError` if there is none."""
+    if not texts:
+        raise ValueError("no text")
     batch: list[Sequence[int]] = []
     for tokens in texts:
         if batch and sum(map(len, batch)) + len(tokens) > _BATCH_TOKENS:

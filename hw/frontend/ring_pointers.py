@@ -62,7 +62,7 @@ class RingPointers(wiring.Component):
     empty : ``Out(1)``
         The head is the tail.
     pending : ``Out(1)``
-        Commands are left before the last doorbell's tail.
+        Commands are left before the last doorbell's tail, or there is a fault.
     fault : ``Out(Fault())``
         A pointer was out of range.
     """
@@ -104,11 +104,11 @@ class RingPointers(wiring.Component):
         m = Module()
         stop = Signal(ENTRY_NUMBER_BITS)  # The tail of the last doorbell.
         ahead = Signal(ENTRY_NUMBER_BITS)  # The first entry that is in no run yet.
+        wrong = Signal()  # In the cycle before, a pointer was out of range.
         m.d.comb += [
             self.empty.eq(self.head == self.tail),
-            self.pending.eq(self.enable & (self.head != stop)),
+            self.pending.eq((self.enable & (self.head != stop)) | wrong),
         ]
-        wrong = Signal()
         m.d.sync += wrong.eq(0)
         with m.If(self.doorbell):
             with m.If((self.tail < self.size) & (self.head < self.size)):

@@ -110,7 +110,7 @@ class HazardTables(wiring.Component):
 
     def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` has written."""
-        first, *others = self.ranges
+        first, *others = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
         reads = _meet(others, written)
         return (foreign & _meet([first], written)) | (reads if queue.own_reads else foreign & reads)
@@ -120,7 +120,7 @@ class HazardTables(wiring.Component):
         read, writes = ranges[queue.writes :], Const(0)
         for other in self.queues:
             if other.kind != queue.kind and other.writes:
-                meets = _meet(list(self.ranges)[: other.writes], read)
+                meets = _meet([self.ranges[hull] for hull in range(other.writes)], read)
                 writes |= (self.kind == other.kind) & meets
         return writes
 
@@ -138,9 +138,7 @@ class HazardTables(wiring.Component):
         with m.If(self.insert & (self.kind == queue.kind)), m.Switch(tail):
             for slot, ranges in enumerate(table):
                 with m.Case(slot):
-                    m.d.sync += [
-                        kept.eq(new) for kept, new in zip(ranges, self.ranges, strict=False)
-                    ]
+                    m.d.sync += [kept.eq(self.ranges[hull]) for hull, kept in enumerate(ranges)]
         return table
 
 

@@ -367,7 +367,10 @@ def results(op: Op) -> Iterator[View]:
 
 
 def _number(scale: Scale) -> str:
-    return str(scale) if isinstance(scale, View) else str(np.float32(scale))
+    if isinstance(scale, View):
+        return str(scale)
+    with np.errstate(over="ignore"):
+        return str(np.float32(scale))
 
 
 def _zero(zero_point: int) -> str:

@@ -15,7 +15,7 @@ from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, sample_rows, squ
 
 __all__ = ["Smoothing", "choose_smoothing", "smoothing_factors"]
 
-_STRENGTHS: Final = (0.45, 0.55, 0.65)
+_STRENGTHS: Final = (0.55, 0.65, 0.75)
 """How much of the range moves; the one with the least error is taken."""
 _ROWS: Final = 512
 _FLOOR: Final = 1e-5

@@ -11,6 +11,7 @@ import pytest
 from celosia.isa.encoding import FLUSH, RING_ENTRY, Command
 from celosia.isa.errors import Cause
 from celosia.isa.presets import resolve_config
+from celosia.isa.registers import INTERFACE_VERSION
 from celosia.sim.toolchain import find_compiler
 from celosia.sim.verilated import VerilatorDevice
 from celosia.sw.driver.device import MEMORY_BASE, MemoryFault, MemoryTiming
@@ -210,6 +211,7 @@ def test_another_accelerator_is_refused(driver):
     device = driver.device
     driver.bus.read32 = READ32(lambda offset: words.get(offset, 0) or device.read_word(offset))
     assert driver.init() == STRANGER
-    for version in (0x0001_0000, 0x0000_0001):
+    major, minor = INTERFACE_VERSION
+    for version in (major + 1 << 16 | minor, major << 16 | minor - 1):
         words = {4: version}
         assert driver.init() == STRANGER

@@ -1,6 +1,7 @@
 """Random configurations and products."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ __all__ = ["configs", "operands", "problems"]
 @st.composite
 def configs(draw: st.DrawFn) -> AcceleratorConfig:
     """Legal configurations, small memories above all."""
-    values = {
+    values: dict[str, Any] = {
         "dim": draw(st.sampled_from((2, 4, 8, 16, 64))),
         "scratchpad_kib": draw(st.sampled_from((1, 2, 8, 64, 256))),
         "accumulator_kib": draw(st.sampled_from((1, 2, 8, 64))),

@@ -81,5 +81,10 @@ def test_the_key_is_that_of_what_the_model_is_made_from(monkeypatch):
 
 
 def test_cosines_are_of_rows():
-    a = np.float32([[1, 0], [0.6, 0.8]])
+    a = np.array([[1, 0], [0.6, 0.8]], np.float32)
     assert cosines(a, a[::-1]) == pytest.approx([0.6, 0.6])
+
+
+def test_no_text_is_an_error():
+    with pytest.raises(ValueError, match="no text"):
+        FloatSentences().vectors([])

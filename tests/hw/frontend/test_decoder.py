@@ -31,6 +31,7 @@ from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
 from tests.support.operations import load_op, parameters_op, product_op, store_op
 from tests.support.streams import never, receive, send, simulate, sometimes
 
@@ -140,6 +141,8 @@ def offer(config: AcceleratorConfig, operation: Operation) -> dict:
                     space = Space.ACCUMULATOR if in_accumulator else Space.SCRATCHPAD
                     add(space, operand.local.row, operand.last)
             kind, fields = Kind.EXECUTE, product_op(operation)
+        case Transform():
+            raise AssertionError("these configurations have no normalization unit")
     ranges += [None] * (PRODUCT_HULLS - len(ranges))
     return {"kind": kind, "fields": fields, "ranges": ranges}
 

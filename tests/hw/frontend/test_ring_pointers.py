@@ -126,6 +126,7 @@ def test_pointers_out_of_range_are_faults(size, tail):
         assert not ctx.get(dut.fault.valid)
         await ring_doorbell(ctx, dut, tail)
         assert ctx.get(dut.fault.valid)
+        assert ctx.get(dut.pending)  # Not idle before it is recorded.
         assert ctx.get(dut.fault.cause) == Cause.RING_RANGE
         assert ctx.get(dut.fault.id) == BusId.RING
         await ctx.tick()

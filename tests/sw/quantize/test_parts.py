@@ -6,6 +6,7 @@ import pytest
 from celosia.isa import numerics
 from celosia.sw.models.embedding import Embeddings
 from celosia.sw.models.encoder import EncoderShape, Linear, Norm, gelu
+from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
@@ -15,6 +16,10 @@ from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.quantize.tables import embed, quantize_tables, table_step
 
 RANDOM = np.random.default_rng(0)
+
+
+def floats(*values):
+    return np.array(values, np.float32)
 
 
 def normal(*shape, spread=1.0):
@@ -33,7 +38,7 @@ def test_a_metric_decides_what_an_outlier_is_worth():
     x = normal(40_000, 2)
     x[:, 1] = 0
     x[0, 1] = 12
-    steps = [best_step(x, np.diag(np.float32([1, w]))) for w in (1, 1000)]
+    steps = [best_step(x, np.diag(floats(1, w))) for w in (1, 1000)]
     assert steps[0] < steps[1]
     weights = normal(2, 5)
     error = normal(7, 2)
@@ -43,7 +48,7 @@ def test_a_metric_decides_what_an_outlier_is_worth():
 
 
 def test_int16_has_headroom():
-    assert int16_step(np.float32([-2, 1])) * 32767 == pytest.approx(3)
+    assert int16_step(floats(-2, 1)) * 32767 == pytest.approx(3)
     assert int16_step(np.zeros(2, np.float32)) > 0
 
 
@@ -79,7 +84,7 @@ def test_an_output_without_weights_keeps_its_bias():
     weights = normal(4, 3)
     weights[:, 1] = 0
     weights[:, 2] = 1e-30
-    integer = quantize_linear(Linear(weights, np.float32([1, -2, 3])), 0.1)
+    integer = quantize_linear(Linear(weights, floats(1, -2, 3)), 0.1)
     assert integer.bias * integer.steps == pytest.approx([1, -2, 3], rel=1e-2)
 
 
@@ -100,7 +105,7 @@ def test_a_normalization_keeps_its_meaning(small):
 
 def test_a_normalization_that_fits_no_integer_is_an_error():
     with pytest.raises(ValueError, match="n: gamma or beta does not fit"):
-        quantize_norm("n", Norm(np.float32([1e9]), np.float32([0])), 1e-6)
+        quantize_norm("n", Norm(floats(1e9), floats(0)), 1e-6)
 
 
 def test_smoothing_moves_range_into_weights():
@@ -134,9 +139,9 @@ def network(outliers):
     """A feed-forward network whose channel 7 is large on a few tokens."""
     up = Linear(normal(16, 64, spread=0.3), normal(64, spread=0.1))
     down = Linear(normal(64, 16, spread=0.3), normal(16))
-    down.weights[40:] *= 0.01
     x = normal(1000, 16)
     if outliers:
+        down.weights[40:] *= 0.01
         up.weights[:, 7] = 0
         up.weights[0, 7] = 30
         x[:, 0] = 0
@@ -187,7 +192,7 @@ def test_embeddings_are_summed_without_saturation():
     assert found.dtype == np.int16
     real = np.concatenate([words[[9, 0, 9]] + positions, words[[4]] + positions[:1]])
     assert np.abs(found * step - real).max() < 1.01 * step
-    top = Embeddings(np.float32([[1]]), np.float32([[0.37]]))
+    top = Embeddings(floats([1]), floats([0.37]))
     arrays = quantize_tables(top, table_step(top))
     assert 32764 <= arrays["embedding.words"].item() + arrays["embedding.positions"].item() <= 32767
 
@@ -211,3 +216,27 @@ def test_a_model_without_tables_takes_no_text():
     shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
     with pytest.raises(ValueError, match="the model has no embeddings"):
         embed(IntegerEncoder(shape, {}), [[1]])
+
+
+def test_the_mean_error_of_gelu_is_taken_out():
+    up, down, x = network(outliers=True)
+    entering = up(x)
+    hidden = gelu(entering)
+    spread = spread_outliers(up, down, hidden)
+    centered = center(spread, down, entering, hidden)
+
+    def mean_error(linear):
+        whole = np.clip(np.rint(spread.up(x) * 1024), -32768, 32767).astype(np.int16)
+        found = np.minimum(numerics.raw_gelu(whole) * numerics.GELU_SCALE, spread.range.limit)
+        return np.abs((linear(found.astype(np.float32)) - down(hidden)).mean(axis=0)).max()
+
+    assert mean_error(centered) < mean_error(spread.down) / 5
+    assert (centered.weights == spread.down.weights).all()
+
+
+def test_what_enters_gelu_follows_the_spread_weights():
+    up, down, x = network(outliers=True)
+    spread = spread_outliers(up, down, gelu(up(x)))
+    channels = [one for key, copies in spread.copies.items() for one in (key, *copies)]
+    entering = spread.entering(up(x))
+    assert np.abs(entering - spread.up(x))[:, channels].max() < 1e-4
