@@ -60,6 +60,15 @@
 #define CELOSIA_CONFIG_QUEUES_EXECUTE_QUEUE_SHIFT    8
 #define CELOSIA_CONFIG_QUEUES_STORE_QUEUE_MASK       0x00FF0000u /* `store_queue` of the configuration. */
 #define CELOSIA_CONFIG_QUEUES_STORE_QUEUE_SHIFT      16
+#define CELOSIA_CONFIG_QUEUES_TRANSFORM_QUEUE_MASK   0xFF000000u /* `transform_queue` of the configuration. */
+#define CELOSIA_CONFIG_QUEUES_TRANSFORM_QUEUE_SHIFT  24
+
+/* More of the configuration. (read only) */
+#define CELOSIA_CONFIG_TRANSFORM                     0x024u
+#define CELOSIA_CONFIG_TRANSFORM_NORMALIZATION_MASK  0x00000001u /* `normalization` of the configuration. */
+#define CELOSIA_CONFIG_TRANSFORM_NORMALIZATION_SHIFT 0
+#define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_MASK 0xFFFF0000u /* `statistics_rows` of the configuration. */
+#define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_SHIFT 16
 
 /* What runs, and clearing. The clear bits act once and read as 0. (read, write) */
 #define CELOSIA_CONTROL                              0x040u
@@ -199,16 +208,20 @@
 #define CELOSIA_DEBUG_QUEUES_EXECUTE_SHIFT           8
 #define CELOSIA_DEBUG_QUEUES_STORE_MASK              0x00FF0000u /* In the store queue. */
 #define CELOSIA_DEBUG_QUEUES_STORE_SHIFT             16
+#define CELOSIA_DEBUG_QUEUES_TRANSFORM_MASK          0xFF000000u /* In the transform queue. */
+#define CELOSIA_DEBUG_QUEUES_TRANSFORM_SHIFT         24
 
-/* Why the oldest operation of each queue does not start. (read only) */
+/* Why the oldest operation of each queue does not start. Bits 0 to 3 of a field: for an older load, execute, store, transform; bit 4: for its controller. (read only) */
 #define CELOSIA_DEBUG_WAITS                          0x104u
 #define CELOSIA_DEBUG_WAITS_RESET                    0x00000000u
-#define CELOSIA_DEBUG_WAITS_LOAD_MASK                0x0000000Fu /* Loads.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
+#define CELOSIA_DEBUG_WAITS_LOAD_MASK                0x0000001Fu /* The load queue. */
 #define CELOSIA_DEBUG_WAITS_LOAD_SHIFT               0
-#define CELOSIA_DEBUG_WAITS_EXECUTE_MASK             0x000000F0u /* Executes.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
-#define CELOSIA_DEBUG_WAITS_EXECUTE_SHIFT            4
-#define CELOSIA_DEBUG_WAITS_STORE_MASK               0x00000F00u /* Stores.  Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller. */
-#define CELOSIA_DEBUG_WAITS_STORE_SHIFT              8
+#define CELOSIA_DEBUG_WAITS_EXECUTE_MASK             0x00001F00u /* The execute queue. */
+#define CELOSIA_DEBUG_WAITS_EXECUTE_SHIFT            8
+#define CELOSIA_DEBUG_WAITS_STORE_MASK               0x001F0000u /* The store queue. */
+#define CELOSIA_DEBUG_WAITS_STORE_SHIFT              16
+#define CELOSIA_DEBUG_WAITS_TRANSFORM_MASK           0x1F000000u /* The transform queue. */
+#define CELOSIA_DEBUG_WAITS_TRANSFORM_SHIFT          24
 
 /* Cycles in which anything is queued, running or unacknowledged. (read only) */
 #define CELOSIA_COUNTER_CYCLES_LO                    0x200u

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import ClockDomain, DomainRenamer, Module, Signal
+from amaranth import Cat, ClockDomain, DomainRenamer, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -32,7 +32,7 @@ ATTRIBUTES = {"lock": (1, 0), "cache": (4, 0b0011), "prot": (3, 0b000), "qos": (
 """Further signals of AR and AW, each with its width and constant value.  Cache: normal memory, not
 cacheable, bufferable."""
 
-QUEUES = ("load", "execute", "store")
+QUEUES = ("load", "execute", "store", "transform")
 
 
 class AxiTop(wiring.Component):
@@ -226,9 +226,10 @@ class AxiTop(wiring.Component):
             shown.ring_completed.eq(pointers.completions),
         ]
         for index, queue in enumerate(QUEUES):
+            waits = core.waits[index]
             m.d.comb += [
                 shown.debug_queues[queue].eq(core.queued[index]),
-                shown.debug_waits[queue].eq(core.waits[index].as_value()),
+                shown.debug_waits[queue].eq(Cat(*(waits[of] for of in QUEUES), waits.controller)),
             ]
         for counter in COUNTERS:
             target = getattr(shown, f"counter_{counter.name}")

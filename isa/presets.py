@@ -54,7 +54,7 @@ def parse_override(text: str) -> tuple[str, int | bool]:
         return key.strip(), int(value, 0)
     except ValueError:
         raise ConfigError(
-            f"{key.strip()}: {value.strip()!r} is neither a whole number nor true or false"
+            f"{key.strip()}: {value.strip()!r} is not a whole number, nor true or false"
         ) from None
 
 

@@ -118,7 +118,21 @@ _IDENTITY: Final = (
         0x020,
         Access.RO,
         "More of the configuration.",
-        _parameters(("load_queue", 0, 8), ("execute_queue", 8, 8), ("store_queue", 16, 8)),
+        _parameters(
+            ("load_queue", 0, 8),
+            ("execute_queue", 8, 8),
+            ("store_queue", 16, 8),
+            ("transform_queue", 24, 8),
+        ),
+        reset=None,
+        constant=True,
+    ),
+    Register(
+        "CONFIG_TRANSFORM",
+        0x024,
+        Access.RO,
+        "More of the configuration.",
+        _parameters(("normalization", 0, 1), ("statistics_rows", 16, 16)),
         reset=None,
         constant=True,
     ),
@@ -283,6 +297,8 @@ _RING: Final = (
     ),
 )
 
+_QUEUES: Final = ("load", "execute", "store", "transform")
+
 _DEBUG: Final = (
     Register(
         "DEBUG_QUEUES",
@@ -291,23 +307,18 @@ _DEBUG: Final = (
         "Operations that wait or run, to find out why a program hangs.",
         tuple(
             RegisterField(queue, 8 * index, 8, f"In the {queue} queue.")
-            for index, queue in enumerate(("load", "execute", "store"))
+            for index, queue in enumerate(_QUEUES)
         ),
     ),
     Register(
         "DEBUG_WAITS",
         0x104,
         Access.RO,
-        "Why the oldest operation of each queue does not start.",
+        "Why the oldest operation of each queue does not start.  Bits 0 to 3 of a field: for an "
+        "older load, execute, store, transform; bit 4: for its controller.",
         tuple(
-            RegisterField(
-                queue,
-                4 * index,
-                4,
-                f"{queue.capitalize()}s.  Bit 0, 1, 2: for an older load, execute, store; bit 3: "
-                "for its controller.",
-            )
-            for index, queue in enumerate(("load", "execute", "store"))
+            RegisterField(queue, 8 * index, 5, f"The {queue} queue.")
+            for index, queue in enumerate(_QUEUES)
         ),
     ),
 )

@@ -37,8 +37,19 @@ def test_a_parameter_out_of_range_is_named(name, value):
         AcceleratorConfig(**{name: value})
 
 
+SWITCHES = [field.name for field in fields(AcceleratorConfig) if isinstance(field.default, bool)]
+NUMBERS = [field.name for field in fields(AcceleratorConfig) if field.name not in SWITCHES]
+
+
+@pytest.mark.parametrize("value", [16.0, "16", 1, None])
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_that_is_neither_true_nor_false_is_named(name, value):
+    with pytest.raises(ConfigError, match=rf"^{name}: {value!r} is neither true nor false"):
+        AcceleratorConfig(**{name: value})
+
+
 @pytest.mark.parametrize("value", [16.0, "16", True, None])
-@pytest.mark.parametrize("name", [field.name for field in fields(AcceleratorConfig)])
+@pytest.mark.parametrize("name", NUMBERS)
 def test_a_parameter_that_is_no_whole_number_is_named(name, value):
     with pytest.raises(ConfigError, match=rf"^{name}: {value!r} is not a whole number"):
         AcceleratorConfig(**{name: value})

@@ -118,6 +118,7 @@ def test_a_configuration_can_be_read_back(config):
     for name, word in configuration_words(config).items():
         assert 0 <= word < 1 << REGISTER_BITS
         values |= REGISTERS[name].unpack(word)
+    values["normalization"] = bool(values["normalization"])
     assert AcceleratorConfig(**values) == config
 
 

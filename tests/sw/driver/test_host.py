@@ -109,7 +109,7 @@ def test_interrupts_are_acknowledged_once(host, port):
 
 
 def test_queues_and_waits_have_names(host, port):
-    port.words |= {"DEBUG_QUEUES": 0x030201, "DEBUG_WAITS": 0x84}
+    port.words |= {"DEBUG_QUEUES": 0x030201, "DEBUG_WAITS": 0x0804}
     queues = host.queues()
     assert [queues.queued[name] for name in ("load", "execute", "store")] == [1, 2, 3]
     assert [queues.waits[name] for name in ("load", "execute", "store")] == [4, 8, 0]
