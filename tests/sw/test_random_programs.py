@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.isa.encoding import FENCE, INSTRUCTIONS, identify
+from celosia.isa.encoding import FENCE, INSTRUCTIONS, Funct, Function, identify
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Product, Store
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
 from celosia.sim.functional import FunctionalDevice
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import format_program, parse_program
 from celosia.sw.random_programs import random_program
 
+TRANSFORMS = ("normalization=true", "statistics_rows=16")
+TRANSFORM_FUNCTS = (Funct.CONFIG_TRANSFORM, Funct.TRANSFORM)
 seeds = st.integers(0, 1 << 32)
 presets = st.sampled_from(("tiny", "small", "base"))
 
@@ -98,7 +101,21 @@ def many():
 
 def test_every_instruction_occurs(many):
     counts = Counter(identify(command) for program in many for command in program.commands)
-    assert all(counts[instruction] >= 20 for instruction in INSTRUCTIONS.values())
+    wanted = [known for known in INSTRUCTIONS.values() if known.funct not in TRANSFORM_FUNCTS]
+    assert all(counts[instruction] >= 20 for instruction in wanted)
+
+
+def test_every_function_is_applied_where_there_is_a_normalization_unit():
+    programs = [random_program(seed, overrides=TRANSFORMS, length=200) for seed in range(25)]
+    found = [op for program in programs for op in operations(program) if isinstance(op, Transform)]
+    counts = Counter(op.setting("function") for op in found)
+    assert all(counts[function] >= 5 for function in Function)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_transforms_do_not_depend_on_garbage(seed):
+    program = random_program(seed, overrides=TRANSFORMS, length=200)
+    assert run(program, 1) == run(program, 2)
 
 
 def test_every_form_of_an_operation_occurs(many):
