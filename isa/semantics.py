@@ -144,7 +144,7 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         local=local,
         rows=values["local_rows"],
         cols=values["local_cols"],
-        pitch=(local.accumulator and state.drain_block_stride) or config.dim,
+        pitch=state.drain_block_stride or config.dim,
         scale=state.store_scale,
         relu=state.store_relu,
         bias_row=state.bias_row if local.accumulator and state.bias else None,

@@ -81,8 +81,8 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     accumulator = fields.local[ACCUMULATOR_BIT]
     full = accumulator & fields.local[FULL_BIT]
     blocks = blocks_of(config, fields.local_cols)
-    own_stride = accumulator & (state.drain_block_stride != 0)
-    block_stride = Mux(own_stride, state.drain_block_stride, config.dim)
+    own_stride = state.drain_block_stride
+    block_stride = Mux(own_stride != 0, own_stride, config.dim)
     bias = accumulator & state.bias
     m.d.sync += [
         op.address.eq(fields.dram),

@@ -32,6 +32,6 @@ CONFIG_DRAIN: Final = Instruction(
     (
         rs1("bias", 0, 1, "Add the parameter row of each column block before scaling.", Kind.FLAG),
         rs1("bias_row", 16, 16, "Parameter row of the first column block; block b uses row + b."),
-        rs1("block_stride", 32, 16, "Accumulator rows from one column block to the next; 0: dim."),
+        rs1("block_stride", 32, 16, "Local rows from one column block to the next; 0: dim."),
     ),
 )
