@@ -140,7 +140,7 @@ class AttentionWriter:
             c = LocalRows(Space.ACCUMULATOR, 0, unit.rows, wide, unit.rows)
             queries = places.attention.queries[unit.turn]
             block = ProductBlock(
-                a=MemoryRowsOfA(self.writer, a, queries, places.piece_tiles),
+                a=MemoryRowsOfA(self.writer, a, queries),
                 w=op.b.part(row=key, rows=keys)
                 if op.b_transposed
                 else op.b.part(col=key, cols=keys),

@@ -81,33 +81,21 @@ class Finisher:
         self.places = places
         self.dim = writer.config.dim
 
-    def finish(self, how: Finish, sums: FinishedSums, ring: Ring | None = None) -> None:
-        """Finish `sums` and store the results, by way of `ring`."""
+    def finish(
+        self, how: Finish, sums: FinishedSums, ring: Ring | None = None, channels: int = 0
+    ) -> None:
+        """Finish `sums` and store the results, by way of `ring`.
+
+        With `channels`, an `AddResidual` counts the moments of rows of so many.
+        """
         if isinstance(how, Sums) and sums.bias is None:
             self.writer.store(sums.out, sums.rows)
             return
-        ring = ring or self.places.results
+        ring = ring or self.places.results(self.writer.element_bytes(sums.out))
         for part in self.chunks(sums, ring):
             target = self.target(part.out, ring)
-            self.transform(how, part, target)
+            self.transform(how, part, target, channels)
             self.writer.store(part.out, target)
-
-    def add_up(
-        self, how: AddResidual, sums: FinishedSums, kept: LocalRows | None, channels: int
-    ) -> None:
-        """Add a residual to `sums`, parts of rows of `channels`, and count the moments.
-
-        The results stay in `kept`, where whole rows wait, or are stored if there is none.
-        """
-        ring = self.places.results
-        for part in self.chunks(sums, self.places.residuals if kept else ring):
-            if kept:
-                first = part.out.col * _SUM_BYTES // self.dim
-                self.transform(how, part, kept.block(first, self.writer.blocks(part.out)), channels)
-            else:
-                target = self.target(part.out, ring)
-                self.transform(how, part, target, channels)
-                self.writer.store(part.out, target)
 
     def target(self, out: View, ring: Ring) -> LocalRows:
         """Rows of `ring` for a result."""
@@ -118,10 +106,7 @@ class Finisher:
     def transform(
         self, how: Finish, sums: FinishedSums, target: LocalRows, channels: int = 0
     ) -> None:
-        """The transform of a finish that takes one.
-
-        With `channels`, an `AddResidual` counts the moments of rows of so many.
-        """
+        """The transform of a finish that takes one."""
         residual = None
         settings: dict[str, int] = {"type": TYPES[self.writer.tensors[sums.out.tensor].type]}
         match how:

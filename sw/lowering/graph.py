@@ -79,9 +79,8 @@ def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
             case _Linear(op, norm):
                 writer.operator = op.name
                 linear.write(op, norm)
-                if norm is not None and linear.waits(norm):
-                    on_chip.add(op.out.tensor)
             case LayerNorm():
+                writer.flush()
                 writer.operator = group.name
                 linear.normalizer.from_memory(group)
     return LoweredGraph(graph, writer.finish(), frozenset(on_chip))

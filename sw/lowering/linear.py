@@ -43,25 +43,25 @@ class LinearWriter:
         self.normalizer = Normalizer(writer, places)
 
     def write(self, op: MatMul | Transform, norm: LayerNorm | None = None) -> None:
-        """All of `op`; with `norm`, the normalization of its results, which are not stored."""
+        """All of `op`; with `norm`, the normalization of its results, too."""
         if isinstance(op.finish, Softmax):
             self._write_softmax(op, op.finish)
             return
         most = self.places.block_rows if norm is None else self.normalizer.block_rows(norm)
-        for number, (row, rows) in enumerate(even_cuts(op.out.rows, most)):
+        for row, rows in even_cuts(op.out.rows, most):
             sums = self._described(op, row, rows)
             if norm is None:
-                self._write_rows(op, sums, row)
+                for part in self._steps(op, sums, row):
+                    self.finisher.finish(op.finish, part)
             else:
-                self._write_normalized_rows(op, norm, replace(sums, slot=number % 2 * rows), row)
+                block = NormBlock(norm, row, rows, self.places.next_slots())
+                for part in self._steps(op, replace(sums, slot=block.slot), row):
+                    self.finisher.finish(op.finish, part, channels=norm.source.cols)
+                self.normalizer.defer(block)
 
     def fuses(self, op: MatMul | Transform, norm: LayerNorm) -> bool:
         """Whether moments for `norm` can be counted while its source is computed."""
         return isinstance(op.finish, AddResidual) and norm.source == op.out
-
-    def waits(self, norm: LayerNorm) -> bool:
-        """Whether sums wait in the scratchpad for `norm`; if not, they go by way of memory."""
-        return self.normalizer.waits(norm, min(self.places.block_rows, norm.source.rows))
 
     def _described(self, op: MatMul | Transform, row: int, rows: int) -> FinishedSums:
         """The sums of whole rows, wherever they will be."""
@@ -76,22 +76,6 @@ class LinearWriter:
             scale=scale,
             residual=residual,
         )
-
-    def _write_rows(self, op: MatMul | Transform, sums: FinishedSums, row: int) -> None:
-        for part in self._steps(op, sums, row):
-            self.finisher.finish(op.finish, part)
-
-    def _write_normalized_rows(
-        self, op: MatMul | Transform, norm: LayerNorm, sums: FinishedSums, row: int
-    ) -> None:
-        how, channels = op.finish, norm.source.cols
-        assert isinstance(how, AddResidual)
-        waiting = None
-        if self.waits(norm):
-            waiting = self.finisher.target(sums.out, self.places.sums)
-        for part in self._steps(op, sums, row):
-            self.finisher.add_up(how, part, waiting, channels)
-        self.normalizer.defer(NormBlock(norm, row, sums.out.rows, sums.slot, waiting))
 
     def _steps(
         self, op: MatMul | Transform, sums: FinishedSums, row: int
@@ -110,14 +94,13 @@ class LinearWriter:
         """Sums of some rows and columns, in the half of the accumulator whose turn it is."""
         writer, places = self.writer, self.places
         if isinstance(op, Transform):
-            writer.flush()
             part = op.source.part(row=row, rows=rows, col=col, cols=cols)
             return writer.load(part, places.halves)
         blocks = tiles(cols, self.dim)
         c = LocalRows(Space.ACCUMULATOR, places.halves.take(blocks * rows), rows, blocks, rows)
         a = op.a.part(row=row, rows=rows)
         block = ProductBlock(
-            a=MemoryRowsOfA(writer, a, places.activations, places.piece_tiles),
+            a=MemoryRowsOfA(writer, a, places.activations),
             w=op.b.part(row=col, rows=cols) if op.b_transposed else op.b.part(col=col, cols=cols),
             w_transposed=op.b_transposed,
             weights=places.weights,
@@ -125,19 +108,19 @@ class LinearWriter:
             piece_tiles=places.piece_tiles,
         )
         multiply(writer, block)
-        writer.flush()
         return c
 
     def _write_softmax(self, op: MatMul | Transform, how: Softmax) -> None:
         """Softmax by three passes; over scores that are in the accumulator, if all of a row fit."""
+        self.writer.flush()
         blocks, half = tiles(op.out.cols, self.dim), self.places.accumulator_half
         most = min(
             self.places.block_rows,
             max(1, half // blocks),
             self.writer.config.statistics_rows // 2,
         )
-        for number, (row, rows) in enumerate(even_cuts(op.out.rows, most)):
-            sums = replace(self._described(op, row, rows), slot=number % 2 * rows)
+        for row, rows in even_cuts(op.out.rows, most):
+            sums = replace(self._described(op, row, rows), slot=self.places.next_slots())
             whole = None
             if rows * blocks <= half:
                 whole = replace(sums, rows=self._summed(op, row, rows, 0, op.out.cols))
@@ -154,8 +137,9 @@ class LinearWriter:
             self._pass(how, function, sums, settings, out, row, ())
             return
         settings["type"] = TYPES[self.writer.tensors[out.tensor].type]
-        for part in self.finisher.chunks(sums, self.places.results):
-            target = self.finisher.target(part.out, self.places.results)
+        ring = self.places.results(self.writer.element_bytes(out))
+        for part in self.finisher.chunks(sums, ring):
+            target = self.finisher.target(part.out, ring)
             self._pass(how, function, part, settings, out, row, (target,))
             self.writer.store(part.out, target)
 

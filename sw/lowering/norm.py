@@ -1,4 +1,4 @@
-"""Layer normalization of rows that stand in the scratchpad, and of rows from memory."""
+"""Layer normalization of rows from memory, at once or while products go on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +44,15 @@ def affine_row(graph: Graph, op: LayerNorm, dim: int) -> NDArray[np.int32]:
     return packed.reshape(1, -1)
 
 
+_STATISTICS_CYCLES: Final = 48
+"""From the last sum of a block of rows to its statistics, for each row: the sum is computed, then
+root and reciprocal."""
+_ISSUED_AHEAD: Final = 1024
+"""Cycles of products that are issued before the array comes to them."""
+_CHUNK_CYCLES: Final = 3072
+"""From one transform to the next: they share banks with everything else."""
+
+
 @dataclass(frozen=True)
 class NormBlock:
     """Rows of a layer normalization."""
@@ -53,8 +62,6 @@ class NormBlock:
     rows: int
     slot: int
     """The first row's statistics."""
-    waiting: LocalRows | None = None
-    """Where they stand in the scratchpad; None: in memory."""
 
     def part(self, view: View, col: int, cols: int) -> View:
         """Some columns of these rows of the source or an output."""
@@ -71,50 +78,54 @@ class Normalizer:
 
     def block_rows(self, op: LayerNorm) -> int:
         """Rows of a block: none of the memories that it needs limits them to fewer."""
-        results = self.places.results.rows // (_RESULTS * self._result_bytes(op))
-        statistics = self.writer.config.statistics_rows // 2
-        return min(self.places.block_rows, results, statistics)
-
-    def waits(self, op: LayerNorm, rows: int) -> bool:
-        """Whether so many whole rows can wait in the scratchpad."""
-        return rows * self.writer.blocks(op.source) <= self.places.sums.rows
+        return min(
+            self.places.block_rows,
+            self._tiles_that_fit(op, 1),
+            self.writer.config.statistics_rows // 2,
+        )
 
     def from_memory(self, op: LayerNorm) -> None:
         """All of `op`, a block of rows at a time; loaded once if whole rows fit, else twice."""
         source = op.source
         fit = self.places.sums.rows // self.writer.blocks(source)
         most = min(fit or source.rows, self.block_rows(op))
-        for number, (row, rows) in enumerate(even_cuts(source.rows, most)):
-            block = NormBlock(op, row, rows, number % 2 * rows)
+        for row, rows in even_cuts(source.rows, most):
+            block = NormBlock(op, row, rows, self.places.next_slots())
             for col, cols in self._chunks(block):
                 self._count(block, col, cols)
             for col, cols in self._chunks(block):
                 self._normalize(block, col, cols)
 
     def defer(self, block: NormBlock) -> None:
-        """Normalize rows whose statistics are complete, between later steps."""
-        for col, cols in self._chunks(block):
+        """Normalize rows whose statistics are complete, between later steps.
+
+        What was deferred before is written first: statistics are those of two blocks at most.
+        """
+        self.writer.flush()
+        delay = block.rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
+        for number, (col, cols) in enumerate(self._chunks(block)):
             results = tuple(block.part(output.out, col, cols) for output in block.op.outputs)
-            self.writer.defer(results, lambda col=col, cols=cols: self._normalize(block, col, cols))
+            self.writer.defer(
+                results,
+                lambda col=col, cols=cols: self._normalize(block, col, cols),
+                delay=delay + number * _CHUNK_CYCLES,
+            )
 
     def _chunks(self, block: NormBlock) -> Iterator[tuple[int, int]]:
         """First column and columns of each transform."""
-        result_rows = _RESULTS * block.rows * self._result_bytes(block.op)
-        fit = self.places.results.rows // result_rows
+        fit = self._tiles_that_fit(block.op, block.rows)
         parameters = self.writer.config.parameter_rows // _PARAMETER_SHARE
         most = self.dim * max(1, min(fit, parameters))
         return even_cuts(block.op.source.cols, most, self.dim)
 
-    def _result_bytes(self, op: LayerNorm) -> int:
-        """Rows of results for each row and tile of columns."""
-        return sum(self.writer.element_bytes(output.out) for output in op.outputs)
+    def _tiles_that_fit(self, op: LayerNorm, rows: int) -> int:
+        """Tiles of columns of `rows` rows of which several results fit into their rings."""
+        sizes = [self.writer.element_bytes(output.out) for output in op.outputs]
+        return min(self.places.results(size).rows // (_RESULTS * rows * size) for size in sizes)
 
     def _source(self, block: NormBlock, col: int, cols: int) -> LocalRows:
         """Where some columns of the rows stand."""
-        if block.waiting is None:
-            return self.writer.load(block.part(block.op.source, col, cols), self.places.sums)
-        half = self.dim // 2
-        return block.waiting.block(col // half, tiles(cols, half))
+        return self.writer.load(block.part(block.op.source, col, cols), self.places.sums)
 
     def _count(self, block: NormBlock, col: int, cols: int) -> None:
         """The moments of some columns."""
@@ -167,7 +178,8 @@ class Normalizer:
 
     def _target(self, out: View) -> LocalRows:
         blocks = self.writer.blocks(out)
-        first = self.places.results.take(blocks * out.rows)
+        ring = self.places.results(self.writer.element_bytes(out))
+        first = ring.take(blocks * out.rows)
         return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
 
     def _type(self, out: View) -> int:

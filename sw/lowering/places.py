@@ -1,14 +1,13 @@
 """Where the pieces of operators stand in the local memories.
 
-A scratchpad bank serves one access in a cycle, and rows of A take one in every cycle: so weights
-are in another bank than A, and the pieces of A alternate between two banks, because a load cannot
-write to the one that streams.  Results of transforms may wait.  For four banks of R rows (or as
-many quarters):
+A scratchpad bank serves one access in a cycle, and rows of A take one in every cycle: so pieces of
+A alternate between two banks, and whoever wants one of these waits for the other's turn.  For four
+banks of R rows (or as many quarters):
 
-    bank 0: weights, R/2; residuals, R/2     (attention: keys, R)
-    bank 1: pieces of A, R/2; results, R/2   (attention: queries, numerators, of every other block)
-    bank 2: pieces of A, R/2; sums           (attention: those of the blocks between)
-    bank 3: sums                             (attention: values; results)
+    bank 0: weights, R/2; results of bytes, R/2     (attention: keys, R)
+    bank 1: pieces of A, 3R/4; wide results, R/4    (attention: queries and numerators ...
+    bank 2: pieces of A, 3R/4; wide results, R/4    ... of every other block)
+    bank 3: sums, R/2; residuals, R/2               (attention: values, R/2; results, R/2)
 """
 
 from dataclasses import dataclass
@@ -53,11 +52,16 @@ class Places:
         first = [bank * rows for bank in range(_BANKS)]
         scratchpad = Space.SCRATCHPAD
         self.weights = Ring(scratchpad, (first[0], half))
-        self.residuals = Ring(scratchpad, (first[0] + half, half))
-        self.activations = Ring(scratchpad, (first[1], half), (first[2], half))
-        self.results = Ring(scratchpad, (first[1] + half, half))
-        self.sums = Ring(scratchpad, (first[2] + half, half + rows))
-        """Of int16 sums that wait for their normalization."""
+        self.bytes = Ring(scratchpad, (first[0] + half, half))
+        """Of results of one byte."""
+        quarter = rows // 4
+        pieces = rows - quarter
+        self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
+        self.wide = Ring(scratchpad, (first[1] + pieces, quarter), (first[2] + pieces, quarter))
+        """Of results of more than a byte."""
+        self.sums = Ring(scratchpad, (first[3], half))
+        """Of int16 sums on the way to their normalization."""
+        self.residuals = Ring(scratchpad, (first[3] + half, half))
         self.parameters = Ring(Space.PARAMETERS, (0, config.parameter_rows))
         self.accumulator_half = config.accumulator_rows // 2
         self.halves = Ring(
@@ -66,6 +70,7 @@ class Places:
             (self.accumulator_half, self.accumulator_half),
         )
         """Of sums: while one half is worked on, the other one is drained."""
+        self._slots = 0
         self.attention = AttentionPlaces(
             keys=Ring(scratchpad, (first[0], rows)),
             values=Ring(scratchpad, (first[3], half)),
@@ -91,6 +96,11 @@ class Places:
         """Rows that stream through a tile of weights, where there are as many."""
         return _BLOCK_TILES * self.config.dim
 
-    def statistics(self, block: int, rows: int) -> int:
-        """The first slot of row block number `block`, of `rows` rows."""
-        return block % 2 * rows
+    def results(self, element_bytes: int) -> Ring:
+        """Where results of elements of this size go on their way to memory."""
+        return self.bytes if element_bytes == 1 else self.wide
+
+    def next_slots(self) -> int:
+        """The first slot of the half of the statistics whose turn it is."""
+        self._slots ^= self.config.statistics_rows // 2
+        return self._slots

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Multiply
-from celosia.sw.lowering.cuts import tiles
+from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.rings import Ring
 from celosia.sw.lowering.writer import ProgramWriter
 
@@ -21,8 +21,8 @@ class RowsOfA(Protocol):
         """Elements are uint8."""
         ...
 
-    def tile(self, k: int) -> int:
-        """First scratchpad row of tile `k`, which is there when the next step begins."""
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on in the scratchpad; they are there when the next step begins."""
         ...
 
 
@@ -33,33 +33,25 @@ class LocalRowsOfA:
     rows: LocalRows
     unsigned: bool
 
-    def tile(self, k: int) -> int:
-        """First scratchpad row of tile `k`."""
-        return self.rows.row + k * self.rows.pitch
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on."""
+        return self.rows.block(k, count)
 
 
 class MemoryRowsOfA:
-    """Rows that are loaded, some tiles at a time."""
+    """Rows that are loaded, piece by piece."""
 
-    def __init__(self, writer: ProgramWriter, view: View, ring: Ring, piece_tiles: int):
+    def __init__(self, writer: ProgramWriter, view: View, ring: Ring):
         self.unsigned = writer.tensors[view.tensor].type == "uint8"
         self._writer = writer
         self._view = view
         self._ring = ring
-        self._piece_tiles = piece_tiles
-        self._piece: tuple[int, LocalRows] | None = None
 
-    def tile(self, k: int) -> int:
-        """First scratchpad row of tile `k`."""
-        number, tile = divmod(k, self._piece_tiles)
-        if self._piece is None or self._piece[0] != number:
-            dim = self._writer.config.dim
-            col = number * self._piece_tiles * dim
-            cols = min(self._piece_tiles * dim, self._view.cols - col)
-            part = self._view.part(col=col, cols=cols)
-            self._piece = number, self._writer.load(part, self._ring)
-        rows = self._piece[1]
-        return rows.row + tile * rows.pitch
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on."""
+        dim = self._writer.config.dim
+        cols = min(count * dim, self._view.cols - k * dim)
+        return self._writer.load(self._view.part(col=k * dim, cols=cols), self._ring)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,42 +88,68 @@ class ProductBlock:
 
 
 def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
-    """Write the products of `block`; between pieces, also some of what was deferred.
+    """Write the products of `block`; now and then, also some of what was deferred.
 
-    Each piece of W is used from start to end: for pieces along K, for groups of tiles of columns,
-    for tiles along K in the piece, for tiles of columns in the group.
+    Two pieces of A are used by turns, with every tile of columns: as they are in different banks,
+    nobody who wants one of these waits for long.
     """
     dim = writer.config.dim
-    for k in range(0, tiles(block.depth, dim), block.piece_tiles):
-        for j in range(0, tiles(block.cols, dim), writer.config.max_blocks):
-            for op in _piece_products(writer, block, k, j):
-                writer.write(op)
+    for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
+        for j, columns in _cuts(tiles(block.cols, dim), writer.config.max_blocks):
+            pieces = [
+                _load_pieces(writer, block, (k + first, k_tiles), (j, columns))
+                for first, k_tiles in even_cuts(count, tiles(count, 2))
+            ]
+            for tile in range(columns):
+                for piece in pieces:
+                    for op in _products(writer, block, piece, (j, tile)):
+                        writer.write(op)
             writer.trickle()
 
 
-def _piece_products(
-    writer: ProgramWriter, block: ProductBlock, first_k: int, first_j: int
+def _cuts(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of `count` tiles, all but the last one of `most`."""
+    for start in range(0, count, most):
+        yield start, min(most, count - start)
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """A piece of A and the piece of W that it meets, from tile `k` along K on."""
+
+    k: int
+    a: LocalRows
+    w: LocalRows
+
+
+def _load_pieces(
+    writer: ProgramWriter, block: ProductBlock, along: tuple[int, int], across: tuple[int, int]
+) -> _Pieces:
+    """Pieces of these tiles (first and count) along K and across the columns of W."""
+    dim = writer.config.dim
+    (k, k_tiles), (j, columns) = along, across
+    depth = min(k_tiles * dim, block.depth - k * dim)
+    cols = min(columns * dim, block.cols - j * dim)
+    a = block.a.piece(k, k_tiles)
+    return _Pieces(k, a, writer.load(block.piece(k * dim, depth, j * dim, cols), block.weights))
+
+
+def _products(
+    writer: ProgramWriter, block: ProductBlock, pieces: _Pieces, column: tuple[int, int]
 ) -> Iterator[Multiply]:
-    """The products with one piece of W, which begins with tile `first_k` along K."""
-    dim, most = writer.config.dim, writer.config.max_blocks
-    depth = min(block.piece_tiles * dim, block.depth - first_k * dim)
-    cols = min(most * dim, block.cols - first_j * dim)
-    writer_rows = None
-    for k in range(tiles(depth, dim)):
-        a = block.a.tile(first_k + k)
-        if writer_rows is None:
-            view = block.piece(first_k * dim, depth, first_j * dim, cols)
-            writer_rows = writer.load(view, block.weights)
-        for j in range(tiles(cols, dim)):
-            across, down = (k, j) if block.w_transposed else (j, k)
-            yield Multiply(
-                a=a,
-                w=writer_rows.row + across * writer_rows.pitch + down * dim,
-                c=block.c.row + (first_j + j) * block.c.pitch,
-                rows=block.c.rows,
-                depth=min(dim, depth - k * dim),
-                cols=min(dim, cols - j * dim),
-                accumulate=block.accumulate or first_k + k > 0,
-                a_unsigned=block.a.unsigned,
-                w_transposed=block.w_transposed,
-            )
+    """The products for one tile of columns: the first one of the piece, and which in it."""
+    dim = writer.config.dim
+    first, tile = column
+    for k in range(pieces.a.blocks):
+        across, down = (k, tile) if block.w_transposed else (tile, k)
+        yield Multiply(
+            a=pieces.a.row + k * pieces.a.pitch,
+            w=pieces.w.row + across * pieces.w.pitch + down * dim,
+            c=block.c.row + (first + tile) * block.c.pitch,
+            rows=block.c.rows,
+            depth=min(dim, block.depth - (pieces.k + k) * dim),
+            cols=min(dim, block.cols - (first + tile) * dim),
+            accumulate=block.accumulate or pieces.k + k > 0,
+            a_unsigned=block.a.unsigned,
+            w_transposed=block.w_transposed,
+        )

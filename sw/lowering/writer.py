@@ -31,6 +31,9 @@ __all__ = ["ProgramWriter", "Written"]
 
 MAX_LEAD: Final = 8192
 """Cycles of products that a load is issued before its first use, at most."""
+SETTLING: Final = 4096
+"""Cycles of products after a store before its data are loaded, if they can wait: whatever waits at
+the head of the queue of loads holds up those behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class _Pending:
 
     results: tuple[View, ...]
     write: Callable[[], None]
+    clock: int
+    """Not before this time, unless it must be."""
 
 
 class ProgramWriter:
@@ -83,6 +88,8 @@ class ProgramWriter:
         self._loads: list[_PlacedLoad] = []
         self._stored: dict[str, list[tuple[View, int]]] = {}
         self._pending: deque[_Pending] = deque()
+        self.clock = 0
+        """Cycles of products so far."""
 
     # What operators write.
 
@@ -129,6 +136,7 @@ class ProgramWriter:
         if isinstance(op, Store):
             self._stored.setdefault(op.view.tensor, []).append((op.view, step))
         self._steps.append(Written(op, self.operator))
+        self.clock += _cycles(op)
 
     def store(self, view: View, source: LocalRows) -> None:
         """Move scratchpad rows to memory, as many blocks at once as a command can."""
@@ -137,8 +145,11 @@ class ProgramWriter:
 
     # What may be written later.
 
-    def defer(self, results: tuple[View, ...], write: Callable[[], None]) -> None:
-        """Let `write` be called between later steps; it stores `results`."""
+    def defer(self, results: tuple[View, ...], write: Callable[[], None], delay: int) -> None:
+        """Let `write` be called between later steps; it stores `results`.
+
+        It is not before `delay` cycles of products are over, unless somebody needs the results.
+        """
         operator = self.operator
 
         def write_as_then() -> None:
@@ -146,17 +157,17 @@ class ProgramWriter:
             write()
             self.operator = now
 
-        self._pending.append(_Pending(results, write_as_then))
+        self._pending.append(_Pending(results, write_as_then, self.clock + delay))
 
     def trickle(self) -> None:
-        """Write the first of what was deferred, if there is anything."""
-        if self._pending:
+        """Write the first of what was deferred, if its time has come."""
+        if self._pending and self._pending[0].clock <= self.clock:
             self._pending.popleft().write()
 
     def flush(self) -> None:
         """Write all that was deferred."""
         while self._pending:
-            self.trickle()
+            self._pending.popleft().write()
 
     # The end.
 
@@ -166,27 +177,40 @@ class ProgramWriter:
         return tuple(self._interleaved())
 
     def _interleaved(self) -> Iterator[Written]:
-        """Steps and loads: each load in the order of need, as early as it may.
+        """Steps and loads: each load as early as its rows, its data and the queues allow.
 
         Not too early, though: the queues run in order, and a load that waits holds up those behind.
+        A few loads may overtake others that are not ready.
         """
         lookahead = max(1, self.config.load_queue * 3 // 4)
         times = np.cumsum([0] + [_cycles(step.op) for step in self._steps])
         stores = np.cumsum([0] + [isinstance(step.op, Store) for step in self._steps])
-        loads = self._loads
-        needed = issued = 0
+        waiting = deque(self._loads)
+        ahead: list[int] = []
+        """When the loads that were issued early are needed."""
         for number, step in enumerate(self._steps):
-            while needed < len(loads) and loads[needed].need <= number:
-                needed += 1
-            while issued < min(len(loads), needed + lookahead):
-                placed = loads[issued]
-                late = max(placed.free, placed.stored) >= number
-                if late or times[placed.need] > times[number] + MAX_LEAD:
-                    break
-                yield Written(_after(placed, stores), placed.operator)
-                issued += 1
-            assert issued >= needed, f"{loads[issued].load} waits for its own user"
+            ahead = [need for need in ahead if need > number]
+            while waiting and waiting[0].need <= number:
+                yield self._issued(waiting.popleft(), number, stores)
+            window = [waiting.popleft() for _ in range(min(lookahead, len(waiting)))]
+            kept = []
+            for placed in window:
+                if len(ahead) < lookahead and _is_ready(placed, number, times):
+                    yield self._issued(placed, number, stores)
+                    ahead.append(placed.need)
+                else:
+                    kept.append(placed)
+            waiting.extendleft(reversed(kept))
             yield step
+
+    @staticmethod
+    def _issued(placed: _PlacedLoad, step: int, stores: np.ndarray) -> Written:
+        """The load, with the number of stores that it comes after."""
+        assert max(placed.free, placed.stored) < step, f"{placed.load}: needed before it can be"
+        load = placed.load
+        if isinstance(load, Load) and placed.stored >= 0:
+            load = replace(load, after=int(stores[placed.stored + 1]))
+        return Written(load, placed.operator)
 
     # Rows, and who has them.
 
@@ -235,7 +259,7 @@ class ProgramWriter:
             default=0,
         )
         for _ in range(last):
-            self.trickle()
+            self._pending.popleft().write()
 
     def _step_that_stored(self, view: View) -> int:
         """The last step that stores elements of `view`, or -1."""
@@ -243,12 +267,11 @@ class ProgramWriter:
         return max((step for other, step in stored if view.meets(other)), default=-1)
 
 
-def _after(placed: _PlacedLoad, stores: np.ndarray) -> Load | LoadParameters:
-    """The load, with the number of stores that it comes after."""
-    load = placed.load
-    if isinstance(load, LoadParameters) or placed.stored < 0:
-        return load
-    return replace(load, after=int(stores[placed.stored + 1]))
+def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
+    """Whether a load that is not needed by `step` yet may come before it."""
+    if max(placed.free, placed.stored) >= step or times[placed.need] > times[step] + MAX_LEAD:
+        return False
+    return placed.stored < 0 or times[step] >= times[placed.stored] + SETTLING
 
 
 def _cycles(op: Op) -> int:

@@ -37,8 +37,9 @@ def lower_program(
     tensors: Mapping[str, Tensor],
     addresses: Mapping[str, int],
 ) -> Iterator[tuple[Command, ...]]:
-    """The commands of each of `ops`, in order."""
+    """The commands that a program begins with, then those of each of `ops`, in order."""
     lowering = _Lowering(config, tensors, addresses)
+    yield tuple(lowering.begin())
     for op in ops:
         yield tuple(lowering.commands(op))
 
@@ -58,7 +59,13 @@ class _Lowering:
         self.state: dict[Instruction, Command] = {}
         self.load_sets: dict[tuple[int, int], int] = {}
         """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
-        self.stores = self.finished = 0
+        self.awaited = 0
+        """Stores that loads wait for."""
+
+    def begin(self) -> Iterator[Command]:
+        """All counters of tokens are 0, and every store adds to one of them."""
+        yield encoding.FENCE.encode()
+        yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
 
     def commands(self, op: Op) -> Iterator[Command]:
         match op:
@@ -83,9 +90,9 @@ class _Lowering:
             yield command
 
     def _load(self, op: Load) -> Iterator[Command]:
-        if op.after > self.finished:
-            self.finished = self.stores
-            yield encoding.FENCE.encode()
+        if op.after > self.awaited:
+            self.awaited = op.after
+            yield from self._configure(encoding.CONFIG_TOKEN, signal=1, wait=1, count=op.after)
         key = self._stride(op.view), op.to.pitch
         number = self.load_sets.pop(key, None)
         if number is None:
@@ -133,7 +140,6 @@ class _Lowering:
         )
 
     def _store(self, op: Store) -> Iterator[Command]:
-        self.stores += 1
         yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch)
         yield from self._configure(encoding.CONFIG_ST, stride=self._stride(op.view))
         yield encoding.MVOUT.encode(
