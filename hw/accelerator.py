@@ -31,6 +31,9 @@ class Accelerator(wiring.Component):
     The first error, its own or one that it is told of, stops it: no command is accepted any more,
     nothing new starts, bursts in flight end; `error` keeps what happened until a reset.
 
+    A load that waits for nothing but a store offers its first address `TOKEN_LATENCY` cycles after
+    the last response of that store was accepted.
+
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
@@ -69,6 +72,8 @@ class Accelerator(wiring.Component):
     events : ``Out(CycleEvents(config))``
         What happens in this cycle, for `Counters`.
     """
+
+    TOKEN_LATENCY = 1 + Tokens.LATENCY + LoadPath.ADDRESS_LATENCY
 
     commands: stream.Interface
     read_port: Any

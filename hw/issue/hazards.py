@@ -40,9 +40,9 @@ class HazardTables(wiring.Component):
     operation there that conflicts with it, and everything before that one is over by then too.
 
     A new operation waits until an older one of another queue has written what it reads or writes,
-    and until it no more reads what the new one writes.  Of its own queue it waits for nobody, with
-    one exception: a product waits for those that write what it reads.  Products write in order, and
-    loads and transforms are done one after the other.
+    and until it no more reads what the new one writes (where it reads late: until it has written).
+    Of its own queue it waits for nobody, with one exception: a product waits for those that write
+    what it reads.  Products write in order, and loads and transforms are done one after the other.
 
     `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
     ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
@@ -113,11 +113,12 @@ class HazardTables(wiring.Component):
         first, *others = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
         reads = _meet(others, written)
-        return (foreign & _meet([first], written)) | (reads if queue.own_reads else foreign & reads)
+        in_use = [*written, *ranges[queue.hulls - queue.late :]]
+        return (foreign & _meet([first], in_use)) | (reads if queue.own_reads else foreign & reads)
 
     def _after_reads(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` no more reads."""
-        read, writes = ranges[queue.writes :], Const(0)
+        read, writes = ranges[queue.writes : queue.hulls - queue.late], Const(0)
         for other in self.queues:
             if other.kind != queue.kind and other.writes:
                 meets = _meet([self.ranges[hull] for hull in range(other.writes)], read)
