@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.hw.transform.controller import Placement, TransformController
@@ -39,7 +40,7 @@ class TransformPath(wiring.Component):
     the one before it is far enough ahead: a result of n words takes n cycles.  The next operation
     is taken when all results of the last one are in the scratchpad, `IN_FLIGHT` cycles and a few
     after its last step.  It waits further while the background still derives facts that it reads,
-    or from sums in slots that it changes.
+    or from sums in slots that it changes.  The path sleeps while it has nothing to do.
 
     Parameters
     ----------
@@ -103,7 +104,17 @@ class TransformPath(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        awake, lately = Signal(name=AWAKE), Signal()  # `done` and `reads_done` end after `idle`.
+        busy = self.op.valid | ~self.idle
+        m.d.sync += lately.eq(busy)
+        m.d.comb += awake.eq(busy | lately | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit)
+        return m
+
+    def _build(self, m: Module) -> None:
+        """What sleeps."""
         config = self.config
         m.submodules.controller = controller = TransformController(config)
         m.submodules.reader = reader = TransformReader(config)
@@ -131,7 +142,6 @@ class TransformPath(wiring.Component):
         self._share_parameters(m, reader, lanes)
         rooms = self._place(m, reader, lanes, placer, placer2)
         self._sequence(m, controller, reader, lanes, statistics, rooms)
-        return m
 
     def _share_parameters(self, m: Module, reader: TransformReader, lanes: Lanes) -> None:
         """An operation reads biases and scales, or gammas and betas: two ports do."""
