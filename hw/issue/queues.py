@@ -86,6 +86,7 @@ def queues(config: AcceleratorConfig) -> tuple[QueueTraits, ...]:
         writes=TRANSFORM_WRITES,
         reads="transform_reads",
         done="transform_done",
+        own_reads=True,
     )
     return load, execute, store, transform
 
