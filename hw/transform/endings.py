@@ -21,7 +21,8 @@ class Endings(wiring.Component):
 
     An operation is over when all words are taken that were promised up to its last step.  They end
     in order, at most one in a cycle: ``done`` is high in the cycle after its last word was taken.
-    An operation without results is over two cycles after its last step, or after the one before it.
+    An operation without results has its `done` three cycles after its last step, or one after that
+    of the operation before it.
 
     Parameters
     ----------
