@@ -6,7 +6,7 @@
 #define CELOSIA_REGISTERS_H
 
 #define CELOSIA_VERSION_MAJOR                        0
-#define CELOSIA_VERSION_MINOR                        2
+#define CELOSIA_VERSION_MINOR                        3
 #define CELOSIA_WINDOW_BYTES                         4096
 #define CELOSIA_RING_ENTRY_BYTES                     24
 
@@ -16,7 +16,7 @@
 
 /* Of this register map and the instruction set. A driver refuses another major version. (read only) */
 #define CELOSIA_VERSION                              0x004u
-#define CELOSIA_VERSION_RESET                        0x00000002u
+#define CELOSIA_VERSION_RESET                        0x00000003u
 #define CELOSIA_VERSION_MINOR_MASK                   0x0000FFFFu /* Counts compatible additions. */
 #define CELOSIA_VERSION_MINOR_SHIFT                  0
 #define CELOSIA_VERSION_MAJOR_MASK                   0xFFFF0000u /* Counts incompatible changes. */
@@ -222,6 +222,22 @@
 #define CELOSIA_DEBUG_WAITS_STORE_SHIFT              16
 #define CELOSIA_DEBUG_WAITS_TRANSFORM_MASK           0x1F000000u /* The transform queue. */
 #define CELOSIA_DEBUG_WAITS_TRANSFORM_SHIFT          24
+
+/* Whether the oldest load waits for stores to finish, and for which (CONFIG_TOKEN). (read only) */
+#define CELOSIA_DEBUG_TOKEN                          0x108u
+#define CELOSIA_DEBUG_TOKEN_RESET                    0x00000000u
+#define CELOSIA_DEBUG_TOKEN_WAITS_MASK               0x00000001u /* It waits for a token.  Its controller waits, too. */
+#define CELOSIA_DEBUG_TOKEN_WAITS_SHIFT              0
+#define CELOSIA_DEBUG_TOKEN_ID_MASK                  0x00000F00u /* The counter that it waits for, if it waits. */
+#define CELOSIA_DEBUG_TOKEN_ID_SHIFT                 8
+
+/* What that counter must hold, at least, if it waits. (read only) */
+#define CELOSIA_DEBUG_TOKEN_COUNT                    0x10Cu
+#define CELOSIA_DEBUG_TOKEN_COUNT_RESET              0x00000000u
+
+/* What that counter holds, if it waits. (read only) */
+#define CELOSIA_DEBUG_TOKEN_VALUE                    0x110u
+#define CELOSIA_DEBUG_TOKEN_VALUE_RESET              0x00000000u
 
 /* Cycles in which anything is queued, running or unacknowledged. (read only) */
 #define CELOSIA_COUNTER_CYCLES_LO                    0x200u

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.execute import ArrayState, ExecutePath
+from celosia.hw.control.tokens import TokenReport, Tokens
 from celosia.hw.counters import CycleEvents, owner_number
 from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.dma.load_path import LoadPath
@@ -29,6 +30,9 @@ class Accelerator(wiring.Component):
 
     The first error, its own or one that it is told of, stops it: no command is accepted any more,
     nothing new starts, bursts in flight end; `error` keeps what happened until a reset.
+
+    A load that waits for nothing but a store offers its first address `TOKEN_LATENCY` cycles after
+    the last response of that store was accepted.
 
     Parameters
     ----------
@@ -61,11 +65,15 @@ class Accelerator(wiring.Component):
         Operations waiting or running (load, execute, store, transform).
     waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
         Why the head of each queue does not start.
+    token : ``Out(TokenReport())``
+        For how many stores the head of the load queue waits.
     completed : ``Out(Completed())``
         Commands that end.
     events : ``Out(CycleEvents(config))``
         What happens in this cycle, for `Counters`.
     """
+
+    TOKEN_LATENCY = 1 + Tokens.LATENCY + LoadPath.ADDRESS_LATENCY
 
     commands: stream.Interface
     read_port: Any
@@ -78,6 +86,7 @@ class Accelerator(wiring.Component):
     error: data.View
     queued: data.View
     waits: data.View
+    token: data.View
     completed: data.View
     events: data.View
 
@@ -96,6 +105,7 @@ class Accelerator(wiring.Component):
             "error": Out(Fault()),
             "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
             "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
+            "token": Out(TokenReport()),
             "completed": Out(Completed()),
             "events": Out(CycleEvents(config)),
         })
@@ -115,9 +125,9 @@ class Accelerator(wiring.Component):
         # Commands become operations, and wait for what they need.
         connect(m, flipped(self.commands), decoder.commands)
         connect(m, decoder.o, issue.i)
-        connect(m, issue.load, load.op)
         connect(m, issue.execute, execute.op)
         connect(m, issue.store, store.op)
+        self._order_memory(m, issue, load, store)
         m.d.comb += [
             issue.finished.load_done.eq(load.done),
             issue.finished.execute_reads.eq(execute.reads_done),
@@ -160,6 +170,20 @@ class Accelerator(wiring.Component):
         self._tell(m, paths_idle, halted, decoder, issue, load, execute, store)
         self._observe(m, decoder, issue, load, execute, store)
         return m
+
+    def _order_memory(self, m: Module, issue, load, store) -> None:
+        """Loads wait for the stores that they name."""
+        m.submodules.tokens = tokens = Tokens(self.config)
+        connect(m, issue.load, tokens.i)
+        connect(m, tokens.o, load.op)
+        m.d.comb += [
+            tokens.started.eq(store.op.valid & store.op.ready),
+            tokens.starting.signal.eq(store.op.p.signal),
+            tokens.starting.token.eq(store.op.p.signal_token),
+            tokens.done.eq(store.done),
+            tokens.clear.eq(self.completed.fence),
+            self.token.eq(tokens.report),
+        ]
 
     def _transform(self, m: Module, issue, scratchpad, accumulator, parameters) -> Value:
         """What is not a product stays on chip.  Returns whether nothing is being transformed."""

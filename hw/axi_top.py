@@ -225,6 +225,12 @@ class AxiTop(wiring.Component):
             shown.ring_head.eq(pointers.head),
             shown.ring_completed.eq(pointers.completions),
         ]
+        m.d.comb += [
+            shown.debug_token.waits.eq(core.token.waits),
+            shown.debug_token.id.eq(core.token.token),
+            shown.debug_token_count.eq(core.token.count),
+            shown.debug_token_value.eq(core.token.finished),
+        ]
         for index, queue in enumerate(QUEUES):
             waits = core.waits[index]
             m.d.comb += [

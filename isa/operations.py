@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.tokens import TokenWait
 from celosia.isa.transforms import Transform
 
 __all__ = ["Load", "LoadParameters", "Operand", "Operation", "Product", "Store"]
@@ -55,6 +56,8 @@ class Load(_Transfer):
     shrunk: bool
     scale: int
     """Bits of a float32, for elements that are int8 in memory."""
+    wait: TokenWait | None = None
+    """Stores that must have finished before."""
 
     @property
     def wide(self) -> bool:
@@ -74,6 +77,8 @@ class LoadParameters:
     address: int
     row: int
     count: int
+    wait: TokenWait | None = None
+    """Stores that must have finished before."""
 
     def check(self, config: AcceleratorConfig) -> Cause:
         """The first rule that this transfer breaks."""
@@ -90,6 +95,8 @@ class Store(_Transfer):
     relu: bool
     bias_row: int | None
     """Parameter row that is added to block 0; None: no bias."""
+    signal: int | None = None
+    """The counter that it adds to when it has finished."""
 
     @property
     def wide(self) -> bool:

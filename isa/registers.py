@@ -20,6 +20,7 @@ from celosia.isa.register import (
     RegisterField,
     pair,
 )
+from celosia.isa.tokens import TOKEN_BITS
 
 __all__ = [
     "BUS_ID_BITS",
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 IDENTITY: Final = int.from_bytes(b"CELO", "big")
-INTERFACE_VERSION: Final = (0, 2)
+INTERFACE_VERSION: Final = (0, 3)
 """Major and minor: the major one changes when old software no longer works."""
 
 BUS_ID_BITS: Final = 4
@@ -321,6 +322,20 @@ _DEBUG: Final = (
             for index, queue in enumerate(_QUEUES)
         ),
     ),
+    Register(
+        "DEBUG_TOKEN",
+        0x108,
+        Access.RO,
+        "Whether the oldest load waits for stores to finish, and for which (CONFIG_TOKEN).",
+        (
+            RegisterField("waits", 0, 1, "It waits for a token.  Its controller waits, too."),
+            RegisterField("id", 8, TOKEN_BITS, "The counter that it waits for, if it waits."),
+        ),
+    ),
+    Register(
+        "DEBUG_TOKEN_COUNT", 0x10C, Access.RO, "What that counter must hold, at least, if it waits."
+    ),
+    Register("DEBUG_TOKEN_VALUE", 0x110, Access.RO, "What that counter holds, if it waits."),
 )
 
 _FIRST_COUNTER: Final = 0x200

@@ -99,6 +99,7 @@ _CONFIGURES: Final[
     "config_ld": (_config_ld_cause, ArchState.config_ld),
     "config_st": (_config_st_cause, ArchState.config_st),
     "config_drain": (_legal, ArchState.config_drain),
+    "config_token": (_legal, ArchState.config_token),
     "preload": (_legal, ArchState.preload),
     **{
         known.name: (
@@ -123,15 +124,18 @@ def _mvin(number: int, values: Values, state: ArchState) -> Load | None:
         pitch=load.block_stride,
         shrunk=load.shrunk,
         scale=load.scale,
+        wait=state.wait,
     )
 
 
 def _mvin_param(
-    values: Values, _state: ArchState, _config: AcceleratorConfig
+    values: Values, state: ArchState, _config: AcceleratorConfig
 ) -> LoadParameters | None:
     if not values["count"]:
         return None
-    return LoadParameters(address=values["dram"], row=values["row"], count=values["count"])
+    return LoadParameters(
+        address=values["dram"], row=values["row"], count=values["count"], wait=state.wait
+    )
 
 
 def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store | None:
@@ -144,10 +148,11 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         local=local,
         rows=values["local_rows"],
         cols=values["local_cols"],
-        pitch=(local.accumulator and state.drain_block_stride) or config.dim,
+        pitch=state.drain_block_stride or config.dim,
         scale=state.store_scale,
         relu=state.store_relu,
         bias_row=state.bias_row if local.accumulator and state.bias else None,
+        signal=state.signal,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from celosia.isa.address import GARBAGE
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, Instruction
+from celosia.isa.tokens import TokenWait
 from celosia.isa.transform_state import TransformState
 
 __all__ = ["ArchState", "LoadState", "Values"]
@@ -51,6 +52,10 @@ class ArchState:
     bias_row: int = 0
     drain_block_stride: int = 0
     """0 means dim."""
+    signal: int | None = None
+    """The counter that stores add to."""
+    wait: TokenWait | None = None
+    """For what loads wait."""
     b: int = GARBAGE
     b_cols: int = 0
     b_rows: int = 0
@@ -103,6 +108,13 @@ class ArchState:
             bias=bool(values["bias"]),
             bias_row=values["bias_row"],
             drain_block_stride=values["block_stride"],
+        )
+
+    def config_token(self, values: Values) -> "ArchState":
+        return replace(
+            self,
+            signal=values["signal_id"] if values["signal"] else None,
+            wait=TokenWait(values["wait_id"], values["count"]) if values["wait"] else None,
         )
 
     def preload(self, values: Values) -> "ArchState":

@@ -55,11 +55,13 @@ def who_waits(stop: Stop) -> str:
     waiting = []
     if stop.queues:
         waits = stop.queues.waits
+        token = stop.queues.token
         waiting = [
             f"{unit} ({queued} queued) {_what_for(unit, waits, stop.status)}"
             for unit, queued in stop.queues.queued.items()
-            if queued
+            if queued and not (token and unit == "load")
         ]
+        waiting = [token, *waiting] if token else waiting
     if not waiting:
         waiting = ["no controller has anything queued"]
         waiting += [bursts for bursts in (_reads(stop.status), _writes(stop.status)) if bursts]

@@ -4,11 +4,12 @@ import time
 from collections.abc import Sequence
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Command
+from celosia.isa.encoding import FENCE, Command
 from celosia.isa.errors import Cause
-from celosia.isa.operations import Store
-from celosia.isa.semantics import Step, step
+from celosia.isa.operations import Load, LoadParameters, Operation, Store
+from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
+from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
 from celosia.sim.machine import Machine
 from celosia.sw.driver.assembly import format_command
@@ -21,8 +22,10 @@ class FunctionalDevice:
     """A `Device` that executes each command completely before the next one.
 
     Memory (all zero at first), local memories (garbage made from `seed` at first), weights in the
-    array and configuration keep their contents from one `run` to the next.  A command that breaks a
-    rule, or whose rows leave memory, does nothing and ends the run; later ones do not start.
+    array, configuration and tokens keep their contents from one `run` to the next.  A command that
+    breaks a rule, whose rows leave memory, or that waits for stores which are not before it, does
+    nothing and ends the run; later ones do not start, and configuration and tokens are as after a
+    reset.
     """
 
     name = "functional"
@@ -35,6 +38,8 @@ class FunctionalDevice:
         """Local memories, for tests."""
         self.state = ArchState.reset(config)
         """Configuration after the last command."""
+        self.tokens = [0] * TOKENS
+        """Stores that have finished, by counter."""
 
     def write(self, address: int, data: bytes) -> None:
         """Copy `data` into device memory.  Raises `ValueError` outside of it."""
@@ -50,23 +55,39 @@ class FunctionalDevice:
         Raises `DeviceError` at the first command that cannot be executed.
         """
         start = time.process_time()
-        for index, command in enumerate(program):
-            done = step(command, self.state, self.config)
-            if done.cause:
-                raise _error(done.cause, 0, index, command)
-            self._execute(done, index, command)
-            self.state = done.state
+        try:
+            for index, command in enumerate(program):
+                self._step(index, command)
+        except DeviceError:
+            self.state = ArchState.reset(self.config)
+            self.tokens = [0] * TOKENS
+            raise
         return RunResult(cycles=None, seconds=time.process_time() - start)
 
-    def _execute(self, done: Step, index: int, command: Command) -> None:
-        if done.operation is None:
-            return
+    def _step(self, index: int, command: Command) -> None:
+        done = step(command, self.state, self.config)
+        if done.cause:
+            raise _error(done.cause, 0, index, command)
+        if done.operation is not None:
+            self._execute(done.operation, index, command)
+        elif FENCE.matches(command):
+            self.tokens = [0] * TOKENS
+        self.state = done.state
+
+    def _execute(self, operation: Operation, index: int, command: Command) -> None:
+        store = isinstance(operation, Store)
+        if isinstance(operation, Load | LoadParameters) and (wait := operation.wait):
+            finished = self.tokens[wait.token]
+            if finished < wait.count:
+                what = f"watchdog: {wait.describe(finished)}: command {index}"
+                raise DeviceError(f"{what}: {format_command(command)}", Cause.WATCHDOG, index)
         try:
-            self.machine.execute(done.operation)
+            self.machine.execute(operation)
         except OutsideMemoryError as outside:
-            store = isinstance(done.operation, Store)
             cause = Cause.WRITE_LIMIT if store else Cause.READ_LIMIT
             raise _error(cause, outside.address, index, command) from None
+        if store and operation.signal is not None:
+            self.tokens[operation.signal] = (self.tokens[operation.signal] + 1) & COUNT_MASK
 
     def close(self) -> None:
         """Nothing to give back."""

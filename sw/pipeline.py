@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.sw.cost import Prediction, predict_matmul
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
+from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.writer import Written
+from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.lower_tiles import lower_tiles
 from celosia.sw.passes.order_matmul import order_matmul
+from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.place_tiles import place_tiles
 from celosia.sw.passes.schedule_matmul import schedule_matmul
 
-__all__ = ["CompiledMatMul", "compile_matmul", "tile_matmul"]
+__all__ = ["CompiledGraph", "CompiledMatMul", "compile_graph", "compile_matmul", "tile_matmul"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +64,52 @@ def tile_matmul(
 ) -> TileProgram:
     """`problem` in tiles, as `schedule` says."""
     return place_tiles(problem, config, schedule, order_matmul(problem, config, schedule))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CompiledGraph:
+    """A graph as commands."""
+
+    graph: Graph
+    """With the constants that the program needs beside those of the graph that was compiled."""
+    ops: tuple[Written, ...]
+    """The operations on local rows, each with the operator that it belongs to."""
+    commands: tuple[tuple[Command, ...], ...]
+    """Those that the program begins with, then those of each of `ops`."""
+    addresses: dict[str, int]
+    """Of every tensor that is ever in memory: operators write all but those on the chip."""
+    end: int
+    """The first address behind them."""
+
+    @property
+    def program(self) -> tuple[Command, ...]:
+        """All commands in order."""
+        return tuple(command for commands in self.commands for command in commands)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operator that each command of `program` belongs to; empty for those before all."""
+        names = ["", *(written.operator for written in self.ops)]
+        pairs = zip(names, self.commands, strict=True)
+        return tuple(name for name, commands in pairs for _ in commands)
+
+
+def compile_graph(
+    graph: Graph, config: AcceleratorConfig, base: int = MEMORY_BASE
+) -> CompiledGraph:
+    """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
+
+    Raises `ValueError` that names the operator for what the accelerator cannot do.
+    """
+    lowered = lower_graph(graph, config)
+    tensors = lowered.graph.tensors
+    in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
+    addresses, end = place_tensors(in_memory, base)
+    ops = [written.op for written in lowered.ops]
+    return CompiledGraph(
+        graph=lowered.graph,
+        ops=lowered.ops,
+        commands=tuple(lower_program(ops, config, tensors, addresses)),
+        addresses=addresses,
+        end=end,
+    )

@@ -17,6 +17,7 @@ from celosia.isa.encoding import (
     CONFIG_EX,
     CONFIG_LD,
     CONFIG_ST,
+    CONFIG_TOKEN,
     FENCE,
     FLUSH,
     KEEP_SCALE,
@@ -27,7 +28,9 @@ from celosia.isa.encoding import (
     Command,
     float_bits,
 )
+from celosia.isa.tokens import TOKENS
 from celosia.sw.driver.program_file import Region
+from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import RandomTransforms
 
 __all__ = ["RandomCommands", "Surroundings", "Window"]
@@ -63,15 +66,26 @@ class Surroundings:
 
 
 class RandomCommands:
-    """Draws commands from `random`; nothing is promised but that they can be encoded."""
+    """Draws commands from `random`; nothing is promised but that they can be encoded.
 
-    def __init__(self, config: AcceleratorConfig, places: Surroundings, random: Random):
+    `ordering` tells what was stored, to wait for it and to load it.
+    """
+
+    def __init__(
+        self,
+        config: AcceleratorConfig,
+        places: Surroundings,
+        random: Random,
+        ordering: Ordering,
+    ):
         self.config, self.places, self.random = config, places, random
+        self._ordering = ordering
         self._makers = {
             self._config_ld: 8,
             self._config_ex: 5,
             self._config_st: 5,
             self._config_drain: 4,
+            self._config_token: 10,
             self._mvin: 22,
             self._mvin_param: 4,
             self._mvout: 18,
@@ -115,6 +129,13 @@ class RandomCommands:
     def _address(self, regions: tuple[Region, ...]) -> int:
         region = self.random.choice(regions)
         return self.random.randrange(region.address, region.end)
+
+    def _source(self) -> int:
+        """An address to load from; often one that was stored to."""
+        if self._ordering.writes and self._flag(25):
+            first, last = self.random.choice(self._ordering.writes)
+            return self.random.randint(first, last)
+        return self._address(self.places.sources)
 
     def _parameter_row(self) -> int:
         parameters = self.places.parameters
@@ -161,10 +182,25 @@ class RandomCommands:
             block_stride=self.random.choice((0, 1, self.random.randrange(2 * self.config.dim))),
         )
 
+    def _config_token(self) -> Command:
+        token = max(range(TOKENS), key=self._ordering.count) if self._flag(80) else self._token()
+        most = self._ordering.count(token)
+        return CONFIG_TOKEN.encode(
+            signal=self._flag(90),
+            signal_id=self._token(),
+            wait=self._flag(75),
+            wait_id=token,
+            count=self.random.choice((most, most, self.random.randint(0, most))),
+        )
+
+    def _token(self) -> int:
+        """One is used again and again."""
+        return self.random.choice((0, 0, 0, TOKENS - 1, self.random.randrange(TOKENS)))
+
     def _mvin(self) -> Command:
         accumulator = self._flag(35)
         return self.random.choice(LOADS).encode(
-            dram=0 if self._flag(5) else self._address(self.places.sources),
+            dram=0 if self._flag(5) else self._source(),
             local=self._local(accumulator=accumulator, accumulate=self._flag()),
             local_cols=self._columns(),
             local_rows=self._extent(2 * self.config.dim),
@@ -177,7 +213,7 @@ class RandomCommands:
     def _mvin_param(self) -> Command:
         first, rows = self.places.parameters.first, self.places.parameters.rows
         return MVIN_PARAM.encode(
-            dram=self._address(self.places.sources),
+            dram=self._source(),
             row=self.random.randrange(first, first + rows),
             count=self._extent(3 * self.config.dim),
         )

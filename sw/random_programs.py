@@ -4,12 +4,12 @@ Every command is drawn at random and kept if it is legal (`celosia.isa.semantics
 a few local rows, which all three queues use again and again, and its regions of memory.  What makes
 results depend on timing is avoided as the contract asks of every program: local rows are written
 before they are read, and a FENCE stands between accesses to the same bytes of memory unless both
-are stores.  At the end, all used local rows leave to memory; `ProgramFile.checks` has everything
-that must be equal on all devices.
+are stores, or a load has waited for the store's token.  At the end, all used local rows leave to
+memory; `ProgramFile.checks` has everything that must be equal on all devices.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
@@ -21,6 +21,7 @@ from celosia.isa.encoding import (
     CONFIG_LD,
     CONFIG_NORM,
     CONFIG_ST,
+    CONFIG_TOKEN,
     CONFIG_TRANSFORM,
     FENCE,
     MVIN,
@@ -35,16 +36,20 @@ from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Pro
 from celosia.isa.presets import resolve_config
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
+from celosia.isa.tokens import TokenWait
 from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import Content, ProgramFile, Region
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
 __all__ = ["random_program"]
 
 _PAGE: Final = 4096
 _MAX_TRIES: Final = 1000
+_TOKEN_PERCENT: Final = 80
+"""How often a token is taken where a FENCE is not needed."""
 
 
 def random_program(
@@ -86,28 +91,13 @@ class _Memory:
         return self.source, self.shared, self.dump
 
 
-@dataclass
-class _Traffic:
-    """Accesses to memory since the last FENCE, as first and last byte."""
-
-    reads: list[tuple[int, int]] = field(default_factory=list)
-    writes: list[tuple[int, int]] = field(default_factory=list)
-
-    def needs_fence(self, operation: Operation, first: int, last: int) -> bool:
-        """Whether an access from `first` to `last` must come after what is under way."""
-        under_way = self.reads if isinstance(operation, Store) else self.writes
-        return any(first <= end and start <= last for start, end in under_way)
-
-    def add(self, operation: Operation, first: int, last: int) -> None:
-        (self.writes if isinstance(operation, Store) else self.reads).append((first, last))
-
-
 class _Generator:
     def __init__(self, config: AcceleratorConfig, random: Random):
         self.config = config
+        self.random = random
         self.state = ArchState.reset(config)
         self.commands: list[Command] = []
-        self.traffic = _Traffic()
+        self.ordering = Ordering()
         self.memory = _regions(config, random)
         self.places = Surroundings(
             scratchpad=_scratchpad_windows(config),
@@ -116,7 +106,7 @@ class _Generator:
             sources=(self.memory.source, self.memory.shared),
             targets=(self.memory.shared,),
         )
-        self.random_commands = RandomCommands(config, self.places, random)
+        self.random_commands = RandomCommands(config, self.places, random, self.ordering)
 
     def draw(self) -> None:
         """Append one random legal command, and a FENCE before it if it needs one."""
@@ -192,20 +182,40 @@ class _Generator:
     def _append(self, command: Command) -> None:
         done = step(command, self.state, self.config)
         assert not done.cause, f"{command}: {done.cause.name}"
-        if done.operation and (span := self._memory_span(done.operation)):
-            if self.traffic.needs_fence(done.operation, *span):
-                self.commands.append(FENCE.encode())
-                self.traffic = _Traffic()
-            self.traffic.add(done.operation, *span)
-        elif FENCE.matches(command):
-            self.traffic = _Traffic()
+        if operation := done.operation:
+            span = self._memory_span(operation)
+            if span and self.ordering.needs_fence(operation, *span):
+                self._order(operation, span)
+                self._append(command)
+                return
+            self.ordering.add(operation, span)
         self.commands.append(command)
         self.state = done.state
+        if FENCE.matches(command):
+            self.ordering.fence()
+            if not self.ordering.reached(self.state.wait):  # The stores that it counts are over.
+                self._append(self._token_command(None))
+
+    def _order(self, operation: Operation, span: tuple[int, int]) -> None:
+        """Let `operation` come after those before it that touch the bytes of `span`."""
+        wait = self.ordering.wait_for(operation, *span)
+        if wait and self.random.randrange(100) < _TOKEN_PERCENT:
+            self._append(self._token_command(wait))
+        else:
+            self._append(FENCE.encode())
+
+    def _token_command(self, wait: TokenWait | None) -> Command:
+        """Let loads wait so from now on, and stores do what they did."""
+        signal = self.state.signal
+        waiting = {"wait": 1, "wait_id": wait.token, "count": wait.count} if wait else {}
+        return CONFIG_TOKEN.encode(signal=signal is not None, signal_id=signal or 0, **waiting)
 
     def _acceptable(self, command: Command) -> bool:
         """Whether `command` is legal and stays within the program's rows and regions."""
         done = step(command, self.state, self.config)
         if done.cause:
+            return False
+        if not self.ordering.reached(done.state.wait):
             return False
         if done.operation is None:
             return not PRELOAD.matches(command) or self._usable(done.state)

@@ -7,6 +7,7 @@ from amaranth import unsigned
 from amaranth.lib import data, enum
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
 
 __all__ = [
     "DRAM_ADDRESS_BITS",
@@ -58,6 +59,9 @@ class LoadOp(data.StructLayout):
             "accumulate": 1,
             "shrunk": 1,  # int8 in memory, int32 in the accumulator.
             "scale": unsigned(32),
+            "wait": 1,  # For so many finished stores.
+            "wait_token": unsigned(TOKEN_BITS),
+            "wait_count": unsigned(COUNT_BITS),
             "tag": unsigned(TAG_BITS),
         })
 
@@ -133,5 +137,7 @@ class StoreOp(data.StructLayout):
             "scale": unsigned(32),
             "bias": 1,
             "bias_row": unsigned((config.parameter_rows - 1).bit_length()),
+            "signal": 1,  # Counts when it has finished.
+            "signal_token": unsigned(TOKEN_BITS),
             "tag": unsigned(TAG_BITS),
         })

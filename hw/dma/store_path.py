@@ -18,7 +18,12 @@ from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StorePath"]
+__all__ = ["StorePath", "max_stores"]
+
+
+def max_stores(config: AcceleratorConfig) -> int:
+    """Stores that were accepted and are not done: at most one per place where one can be."""
+    return config.store_queue + config.write_requests + 4
 
 
 class StorePath(wiring.Component):
@@ -140,9 +145,7 @@ class StorePath(wiring.Component):
         ]
         accepted = self._accept(m, controller, segments, ~writer.stopped)
 
-        # Stores that were accepted and are not done, at most one per place where one can be.
-        places = self.config.store_queue + self.config.write_requests + 4
-        stores = Signal(range(places + 1))
+        stores = Signal(range(max_stores(self.config) + 1))  # Accepted, and not done.
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
         return m

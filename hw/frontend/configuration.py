@@ -12,6 +12,7 @@ from celosia.isa.address import GARBAGE
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
+from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
 
 __all__ = ["LOAD_STATE", "STATE", "Configuration"]
 
@@ -39,6 +40,11 @@ STATE = data.StructLayout({
     "bias": 1,
     "bias_row": unsigned(16),
     "drain_block_stride": unsigned(16),
+    "signal": 1,
+    "signal_token": unsigned(TOKEN_BITS),
+    "wait": 1,
+    "wait_token": unsigned(TOKEN_BITS),
+    "wait_count": unsigned(COUNT_BITS),
     **{f"{name}{part}": shape for name in "bc" for part, shape in _TILE.items()},
 })
 """The fields of `celosia.isa.state.ArchState`."""
@@ -116,6 +122,17 @@ class Configuration(wiring.Component):
                         self._kept.bias.eq(fields.bias),
                         self._kept.bias_row.eq(fields.bias_row),
                         self._kept.drain_block_stride.eq(fields.block_stride),
+                    ]
+            with m.Case(Funct.CONFIG_TOKEN):
+                m.d.comb += self.mine.eq(1)
+                with m.If(change):
+                    fields = operands(encoding.CONFIG_TOKEN, self.command)
+                    m.d.sync += [
+                        self._kept.signal.eq(fields.signal),
+                        self._kept.signal_token.eq(fields.signal_id),
+                        self._kept.wait.eq(fields.wait),
+                        self._kept.wait_token.eq(fields.wait_id),
+                        self._kept.wait_count.eq(fields.count),
                     ]
             if self.config.normalization:
                 with m.Case(Funct.CONFIG_TRANSFORM):

@@ -27,6 +27,11 @@ def decode_load(
     m: Module, config: AcceleratorConfig, funct: Funct, command, state, op, hulls
 ) -> tuple[Value, Value]:
     """MVIN, MVIN2, MVIN3 and MVIN_PARAM; returns whether there is anything to do, and the cause."""
+    m.d.sync += [
+        op.wait.eq(state.wait),
+        op.wait_token.eq(state.wait_token),
+        op.wait_count.eq(state.wait_count),
+    ]
     if funct is Funct.MVIN_PARAM:
         return _decode_parameters(m, config, command, op, hulls)
     index = next(n for n, load in enumerate(encoding.LOADS) if load.funct == funct)
@@ -81,8 +86,8 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     accumulator = fields.local[ACCUMULATOR_BIT]
     full = accumulator & fields.local[FULL_BIT]
     blocks = blocks_of(config, fields.local_cols)
-    own_stride = accumulator & (state.drain_block_stride != 0)
-    block_stride = Mux(own_stride, state.drain_block_stride, config.dim)
+    own_stride = state.drain_block_stride
+    block_stride = Mux(own_stride != 0, own_stride, config.dim)
     bias = accumulator & state.bias
     m.d.sync += [
         op.address.eq(fields.dram),
@@ -97,6 +102,8 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         op.scale.eq(state.store_scale),
         op.bias.eq(bias),
         op.bias_row.eq(state.bias_row),
+        op.signal.eq(state.signal),
+        op.signal_token.eq(state.signal_token),
         hulls[0].valid.eq(1),
         hulls[0].space.eq(space_of(accumulator)),
         hulls[0].row.eq(fields.local[:ROW_BITS]),

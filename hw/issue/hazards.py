@@ -40,10 +40,10 @@ class HazardTables(wiring.Component):
     operation there that conflicts with it, and everything before that one is over by then too.
 
     A new operation waits until an older one of another queue has written what it reads or writes,
-    and until it no more reads what the new one writes.  Of its own queue it waits for nobody, with
-    one exception: a product or a transform waits for those that write what it reads (and the first
-    result of a transform for second ones, and the other way round).  They write in order, and loads
-    are done one after the other.
+    and until it no more reads what the new one writes (where it reads late: until it has written).
+    Of its own queue it waits for nobody, with one exception: a product or a transform waits for
+    those that write what it reads (and the first result of a transform for second ones, and the
+    other way round).  They write in order, and loads are done one after the other.
 
     `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
     ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
@@ -114,7 +114,7 @@ class HazardTables(wiring.Component):
         hulls = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
         # Results that are written the same way are written in order.
-        same, crossing = Const(0), Const(0)
+        same, crossing = _meet([hulls[0]], ranges[queue.hulls - queue.late :]), Const(0)
         for hull, new in enumerate(hulls):
             for number, old in enumerate(written):
                 if hull == number:
@@ -125,7 +125,7 @@ class HazardTables(wiring.Component):
 
     def _after_reads(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` no more reads."""
-        read, writes = ranges[queue.writes :], Const(0)
+        read, writes = ranges[queue.writes : queue.hulls - queue.late], Const(0)
         for other in self.queues:
             if other.kind != queue.kind and other.writes:
                 meets = _meet([self.ranges[hull] for hull in range(other.writes)], read)

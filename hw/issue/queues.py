@@ -7,7 +7,7 @@ from amaranth.lib import data
 
 from celosia.hw.control.ops import ExecuteOp, LoadOp, StoreOp
 from celosia.hw.frontend.decoder import Kind
-from celosia.hw.transform.decode import TRANSFORM_HULLS, TRANSFORM_WRITES
+from celosia.hw.transform.decode import TRANSFORM_HULLS, TRANSFORM_PARAMETERS, TRANSFORM_WRITES
 from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 
@@ -27,6 +27,8 @@ class QueueTraits:
     """Ranges that an operation names."""
     writes: int
     """Of these, so many come first and are written; the others are read."""
+    late: int = 0
+    """Of those that are read, so many come last and are read even after the event `reads`."""
     reads: str | None
     """The event after which an operation no more reads; None if it never does."""
     done: str | None
@@ -84,6 +86,7 @@ def queues(config: AcceleratorConfig) -> tuple[QueueTraits, ...]:
         op=TransformOp(config),
         hulls=TRANSFORM_HULLS,
         writes=TRANSFORM_WRITES,
+        late=TRANSFORM_PARAMETERS,
         reads="transform_reads",
         done="transform_done",
         own_reads=True,

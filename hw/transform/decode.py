@@ -18,12 +18,14 @@ from celosia.isa.errors import Cause
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.transforms import FUNCTIONS
 
-__all__ = ["TRANSFORM_HULLS", "TRANSFORM_WRITES", "decode_transform"]
+__all__ = ["TRANSFORM_HULLS", "TRANSFORM_PARAMETERS", "TRANSFORM_WRITES", "decode_transform"]
 
 TRANSFORM_HULLS = 6
 """Ranges of rows: first and second result, source, residual, bias (or gamma), scales."""
 TRANSFORM_WRITES = 2
 """Of these, so many come first and are written; the others are read."""
+TRANSFORM_PARAMETERS = 2
+"""And so many come last and are read inside the lanes, long after the source."""
 
 INFINITY = 0x7F80_0000
 """The bits of a float32: those of positive numbers are less."""

@@ -36,7 +36,7 @@ from celosia.isa.encoding.gemmini import (
     MVOUT,
     PRELOAD,
 )
-from celosia.isa.encoding.own import CONFIG_DRAIN, FENCE, MVIN_PARAM
+from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
 from celosia.isa.encoding.transform import (
     CONFIG_EXPONENT,
     CONFIG_GELU,
@@ -62,6 +62,7 @@ __all__ = [
     "CONFIG_NORM",
     "CONFIG_ROWS",
     "CONFIG_ST",
+    "CONFIG_TOKEN",
     "CONFIG_TRANSFORM",
     "FENCE",
     "FLUSH",
@@ -111,6 +112,7 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         FENCE,
         MVIN_PARAM,
         CONFIG_DRAIN,
+        CONFIG_TOKEN,
         CONFIG_TRANSFORM,
         CONFIG_ROWS,
         CONFIG_NORM,

@@ -51,6 +51,7 @@ class Funct(IntEnum):
     CONFIG_DRAIN = 34
     CONFIG_TRANSFORM = 35
     TRANSFORM = 36
+    CONFIG_TOKEN = 37
 
 
 class Kind(Enum):

@@ -8,6 +8,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
 from celosia.isa.events import COUNTER_BITS, COUNTERS
 from celosia.isa.registers import IDENTITY, INTERFACE_VERSION, REGISTERS, configuration_words
+from celosia.isa.tokens import TokenWait
 from celosia.sw.driver.registers import RegisterPort, Registers
 
 __all__ = ["ErrorReport", "Host", "IdentityError", "Queues", "Range"]
@@ -45,7 +46,9 @@ class Queues:
 
     queued: Mapping[str, int]
     waits: Mapping[str, int]
-    """Bit 0, 1, 2: for an older load, execute, store; bit 3: for its controller."""
+    """Bits 0 to 3: for an older load, execute, store, transform; bit 4: for its controller."""
+    token: str | None = None
+    """Why the oldest load waits for stores to finish, in words; None if it does not."""
 
 
 class Host:
@@ -149,8 +152,17 @@ class Host:
     def queues(self) -> Queues:
         """Who waits for whom."""
         return Queues(
-            self.registers.read_fields("DEBUG_QUEUES"), self.registers.read_fields("DEBUG_WAITS")
+            self.registers.read_fields("DEBUG_QUEUES"),
+            self.registers.read_fields("DEBUG_WAITS"),
+            self._token(),
         )
+
+    def _token(self) -> str | None:
+        waiting = self.registers.read_fields("DEBUG_TOKEN")
+        if not waiting["waits"]:
+            return None
+        wait = TokenWait(waiting["id"], self.registers.read("DEBUG_TOKEN_COUNT"))
+        return wait.describe(self.registers.read("DEBUG_TOKEN_VALUE"))
 
 
 def _difference(name: str, found: int, expected: int) -> str:

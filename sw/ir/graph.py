@@ -107,6 +107,16 @@ class View:
             self.cols - col if cols is None else cols,
         )
 
+    def meets(self, other: "View") -> bool:
+        """Whether the two have an element in common."""
+        return (
+            self.tensor == other.tensor
+            and self.row < other.row + other.rows
+            and other.row < self.row + self.rows
+            and self.col < other.col + other.cols
+            and other.col < self.col + self.cols
+        )
+
     @property
     def slices(self) -> tuple[slice, slice]:
         """To index an array of the tensor's shape with."""

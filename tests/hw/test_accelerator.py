@@ -6,7 +6,16 @@ from celosia.hw.accelerator import Accelerator
 from celosia.hw.counters import owner_number
 from celosia.hw.frontend.layouts import Completed
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_ST, FENCE, FLUSH, MVIN, MVIN_PARAM, Command
+from celosia.isa.encoding import (
+    CONFIG_ST,
+    CONFIG_TOKEN,
+    FENCE,
+    FLUSH,
+    MVIN,
+    MVIN_PARAM,
+    MVOUT,
+    Command,
+)
 from celosia.isa.errors import Cause
 from tests.support.streams import send, simulate
 
@@ -98,5 +107,36 @@ def test_commands_on_their_way_count_as_busy():
         assert ctx.get(dut.events.busy)
         assert ctx.get(dut.events.owner) == owner_number("wait_command")
         assert not ctx.get(dut.busy)
+
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("queued", [0, 3])
+def test_the_latency_from_a_response_to_the_load_that_waits_for_it(queued):
+    dut = Accelerator(CONFIG)
+    move = {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
+    other = MVIN.encode(**move | {"local": 8})
+    program = [CONFIG_TOKEN.encode(signal=1, signal_id=6, wait=1, wait_id=6, count=1)]
+    program += [MVOUT.encode(**move), other, *[other] * queued]
+
+    async def testbench(ctx):
+        for limits in (dut.read_limits, dut.write_limits):
+            ctx.set(limits, {"base": 0, "limit": 0xFFFF})
+        ctx.set(dut.write_port.aw.ready, 1)
+        ctx.set(dut.write_port.w.ready, 1)
+        await send(ctx, dut.commands, [command._asdict() for command in program])
+        await ctx.tick().repeat(60)
+        assert not ctx.get(dut.read_port.ar.valid)
+        report = {"waits": 1, "token": 6, "count": 1, "finished": 0}
+        assert ctx.get(dut.token) == report
+        assert ctx.get(dut.busy)
+        ctx.set(dut.write_port.b.valid, 1)
+        await ctx.tick()
+        ctx.set(dut.write_port.b.valid, 0)
+        for _ in range(dut.TOKEN_LATENCY - 1):
+            assert not ctx.get(dut.read_port.ar.valid)
+            await ctx.tick()
+        assert ctx.get(dut.read_port.ar.valid)
+        assert not ctx.get(dut.token.waits)
 
     simulate(dut, testbench)

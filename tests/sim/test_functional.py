@@ -12,6 +12,7 @@ from celosia.isa.encoding import (
     CONFIG_EX,
     CONFIG_LD,
     CONFIG_ST,
+    CONFIG_TOKEN,
     FENCE,
     FLUSH,
     LOADS,
@@ -265,3 +266,53 @@ def test_a_garbage_result_is_not_written_but_weights_load():
     assert (made.machine.scratchpad == before[0]).all()
     assert (made.machine.accumulator == before[1]).all()
     assert (made.machine.weights == weights).all()
+
+
+def tokens_of(made: FunctionalDevice) -> dict[int, int]:
+    return {token: count for token, count in enumerate(made.tokens) if count}
+
+
+STORE = MVOUT.encode(dram=MEMORY_BASE + 64, local=0, local_cols=4, local_rows=1)
+LOAD = MVIN.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=1)
+
+
+def test_stores_add_to_the_token_that_was_set_and_fences_forget_all():
+    made = device()
+    made.run([STORE, CONFIG_TOKEN.encode(signal=1, signal_id=3), STORE, STORE])
+    made.run([CONFIG_TOKEN.encode(signal=1, signal_id=15), STORE, CONFIG_TOKEN.encode(), STORE])
+    assert tokens_of(made) == {3: 2, 15: 1}
+    made.run([FENCE.encode()])
+    assert not tokens_of(made)
+
+
+@pytest.mark.parametrize("empty", [{"local_rows": 0}, {"local_cols": 0}])
+def test_a_store_of_nothing_adds_nothing(empty):
+    made = device()
+    sizes = {"local_rows": 1, "local_cols": 4} | empty
+    made.run([CONFIG_TOKEN.encode(signal=1), MVOUT.encode(dram=0, local=0, **sizes)])
+    assert not tokens_of(made)
+
+
+@pytest.mark.parametrize("load", [LOAD, MVIN_PARAM.encode(dram=MEMORY_BASE, row=0, count=4)])
+def test_a_load_that_waits_for_stores_that_are_not_before_it_is_an_error(load):
+    made = device()
+    wait = {"wait": 1, "wait_id": 3}
+    signal = CONFIG_TOKEN.encode(signal=1, signal_id=3)
+    made.run([signal, STORE, STORE, CONFIG_TOKEN.encode(count=2, **wait), load])
+    made.run([FENCE.encode(), CONFIG_TOKEN.encode(count=0, **wait), load])
+    before = made.machine.scratchpad.copy()
+    program = [signal, STORE, STORE, CONFIG_TOKEN.encode(count=5, **wait), STORE, load]
+    text = r"load waits for token 3: 2 of 5 stores have finished: command 5: mvin"
+    with pytest.raises(DeviceError, match=text) as error:
+        made.run(program)
+    assert (error.value.cause, error.value.command) == (Cause.WATCHDOG, 5)
+    assert (made.machine.scratchpad == before).all()
+    assert not tokens_of(made)
+    made.run([load])
+
+
+def test_a_token_wraps_after_32_bits():
+    made = device()
+    made.tokens[0] = (1 << 32) - 1
+    made.run([CONFIG_TOKEN.encode(signal=1), STORE])
+    assert not tokens_of(made)

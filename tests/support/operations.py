@@ -2,6 +2,7 @@
 
 from celosia.hw.control.ops import Space
 from celosia.isa.operations import Load, LoadParameters, Product, Store
+from celosia.isa.tokens import TokenWait
 
 __all__ = ["load_op", "parameters_op", "product_op", "store_op"]
 
@@ -39,6 +40,12 @@ def _space(accumulator: bool) -> Space:
     return Space.ACCUMULATOR if accumulator else Space.SCRATCHPAD
 
 
+def _wait_fields(wait: TokenWait | None) -> dict:
+    if wait is None:
+        return {"wait": 0}
+    return {"wait": 1, "wait_token": wait.token, "wait_count": wait.count}
+
+
 def load_op(load: Load) -> dict:
     """The fields of `LoadOp`."""
     return {
@@ -53,7 +60,7 @@ def load_op(load: Load) -> dict:
         "accumulate": load.local.accumulate,
         "shrunk": load.shrunk,
         "scale": load.scale,
-    }
+    } | _wait_fields(load.wait)
 
 
 def parameters_op(load: LoadParameters) -> dict:
@@ -66,12 +73,12 @@ def parameters_op(load: LoadParameters) -> dict:
         "row": load.row,
         "block_stride": 1,
         "zero": 0,
-    }
+    } | _wait_fields(load.wait)
 
 
 def store_op(store: Store) -> dict:
     """The fields of `StoreOp`."""
-    return {
+    fields = {
         "address": store.address,
         "stride": store.stride,
         "rows": store.rows,
@@ -83,4 +90,10 @@ def store_op(store: Store) -> dict:
         "relu": store.relu,
         "scale": store.scale,
         "bias": store.bias_row is not None,
-    } | ({} if store.bias_row is None else {"bias_row": store.bias_row})
+        "signal": store.signal is not None,
+    }
+    if store.bias_row is not None:
+        fields["bias_row"] = store.bias_row
+    if store.signal is not None:
+        fields["signal_token"] = store.signal
+    return fields

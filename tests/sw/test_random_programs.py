@@ -78,20 +78,42 @@ def spans(operation):
             yield operation.address, operation.address + 4 * operation.count
 
 
-@given(seeds)
-def test_a_fence_stands_between_loads_and_stores_of_the_same_bytes(seed):
-    read, written = set(), set()
-    for operation in operations(random_program(seed, length=80)):
+def loads_after_tokens(program):
+    """How many loads read what a store wrote, with no more than a token between the two.
+
+    Asserts that there is a token, or a fence, wherever bytes are read and written.
+    """
+    read, written, signals, ended, found = set(), [], Counter(), 0, 0
+    places = {}
+    for operation in operations(program):
         if operation is None:
-            read, written = set(), set()
+            read, written, signals, ended = set(), [], Counter(), 0
             continue
         touched = {byte for first, end in spans(operation) for byte in range(first, end)}
         if isinstance(operation, Store):
             assert not touched & read
-            written |= touched
-        else:
-            assert not touched & written
+            written.append(touched)
+            if (token := operation.signal) is not None:
+                signals[token] += 1
+                places[token, signals[token]] = len(written)
+        elif isinstance(operation, Load | LoadParameters):
+            if operation.wait:
+                assert operation.wait.count <= signals[operation.wait.token]
+                if operation.wait.count:
+                    ended = max(ended, places[operation.wait.token, operation.wait.count])
+            assert not touched & set().union(*written[ended:])
+            found += bool(touched & set().union(*written))
             read |= touched
+    return found
+
+
+@given(seeds)
+def test_a_fence_or_a_token_stands_between_accesses_to_the_same_bytes(seed):
+    loads_after_tokens(random_program(seed, length=80))
+
+
+def test_tokens_often_stand_for_fences(many):
+    assert sum(map(loads_after_tokens, many)) >= 60
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,15 @@
 
 from celosia.hw.frontend.configuration import Configuration
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_DRAIN, CONFIG_EX, CONFIG_LD, CONFIG_ST, FLUSH, KEEP_SCALE
+from celosia.isa.encoding import (
+    CONFIG_DRAIN,
+    CONFIG_EX,
+    CONFIG_LD,
+    CONFIG_ST,
+    CONFIG_TOKEN,
+    FLUSH,
+    KEEP_SCALE,
+)
 from celosia.isa.errors import Cause
 from celosia.isa.state import ArchState
 from tests.support.streams import simulate
@@ -26,8 +34,18 @@ def test_the_state_after_reset_is_the_contracts():
     dut, reset = Configuration(CONFIG), ArchState.reset(CONFIG)
 
     async def testbench(ctx):
-        for name in ("a_stride", "c_stride", "store_scale", "b", "c", "bias", "store_relu"):
-            assert ctx.get(dut.state[name]) == getattr(reset, name)
+        for name in (
+            "a_stride",
+            "c_stride",
+            "store_scale",
+            "b",
+            "c",
+            "bias",
+            "store_relu",
+            "signal",
+            "wait",
+        ):
+            assert ctx.get(dut.state[name]) == (getattr(reset, name) or 0)
         for index, load in enumerate(reset.loads):
             assert ctx.get(dut.state[f"load_{index}"].block_stride) == load.block_stride
             assert ctx.get(dut.state[f"load_{index}"].scale) == load.scale
@@ -47,6 +65,10 @@ def test_commands_change_what_they_name_from_the_next_cycle_on():
         assert (ctx.get(dut.state.store_scale), ctx.get(dut.state.store_stride)) == (5, 8)
         await apply(ctx, dut, CONFIG_DRAIN.encode(bias=1, bias_row=3))
         assert ctx.get(dut.state.bias_row) == 3
+        await apply(ctx, dut, CONFIG_TOKEN.encode(signal=1, signal_id=9, wait_id=7, count=1 << 31))
+        assert (ctx.get(dut.state.signal), ctx.get(dut.state.signal_token)) == (1, 9)
+        assert (ctx.get(dut.state.wait), ctx.get(dut.state.wait_token)) == (0, 7)
+        assert ctx.get(dut.state.wait_count) == 1 << 31
 
     simulate(dut, testbench)
 

@@ -24,7 +24,7 @@ def rows(first: int, last: int) -> dict:
 async def needs_of(ctx, dut: HazardTables, tails: list[int], kind: Kind, *ranges: dict) -> dict:
     """Insert one operation; returns its needs."""
     ctx.set(dut.kind, kind)
-    ctx.set(dut.ranges, [*ranges, *[NOTHING] * (hull_count(CONFIG) - len(ranges))])
+    ctx.set(dut.ranges, [*ranges, *[NOTHING] * (hull_count(dut.config) - len(ranges))])
     ctx.set(dut.tails, [tail % WRAP for tail in tails])
     ctx.set(dut.compare, 1)
     await ctx.tick()
@@ -32,7 +32,7 @@ async def needs_of(ctx, dut: HazardTables, tails: list[int], kind: Kind, *ranges
     ctx.set(dut.insert, 1)
     await ctx.tick()
     ctx.set(dut.insert, 0)
-    tails[kind.value] += 1
+    tails[next(index for index, queue in enumerate(dut.queues) if queue.kind == kind)] += 1
     return {name: ctx.get(dut.needs[name]) for name, _ in dut.needs.shape()}
 
 
@@ -55,6 +55,25 @@ def test_an_operation_waits_for_the_youngest_conflict(start):
         assert needs["execute_done"] == (start + 2) % WRAP
         needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(19, 19))
         assert needs["store_reads"] == (start + 1) % WRAP
+
+    simulate(dut, testbench)
+
+
+def test_parameters_of_a_transform_are_read_until_it_is_done():
+    config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
+    dut = HazardTables(config)
+
+    async def testbench(ctx):
+        tails, none = [0] * 4, (-config.transform_queue) % WRAP
+        ranges = [rows(10 * index, 10 * index + 3) for index in range(hull_count(config))]
+        await needs_of(ctx, dut, tails, Kind.TRANSFORM, *ranges)
+        source, residual, bias, scales = range(2, 6)
+        for hull in (source, residual):
+            needs = await needs_of(ctx, dut, tails, Kind.LOAD, rows(10 * hull, 10 * hull))
+            assert (needs["transform_reads"], needs["transform_done"]) == (1, (1 + none) % WRAP)
+        for hull in (bias, scales):
+            needs = await needs_of(ctx, dut, tails, Kind.LOAD, rows(10 * hull, 10 * hull))
+            assert (needs["transform_reads"], needs["transform_done"]) == ((1 + none) % WRAP, 1)
 
     simulate(dut, testbench)
 

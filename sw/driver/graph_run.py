@@ -1,0 +1,79 @@
+"""A compiled graph on a device: its tensors in memory, its run, and what it leaves behind.
+
+compiled = compile_graph(graph, device.config)
+run = GraphRun(device, compiled)
+run.load({"embedding": embedding})
+result = run.run()
+output = run.read("output")
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw.driver.buffers import POISON
+from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, RunResult
+from celosia.sw.pipeline import CompiledGraph
+
+__all__ = ["GraphRun"]
+
+Array = NDArray[Any]
+
+
+class GraphRun:
+    """`compiled` on `device`.  Raises `ValueError` if its tensors do not fit into the memory."""
+
+    def __init__(self, device: Device, compiled: CompiledGraph):
+        if compiled.end > MEMORY_BASE + device.memory_bytes:
+            needed = compiled.end - MEMORY_BASE
+            raise ValueError(
+                f"graph {compiled.graph.name}: its tensors are {needed:,} bytes, more than the "
+                f"{device.memory_bytes:,} of the device's memory"
+            )
+        self.device = device
+        self.compiled = compiled
+
+    @property
+    def written(self) -> Iterator[str]:
+        """The tensors that operators write to memory."""
+        graph = self.compiled.graph
+        for name in self.compiled.addresses:
+            if name not in graph.constants and name not in graph.inputs:
+                yield name
+
+    def load(self, inputs: Mapping[str, Array]) -> None:
+        """Copy constants and inputs into device memory, and poison everything else.
+
+        Raises `ValueError` for an input that is missing, or of another type or shape.
+        """
+        graph, addresses = self.compiled.graph, self.compiled.addresses
+        for name in graph.inputs:
+            if name not in inputs:
+                raise ValueError(f"graph {graph.name}: input {name} is missing")
+            tensor, value = graph.tensors[name], inputs[name]
+            if value.shape != tensor.shape or value.dtype != tensor.type:
+                raise ValueError(
+                    f"graph {graph.name}: input {name} is {value.dtype} of {value.shape}, not "
+                    f"{tensor.type} of {tensor.shape}"
+                )
+        values = {**graph.constants, **{name: inputs[name] for name in graph.inputs}}
+        for name, value in values.items():
+            little_endian = value.astype(value.dtype.newbyteorder("<"), copy=False)
+            self.device.write(addresses[name], np.ascontiguousarray(little_endian).tobytes())
+        for name in self.written:
+            self.device.write(addresses[name], bytes([POISON]) * graph.tensors[name].bytes)
+
+    def run(self, issue: Issue = "stream") -> RunResult:
+        """Run the program.  Raises `DeviceError` when the accelerator stops."""
+        return self.device.run(self.compiled.program, issue)
+
+    def read(self, name: str) -> Array:
+        """A tensor as it stands in device memory.  Raises `ValueError` if it never is there."""
+        if name not in self.compiled.addresses:
+            raise ValueError(f"tensor {name} is never in memory")
+        tensor = self.compiled.graph.tensors[name]
+        data = self.device.read(self.compiled.addresses[name], tensor.bytes)
+        kind = np.dtype(tensor.type)
+        return np.frombuffer(data, kind.newbyteorder("<")).astype(kind).reshape(tensor.shape)

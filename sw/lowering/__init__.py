@@ -1,0 +1,1 @@
+"""From a graph to a program: what is done block by block, and where in the local memories."""

@@ -1,0 +1,23 @@
+"""How extents are cut into nearly equal parts."""
+
+from collections.abc import Iterator
+
+__all__ = ["even_cuts", "tiles"]
+
+
+def tiles(extent: int, size: int) -> int:
+    """The number of tiles of `size` that cover `extent`."""
+    return -(-extent // size)
+
+
+def even_cuts(extent: int, most: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of `extent`, none longer than `most`.
+
+    They are as few as can be and nearly equal; all but the last are multiples of `multiple`, if
+    `most` is at least that.
+    """
+    step = tiles(extent, tiles(extent, most))
+    if multiple <= most:
+        step = min(tiles(step, multiple) * multiple, most // multiple * multiple)
+    for start in range(0, extent, step):
+        yield start, min(step, extent - start)

@@ -1,0 +1,185 @@
+"""What happens to finished sums: transforms of an accumulator block, and stores of the results."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.encoding import ElementType, Function, float_bits
+from celosia.sw.ir.graph import (
+    AddResidual,
+    DivideBySums,
+    Finish,
+    Gelu,
+    Mask,
+    Requantize,
+    Scale,
+    Sums,
+    View,
+)
+from celosia.sw.ir.program import LocalRows, Space, Transform
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.writer import ProgramWriter
+
+__all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings"]
+
+TYPES: Final = {
+    "int8": ElementType.INT8,
+    "uint8": ElementType.UINT8,
+    "int16": ElementType.INT16,
+    "int32": ElementType.INT32,
+}
+_SUM_BYTES: Final = 2
+"""Of an element of the residual stream."""
+_SHARES: Final = 8
+"""One transform may take one of so many shares of the parameter memory, for each kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedSums:
+    """Sums in the accumulator, a block for each tile of columns, and what they become."""
+
+    rows: LocalRows
+    out: View
+    bias: View | None = None
+    scale: Scale = 1.0
+    """That of the first step of the finish."""
+    residual: View | None = None
+    """What is added."""
+    slot: int = 0
+    """The first row's statistics."""
+    first: bool = True
+    """These are the first columns of their rows."""
+    last: bool = True
+    """These are the last columns of their rows."""
+
+    def part(self, dim: int, col: int, cols: int) -> "FinishedSums":
+        """Some of the columns, from a multiple of `dim` on."""
+
+        def columns(view: View) -> View:
+            return view.part(col=col, cols=cols)
+
+        scale = self.scale
+        return FinishedSums(
+            rows=self.rows.block(col // dim, tiles(cols, dim)),
+            out=columns(self.out),
+            bias=self.bias and columns(self.bias),
+            scale=columns(scale) if isinstance(scale, View) else scale,
+            residual=self.residual and columns(self.residual),
+            slot=self.slot,
+            first=self.first and col == 0,
+            last=self.last and col + cols == self.out.cols,
+        )
+
+
+class Finisher:
+    """Writes transforms and stores."""
+
+    def __init__(self, writer: ProgramWriter, places: Places):
+        self.writer = writer
+        self.places = places
+        self.dim = writer.config.dim
+
+    def finish(
+        self, how: Finish, sums: FinishedSums, ring: Ring | None = None, channels: int = 0
+    ) -> None:
+        """Finish `sums` and store the results, by way of `ring`.
+
+        With `channels`, an `AddResidual` counts the moments of rows of so many.
+        """
+        if isinstance(how, Sums) and sums.bias is None:
+            self.writer.store(sums.out, sums.rows)
+            return
+        ring = ring or self.places.results(self.writer.element_bytes(sums.out))
+        for part in self.chunks(sums, ring):
+            target = self.target(part.out, ring)
+            self.transform(how, part, target, channels)
+            self.writer.store(part.out, target)
+
+    def target(self, out: View, ring: Ring) -> LocalRows:
+        """Rows of `ring` for a result."""
+        blocks = self.writer.blocks(out)
+        first = ring.take(blocks * out.rows)
+        return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
+
+    def transform(
+        self, how: Finish, sums: FinishedSums, target: LocalRows, channels: int = 0
+    ) -> None:
+        """The transform of a finish that takes one."""
+        residual = None
+        settings: dict[str, int] = {"type": TYPES[self.writer.tensors[sums.out.tensor].type]}
+        match how:
+            case Sums():
+                function = Function.REQUANTIZE
+            case Requantize():
+                function = Function.REQUANTIZE
+                settings |= {"zero_point": how.zero_point, "relu": int(how.relu)}
+            case Gelu():
+                function = Function.GELU
+                settings |= {"zero_point": how.zero_point, "scale2": float_bits(how.out_scale)}
+            case DivideBySums():
+                function = Function.CONTEXT
+                settings |= {"statistics": sums.slot}
+            case AddResidual():
+                function = Function.RESIDUAL
+                assert sums.residual is not None
+                residual = self.writer.load(sums.residual, self.places.residuals)
+                settings |= {"scale2": float_bits(how.residual_scale)}
+                if channels:
+                    settings |= {"moments": 1, "statistics": sums.slot}
+                    settings |= {"start": int(sums.first), "finish": int(sums.last)}
+            case _:
+                raise ValueError(f"{how}: is no transform of elements")
+        self.write(function, sums, (target,), settings, residual=residual, channels=channels)
+
+    def write(
+        self,
+        function: Function,
+        sums: FinishedSums,
+        targets: tuple[LocalRows, ...],
+        settings: dict[str, int],
+        *,
+        residual: LocalRows | None = None,
+        channels: int = 0,
+        mask: dict[str, int] | None = None,
+    ) -> None:
+        """A transform of `sums`, with their bias and scale."""
+        parameters: dict[str, int] = {}
+        ring = self.places.parameters
+        if sums.bias is not None:
+            settings = settings | {"bias": 1}
+            parameters["bias_row"] = self.writer.load_parameters(sums.bias, ring)
+        if isinstance(sums.scale, View):
+            settings = settings | {"column_scale": 1}
+            parameters["scale_row"] = self.writer.load_parameters(sums.scale, ring)
+        else:
+            settings = settings | {"scale": float_bits(sums.scale)}
+        self.writer.write(
+            Transform(
+                function=function,
+                source=sums.rows,
+                cols=sums.out.cols,
+                targets=targets,
+                residual=residual,
+                settings=settings,
+                parameters=parameters,
+                norm={"channels": channels} if channels else None,
+                mask=mask,
+            )
+        )
+
+    def chunks(self, sums: FinishedSums, ring: Ring) -> Iterator[FinishedSums]:
+        """What one transform finishes: the results of two fit into `ring`."""
+        row_bytes = sums.out.rows * self.writer.element_bytes(sums.out)
+        most = min(ring.rows // (2 * row_bytes), self.writer.config.parameter_rows // _SHARES)
+        if sums.residual is not None:
+            most = min(most, self.places.residuals.rows // (2 * _SUM_BYTES * sums.out.rows))
+        for col, cols in even_cuts(sums.out.cols, self.dim * max(1, most), self.dim):
+            yield sums.part(self.dim, col, cols)
+
+
+def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
+    """CONFIG_MASK for a block of scores."""
+    settings = {"causal": int(mask.causal), "first_row": first_row, "first_key": first_key}
+    return settings if mask.keys is None else settings | {"keys": mask.keys}

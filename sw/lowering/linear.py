@@ -1,0 +1,157 @@
+"""Products and int32 from memory, block by block of rows, with what happens to their sums.
+
+Blocks of rows are outermost: so the next operator, which begins with the first rows, finds them in
+memory long before the last ones are ready.  While one block of columns is summed up in one half of
+the accumulator, the one before is finished from the other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from celosia.isa.encoding import Function
+from celosia.sw.ir.graph import (
+    AddResidual,
+    LayerNorm,
+    MatMul,
+    Scale,
+    Softmax,
+    Transform,
+    View,
+)
+from celosia.sw.ir.program import LocalRows, Space
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.finish import TYPES, FinishedSums, Finisher, mask_settings
+from celosia.sw.lowering.norm import Normalizer, NormBlock
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.products import MemoryRowsOfA, ProductBlock, multiply
+from celosia.sw.lowering.writer import ProgramWriter
+
+__all__ = ["LinearWriter"]
+
+_SOFTMAX_PASSES: Final = (Function.MAXIMUM, Function.SUM, Function.PROBABILITY)
+
+
+class LinearWriter:
+    """Writes operators whose sums are finished in the accumulator."""
+
+    def __init__(self, writer: ProgramWriter, places: Places):
+        self.writer = writer
+        self.places = places
+        self.dim = writer.config.dim
+        self.finisher = Finisher(writer, places)
+        self.normalizer = Normalizer(writer, places)
+
+    def write(self, op: MatMul | Transform, norm: LayerNorm | None = None) -> None:
+        """All of `op`; with `norm`, the normalization of its results, too."""
+        if isinstance(op.finish, Softmax):
+            self._write_softmax(op, op.finish)
+            return
+        most = self.places.block_rows if norm is None else self.normalizer.block_rows(norm)
+        for row, rows in even_cuts(op.out.rows, most):
+            sums = self._described(op, row, rows)
+            if norm is None:
+                for part in self._steps(op, sums, row):
+                    self.finisher.finish(op.finish, part)
+            else:
+                block = NormBlock(norm, row, rows, self.places.next_slots())
+                for part in self._steps(op, replace(sums, slot=block.slot), row):
+                    self.finisher.finish(op.finish, part, channels=norm.source.cols)
+                self.normalizer.defer(block)
+
+    def fuses(self, op: MatMul | Transform, norm: LayerNorm) -> bool:
+        """Whether moments for `norm` can be counted while its source is computed."""
+        return isinstance(op.finish, AddResidual) and norm.source == op.out
+
+    def _described(self, op: MatMul | Transform, row: int, rows: int) -> FinishedSums:
+        """The sums of whole rows, wherever they will be."""
+        scale: Scale = getattr(op.finish, "scale", 1.0)
+        residual = None
+        if isinstance(op.finish, AddResidual):
+            residual = op.finish.residual.part(row=row, rows=rows)
+        return FinishedSums(
+            rows=LocalRows(Space.ACCUMULATOR, 0, rows, tiles(op.out.cols, self.dim), rows),
+            out=op.out.part(row=row, rows=rows),
+            bias=op.bias,
+            scale=scale,
+            residual=residual,
+        )
+
+    def _steps(
+        self, op: MatMul | Transform, sums: FinishedSums, row: int
+    ) -> Iterator[FinishedSums]:
+        """The sums of some columns after the other, each in a half of the accumulator."""
+        rows = sums.out.rows
+        most = self.places.accumulator_half // rows
+        multiple = self.dim * min(most, self.writer.config.max_blocks)
+        for col, cols in even_cuts(sums.out.cols, most * self.dim, multiple):
+            part = sums.part(self.dim, col, cols)
+            yield replace(part, rows=self._summed(op, row, rows, col, cols))
+
+    def _summed(
+        self, op: MatMul | Transform, row: int, rows: int, col: int, cols: int
+    ) -> LocalRows:
+        """Sums of some rows and columns, in the half of the accumulator whose turn it is."""
+        writer, places = self.writer, self.places
+        if isinstance(op, Transform):
+            part = op.source.part(row=row, rows=rows, col=col, cols=cols)
+            return writer.load(part, places.halves)
+        blocks = tiles(cols, self.dim)
+        c = LocalRows(Space.ACCUMULATOR, places.halves.take(blocks * rows), rows, blocks, rows)
+        a = op.a.part(row=row, rows=rows)
+        block = ProductBlock(
+            a=MemoryRowsOfA(writer, a, places.activations),
+            w=op.b.part(row=col, rows=cols) if op.b_transposed else op.b.part(col=col, cols=cols),
+            w_transposed=op.b_transposed,
+            weights=places.weights,
+            c=c,
+            piece_tiles=places.piece_tiles,
+        )
+        multiply(writer, block)
+        return c
+
+    def _write_softmax(self, op: MatMul | Transform, how: Softmax) -> None:
+        """Softmax by three passes; over scores that are in the accumulator, if all of a row fit."""
+        self.writer.flush()
+        blocks, half = tiles(op.out.cols, self.dim), self.places.accumulator_half
+        most = min(
+            self.places.block_rows,
+            max(1, half // blocks),
+            self.writer.config.statistics_rows // 2,
+        )
+        for row, rows in even_cuts(op.out.rows, most):
+            sums = replace(self._described(op, row, rows), slot=self.places.next_slots())
+            whole = None
+            if rows * blocks <= half:
+                whole = replace(sums, rows=self._summed(op, row, rows, 0, op.out.cols))
+            for function in _SOFTMAX_PASSES:
+                for part in [whole] if whole else self._steps(op, sums, row):
+                    self._softmax_pass(how, function, part, op.out, row)
+
+    def _softmax_pass(
+        self, how: Softmax, function: Function, sums: FinishedSums, out: View, row: int
+    ) -> None:
+        settings = {"statistics": sums.slot}
+        if function is not Function.PROBABILITY:
+            settings |= {"start": int(sums.first), "finish": int(sums.last)}
+            self._pass(how, function, sums, settings, out, row, ())
+            return
+        settings["type"] = TYPES[self.writer.tensors[out.tensor].type]
+        ring = self.places.results(self.writer.element_bytes(out))
+        for part in self.finisher.chunks(sums, ring):
+            target = self.finisher.target(part.out, ring)
+            self._pass(how, function, part, settings, out, row, (target,))
+            self.writer.store(part.out, target)
+
+    def _pass(
+        self,
+        how: Softmax,
+        function: Function,
+        sums: FinishedSums,
+        settings: dict[str, int],
+        out: View,
+        row: int,
+        targets: tuple[LocalRows, ...],
+    ) -> None:
+        mask = mask_settings(how.mask, row, sums.out.col - out.col)
+        self.finisher.write(function, sums, targets, settings, mask=mask)

@@ -1,0 +1,186 @@
+"""Layer normalization of rows from memory, at once or while products go on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.encoding import Function
+from celosia.sw.ir.graph import Graph, LayerNorm, View
+from celosia.sw.ir.program import LocalRows, Space, Transform
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.finish import TYPES
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.writer import ProgramWriter
+
+__all__ = ["NormBlock", "Normalizer", "affine_name", "affine_row"]
+
+_RESULTS: Final = 3
+"""Results of so many transforms fit into their ring at once."""
+_PARAMETER_SHARE: Final = 16
+"""Tiles of columns take four rows each; a transform may take a quarter of the parameter memory."""
+
+
+def affine_name(op: LayerNorm) -> str:
+    """The constant that holds gamma and beta of all outputs, as TRANSFORM takes them."""
+    return f"{op.name}.affine"
+
+
+def affine_row(graph: Graph, op: LayerNorm, dim: int) -> NDArray[np.int32]:
+    """The value of that constant, one row: for each dim / 2 columns dim of gamma, dim of beta.
+
+    The first output's are in the first half of each dim, the second one's in the other half.
+    """
+    half = dim // 2
+    blocks = tiles(op.source.cols, half)
+    packed = np.zeros((blocks, 2, 2, half), np.int32)
+    for number, output in enumerate(op.outputs):
+        for kind, view in enumerate((output.gamma, output.beta)):
+            row = np.zeros(blocks * half, np.int32)
+            row[: view.cols] = graph.constants[view.tensor][view.slices][0]
+            packed[:, kind, number] = row.reshape(blocks, half)
+    return packed.reshape(1, -1)
+
+
+_STATISTICS_CYCLES: Final = 48
+"""From the last sum of a block of rows to its statistics, for each row: the sum is computed, then
+root and reciprocal."""
+_ISSUED_AHEAD: Final = 1024
+"""Cycles of products that are issued before the array comes to them."""
+_CHUNK_CYCLES: Final = 3072
+"""From one transform to the next: they share banks with everything else."""
+
+
+@dataclass(frozen=True)
+class NormBlock:
+    """Rows of a layer normalization."""
+
+    op: LayerNorm
+    row: int
+    rows: int
+    slot: int
+    """The first row's statistics."""
+
+    def part(self, view: View, col: int, cols: int) -> View:
+        """Some columns of these rows of the source or an output."""
+        return view.part(row=self.row, rows=self.rows, col=col, cols=cols)
+
+
+class Normalizer:
+    """Writes layer normalizations."""
+
+    def __init__(self, writer: ProgramWriter, places: Places):
+        self.writer = writer
+        self.places = places
+        self.dim = writer.config.dim
+
+    def block_rows(self, op: LayerNorm) -> int:
+        """Rows of a block: none of the memories that it needs limits them to fewer."""
+        return min(
+            self.places.block_rows,
+            self._tiles_that_fit(op, 1),
+            self.writer.config.statistics_rows // 2,
+        )
+
+    def from_memory(self, op: LayerNorm) -> None:
+        """All of `op`, a block of rows at a time; loaded once if whole rows fit, else twice."""
+        source = op.source
+        fit = self.places.sums.rows // self.writer.blocks(source)
+        most = min(fit or source.rows, self.block_rows(op))
+        for row, rows in even_cuts(source.rows, most):
+            block = NormBlock(op, row, rows, self.places.next_slots())
+            for col, cols in self._chunks(block):
+                self._count(block, col, cols)
+            for col, cols in self._chunks(block):
+                self._normalize(block, col, cols)
+
+    def defer(self, block: NormBlock) -> None:
+        """Normalize rows whose statistics are complete, between later steps.
+
+        What was deferred before is written first: statistics are those of two blocks at most.
+        """
+        self.writer.flush()
+        delay = block.rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
+        for number, (col, cols) in enumerate(self._chunks(block)):
+            results = tuple(block.part(output.out, col, cols) for output in block.op.outputs)
+            self.writer.defer(
+                results,
+                lambda col=col, cols=cols: self._normalize(block, col, cols),
+                delay=delay + number * _CHUNK_CYCLES,
+            )
+
+    def _chunks(self, block: NormBlock) -> Iterator[tuple[int, int]]:
+        """First column and columns of each transform."""
+        fit = self._tiles_that_fit(block.op, block.rows)
+        parameters = self.writer.config.parameter_rows // _PARAMETER_SHARE
+        most = self.dim * max(1, min(fit, parameters))
+        return even_cuts(block.op.source.cols, most, self.dim)
+
+    def _tiles_that_fit(self, op: LayerNorm, rows: int) -> int:
+        """Tiles of columns of `rows` rows of which several results fit into their rings."""
+        sizes = [self.writer.element_bytes(output.out) for output in op.outputs]
+        return min(self.places.results(size).rows // (_RESULTS * rows * size) for size in sizes)
+
+    def _source(self, block: NormBlock, col: int, cols: int) -> LocalRows:
+        """Where some columns of the rows stand."""
+        return self.writer.load(block.part(block.op.source, col, cols), self.places.sums)
+
+    def _count(self, block: NormBlock, col: int, cols: int) -> None:
+        """The moments of some columns."""
+        channels = block.op.source.cols
+        start, finish = int(col == 0), int(col + cols == channels)
+        self.writer.write(
+            Transform(
+                function=Function.MOMENTS,
+                source=self._source(block, col, cols),
+                cols=cols,
+                settings={"start": start, "finish": finish, "statistics": block.slot},
+                norm={"channels": channels},
+            )
+        )
+
+    def _normalize(self, block: NormBlock, col: int, cols: int) -> None:
+        """One transform, and its stores."""
+        writer, op = self.writer, block.op
+        source = self._source(block, col, cols)
+        outs = [block.part(output.out, col, cols) for output in op.outputs]
+        targets = [self._target(out) for out in outs]
+        norm = {
+            "parameter_row": writer.load_parameters(
+                self._affine(op, col, cols), self.places.parameters
+            ),
+            "channels": op.source.cols,
+            "shift": op.outputs[0].shift,
+        }
+        settings = {"statistics": block.slot, "type": self._type(outs[0])}
+        if len(outs) > 1:
+            norm |= {"two": 1, "type2": self._type(outs[1]), "shift2": op.outputs[1].shift}
+        writer.write(
+            Transform(
+                function=Function.LAYERNORM,
+                source=source,
+                cols=cols,
+                targets=tuple(targets),
+                settings=settings,
+                norm=norm,
+            )
+        )
+        for out, target in zip(outs, targets, strict=True):
+            writer.store(out, target)
+
+    def _affine(self, op: LayerNorm, col: int, cols: int) -> View:
+        """Gamma and beta of some columns, as TRANSFORM takes them."""
+        half = self.dim // 2
+        wide = 2 * self.dim
+        return View(affine_name(op), 0, col // half * wide, 1, tiles(cols, half) * wide)
+
+    def _target(self, out: View) -> LocalRows:
+        blocks = self.writer.blocks(out)
+        ring = self.places.results(self.writer.element_bytes(out))
+        first = ring.take(blocks * out.rows)
+        return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
+
+    def _type(self, out: View) -> int:
+        return TYPES[self.writer.tensors[out.tensor].type]

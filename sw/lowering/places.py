@@ -1,0 +1,106 @@
+"""Where the pieces of operators stand in the local memories.
+
+A scratchpad bank serves one access in a cycle, and rows of A take one in every cycle: so pieces of
+A alternate between two banks, and whoever wants one of these waits for the other's turn.  For four
+banks of R rows (or as many quarters):
+
+    bank 0: weights, R/2; results of bytes, R/2     (attention: keys, R)
+    bank 1: pieces of A, 3R/4; wide results, R/4    (attention: queries and numerators ...
+    bank 2: pieces of A, 3R/4; wide results, R/4    ... of every other block)
+    bank 3: sums, R/2; residuals, R/2               (attention: values, R/2; results, R/2)
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.program import Space
+from celosia.sw.lowering.rings import Ring
+
+__all__ = ["Places"]
+
+_BANKS: Final = 4
+_PIECE_TILES: Final = 4
+"""Tiles along K that a piece has at most."""
+_RING_PIECES: Final = 4
+"""Pieces of weights that a ring has at least."""
+_BLOCK_TILES: Final = 4
+"""Rows of a block, in tiles: weights then come in a quarter of the time in which they are used."""
+
+
+@dataclass(frozen=True)
+class AttentionPlaces:
+    """What attention needs, twice where blocks of rows alternate."""
+
+    keys: Ring
+    values: Ring
+    queries: tuple[Ring, Ring]
+    numerators: tuple[int, int]
+    """First scratchpad rows."""
+    numerator_rows: int
+    """How many there are of each."""
+    results: Ring
+
+
+class Places:
+    """The rings and regions of an accelerator's memories."""
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        rows = config.scratchpad_rows // _BANKS
+        half = rows // 2
+        first = [bank * rows for bank in range(_BANKS)]
+        scratchpad = Space.SCRATCHPAD
+        self.weights = Ring(scratchpad, (first[0], half))
+        self.bytes = Ring(scratchpad, (first[0] + half, half))
+        """Of results of one byte."""
+        quarter = rows // 4
+        pieces = rows - quarter
+        self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
+        self.wide = Ring(scratchpad, (first[1] + pieces, quarter), (first[2] + pieces, quarter))
+        """Of results of more than a byte."""
+        self.sums = Ring(scratchpad, (first[3], half))
+        """Of int16 sums on the way to their normalization."""
+        self.residuals = Ring(scratchpad, (first[3] + half, half))
+        self.parameters = Ring(Space.PARAMETERS, (0, config.parameter_rows))
+        self.accumulator_half = config.accumulator_rows // 2
+        self.halves = Ring(
+            Space.ACCUMULATOR,
+            (0, self.accumulator_half),
+            (self.accumulator_half, self.accumulator_half),
+        )
+        """Of sums: while one half is worked on, the other one is drained."""
+        self._slots = 0
+        self.attention = AttentionPlaces(
+            keys=Ring(scratchpad, (first[0], rows)),
+            values=Ring(scratchpad, (first[3], half)),
+            queries=(
+                Ring(scratchpad, (first[1] + half, half)),
+                Ring(scratchpad, (first[2] + half, half)),
+            ),
+            numerators=(first[1], first[2]),
+            numerator_rows=half,
+            results=Ring(scratchpad, (first[3] + half, half)),
+        )
+
+    @property
+    def piece_tiles(self) -> int:
+        """Tiles along K of a piece."""
+        config = self.config
+        tile_rows = config.dim * config.max_blocks
+        fit = self.weights.rows // (_RING_PIECES * tile_rows)
+        return max(1, min(_PIECE_TILES, config.max_blocks, fit))
+
+    @property
+    def block_rows(self) -> int:
+        """Rows that stream through a tile of weights, where there are as many."""
+        return _BLOCK_TILES * self.config.dim
+
+    def results(self, element_bytes: int) -> Ring:
+        """Where results of elements of this size go on their way to memory."""
+        return self.bytes if element_bytes == 1 else self.wide
+
+    def next_slots(self) -> int:
+        """The first slot of the half of the statistics whose turn it is."""
+        self._slots ^= self.config.statistics_rows // 2
+        return self._slots

@@ -1,0 +1,155 @@
+"""Blocks of products: rows of A stream through the tiles of W, piece by piece."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from celosia.sw.ir.graph import View
+from celosia.sw.ir.program import LocalRows, Multiply
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.writer import ProgramWriter
+
+__all__ = ["LocalRowsOfA", "MemoryRowsOfA", "ProductBlock", "RowsOfA", "multiply"]
+
+
+class RowsOfA(Protocol):
+    """The rows of A of a block: tile k has columns ``k*dim`` and on."""
+
+    @property
+    def unsigned(self) -> bool:
+        """Elements are uint8."""
+        ...
+
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on in the scratchpad; they are there when the next step begins."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalRowsOfA:
+    """Rows that are in the scratchpad already."""
+
+    rows: LocalRows
+    unsigned: bool
+
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on."""
+        return self.rows.block(k, count)
+
+
+class MemoryRowsOfA:
+    """Rows that are loaded, piece by piece."""
+
+    def __init__(self, writer: ProgramWriter, view: View, ring: Ring):
+        self.unsigned = writer.tensors[view.tensor].type == "uint8"
+        self._writer = writer
+        self._view = view
+        self._ring = ring
+
+    def piece(self, k: int, count: int) -> LocalRows:
+        """Tiles `k` and on."""
+        dim = self._writer.config.dim
+        cols = min(count * dim, self._view.cols - k * dim)
+        return self._writer.load(self._view.part(col=k * dim, cols=cols), self._ring)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductBlock:
+    """``C = A @ W`` for some rows, and for the columns of some tiles of W."""
+
+    a: RowsOfA
+    w: View
+    """As it stands in memory; all of K, and the columns of this block."""
+    w_transposed: bool
+    weights: Ring
+    c: LocalRows
+    """In the accumulator, a block for each tile of columns."""
+    piece_tiles: int
+    """Tiles along K that are loaded at once."""
+    accumulate: bool = False
+    """Add to what is in C."""
+
+    @property
+    def depth(self) -> int:
+        """Columns of A."""
+        return self.w.cols if self.w_transposed else self.w.rows
+
+    @property
+    def cols(self) -> int:
+        """Columns of C."""
+        return self.w.rows if self.w_transposed else self.w.cols
+
+    def piece(self, k: int, depth: int, col: int, cols: int) -> View:
+        """Part of W in memory."""
+        if self.w_transposed:
+            return self.w.part(row=col, rows=cols, col=k, cols=depth)
+        return self.w.part(row=k, rows=depth, col=col, cols=cols)
+
+
+def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
+    """Write the products of `block`; now and then, also some of what was deferred.
+
+    Two pieces of A are used by turns, with every tile of columns: as they are in different banks,
+    nobody who wants one of these waits for long.
+    """
+    dim = writer.config.dim
+    for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
+        for j, columns in _cuts(tiles(block.cols, dim), writer.config.max_blocks):
+            pieces = [
+                _load_pieces(writer, block, (k + first, k_tiles), (j, columns))
+                for first, k_tiles in even_cuts(count, tiles(count, 2))
+            ]
+            for tile in range(columns):
+                for piece in pieces:
+                    for op in _products(writer, block, piece, (j, tile)):
+                        writer.write(op)
+            writer.trickle()
+
+
+def _cuts(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of `count` tiles, all but the last one of `most`."""
+    for start in range(0, count, most):
+        yield start, min(most, count - start)
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """A piece of A and the piece of W that it meets, from tile `k` along K on."""
+
+    k: int
+    a: LocalRows
+    w: LocalRows
+
+
+def _load_pieces(
+    writer: ProgramWriter, block: ProductBlock, along: tuple[int, int], across: tuple[int, int]
+) -> _Pieces:
+    """Pieces of these tiles (first and count) along K and across the columns of W."""
+    dim = writer.config.dim
+    (k, k_tiles), (j, columns) = along, across
+    depth = min(k_tiles * dim, block.depth - k * dim)
+    cols = min(columns * dim, block.cols - j * dim)
+    a = block.a.piece(k, k_tiles)
+    return _Pieces(k, a, writer.load(block.piece(k * dim, depth, j * dim, cols), block.weights))
+
+
+def _products(
+    writer: ProgramWriter, block: ProductBlock, pieces: _Pieces, column: tuple[int, int]
+) -> Iterator[Multiply]:
+    """The products for one tile of columns: the first one of the piece, and which in it."""
+    dim = writer.config.dim
+    first, tile = column
+    for k in range(pieces.a.blocks):
+        across, down = (k, tile) if block.w_transposed else (tile, k)
+        yield Multiply(
+            a=pieces.a.row + k * pieces.a.pitch,
+            w=pieces.w.row + across * pieces.w.pitch + down * dim,
+            c=block.c.row + (first + tile) * block.c.pitch,
+            rows=block.c.rows,
+            depth=min(dim, block.depth - (pieces.k + k) * dim),
+            cols=min(dim, block.cols - (first + tile) * dim),
+            accumulate=block.accumulate or pieces.k + k > 0,
+            a_unsigned=block.a.unsigned,
+            w_transposed=block.w_transposed,
+        )

@@ -1,0 +1,304 @@
+"""Collects the operations of a program, and puts loads where they hide.
+
+Operators write what they compute, in order; what they need from memory they ask for just before,
+and get its local rows.  `ProgramWriter.finish` then moves each load as far ahead as its rows, its
+data and the queues allow.  Hazards are the hardware's business: whatever order of operations on
+local rows is written here is the order that it keeps.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.program import (
+    Load,
+    LoadParameters,
+    LocalRows,
+    Multiply,
+    Op,
+    Space,
+    Store,
+    Transform,
+)
+from celosia.sw.lowering.rings import Ring
+
+__all__ = ["ProgramWriter", "Written"]
+
+MAX_LEAD: Final = 8192
+"""Cycles of products that a load is issued before its first use, at most."""
+SETTLING: Final = 4096
+"""Cycles of products after a store before its data are loaded, if they can wait: whatever waits at
+the head of the queue of loads holds up those behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An operation, and the operator of the graph that it belongs to."""
+
+    op: Op
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class _PlacedLoad:
+    load: Load | LoadParameters
+    operator: str
+    need: int
+    """The step that needs it."""
+    free: int
+    """The last step that uses its rows before; or -1."""
+    stored: int = -1
+    """The last step that stores what it reads; or -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """Something that may be written later."""
+
+    results: tuple[View, ...]
+    write: Callable[[], None]
+    clock: int
+    """Not before this time, unless it must be."""
+
+
+class ProgramWriter:
+    """A program in the making.  Steps are its operations but the loads, counted from 0."""
+
+    def __init__(self, config: AcceleratorConfig, tensors: Mapping[str, Tensor]):
+        self.config = config
+        self.tensors = tensors
+        self.operator = ""
+        """The operator that is being written."""
+        rows = {
+            Space.SCRATCHPAD: config.scratchpad_rows,
+            Space.ACCUMULATOR: config.accumulator_rows,
+            Space.PARAMETERS: config.parameter_rows,
+        }
+        self._last_use = {space: np.full(count, -1, np.int64) for space, count in rows.items()}
+        self._owner = {space: np.zeros(count, np.int64) for space, count in rows.items()}
+        self._serial = 0
+        self._pieces: dict[tuple[View, int], tuple[int, LocalRows]] = {}
+        """By view and pitch: the latest load of a piece."""
+        self._steps: list[Written] = []
+        self._loads: list[_PlacedLoad] = []
+        self._stored: dict[str, list[tuple[View, int]]] = {}
+        self._pending: deque[_Pending] = deque()
+        self.clock = 0
+        """Cycles of products so far."""
+
+    # What operators write.
+
+    def element_bytes(self, view: View) -> int:
+        """Size of an element of the view's tensor."""
+        return np.dtype(self.tensors[view.tensor].type).itemsize
+
+    def blocks(self, view: View, space: Space = Space.SCRATCHPAD) -> int:
+        """Local rows that a row of `view` takes."""
+        row_bytes = self.config.dim * (1 if space is Space.SCRATCHPAD else ACC_BYTES)
+        return -(-view.cols * self.element_bytes(view) // row_bytes)
+
+    def load(self, view: View, ring: Ring) -> LocalRows:
+        """Rows of `ring` that hold `view`; they are loaded unless they still do.
+
+        A row of the tensor becomes a row in each of the piece's blocks.
+        """
+        key = view, id(ring)
+        serial, rows = self._pieces.get(key, (0, None))
+        if rows is not None and self._owned(rows, serial):
+            return rows
+        blocks = self.blocks(view, ring.space)
+        rows = LocalRows(ring.space, ring.take(blocks * view.rows), view.rows, blocks, view.rows)
+        self._pieces[key] = self._take(rows), rows
+        self._load(view, rows)
+        return rows
+
+    def load_parameters(self, view: View, ring: Ring) -> int:
+        """The first parameter row of those that hold `view`, a row of 32-bit elements."""
+        count = -(-view.cols // self.config.dim)
+        rows = LocalRows(Space.PARAMETERS, ring.take(count), count, 1, count)
+        free = self._free(rows)
+        self._take(rows)
+        self._place(LoadParameters(view, rows), free)
+        return rows.row
+
+    def write(self, op: Multiply | Transform | Store) -> None:
+        """The next step."""
+        step = len(self._steps)
+        for space, first, end in _uses(op, self.config.dim):
+            self._last_use[space][first:end] = step
+        for rows in _results(op):
+            self._take(rows)
+        if isinstance(op, Store):
+            self._stored.setdefault(op.view.tensor, []).append((op.view, step))
+        self._steps.append(Written(op, self.operator))
+        self.clock += _cycles(op)
+
+    def store(self, view: View, source: LocalRows) -> None:
+        """Move scratchpad rows to memory, as many blocks at once as a command can."""
+        for part, rows in self._parts(view, source):
+            self.write(Store(part, rows))
+
+    # What may be written later.
+
+    def defer(self, results: tuple[View, ...], write: Callable[[], None], delay: int) -> None:
+        """Let `write` be called between later steps; it stores `results`.
+
+        It is not before `delay` cycles of products are over, unless somebody needs the results.
+        """
+        operator = self.operator
+
+        def write_as_then() -> None:
+            now, self.operator = self.operator, operator
+            write()
+            self.operator = now
+
+        self._pending.append(_Pending(results, write_as_then, self.clock + delay))
+
+    def trickle(self) -> None:
+        """Write the first of what was deferred, if its time has come."""
+        if self._pending and self._pending[0].clock <= self.clock:
+            self._pending.popleft().write()
+
+    def flush(self) -> None:
+        """Write all that was deferred."""
+        while self._pending:
+            self._pending.popleft().write()
+
+    # The end.
+
+    def finish(self) -> tuple[Written, ...]:
+        """All operations in program order."""
+        self.flush()
+        return tuple(self._interleaved())
+
+    def _interleaved(self) -> Iterator[Written]:
+        """Steps and loads: each load as early as its rows, its data and the queues allow.
+
+        Not too early, though: the queues run in order, and a load that waits holds up those behind.
+        A few loads may overtake others that are not ready.
+        """
+        lookahead = max(1, self.config.load_queue * 3 // 4)
+        times = np.cumsum([0] + [_cycles(step.op) for step in self._steps])
+        stores = np.cumsum([0] + [isinstance(step.op, Store) for step in self._steps])
+        waiting = deque(self._loads)
+        ahead: list[int] = []
+        """When the loads that were issued early are needed."""
+        for number, step in enumerate(self._steps):
+            ahead = [need for need in ahead if need > number]
+            while waiting and waiting[0].need <= number:
+                yield self._issued(waiting.popleft(), number, stores)
+            window = [waiting.popleft() for _ in range(min(lookahead, len(waiting)))]
+            kept = []
+            for placed in window:
+                if len(ahead) < lookahead and _is_ready(placed, number, times):
+                    yield self._issued(placed, number, stores)
+                    ahead.append(placed.need)
+                else:
+                    kept.append(placed)
+            waiting.extendleft(reversed(kept))
+            yield step
+
+    @staticmethod
+    def _issued(placed: _PlacedLoad, step: int, stores: np.ndarray) -> Written:
+        """The load, with the number of stores that it comes after."""
+        assert max(placed.free, placed.stored) < step, f"{placed.load}: needed before it can be"
+        load = placed.load
+        if isinstance(load, Load) and placed.stored >= 0:
+            load = replace(load, after=int(stores[placed.stored + 1]))
+        return Written(load, placed.operator)
+
+    # Rows, and who has them.
+
+    def _owned(self, rows: LocalRows, serial: int) -> bool:
+        return bool((self._owner[rows.space][rows.row : rows.end] == serial).all())
+
+    def _take(self, rows: LocalRows) -> int:
+        self._serial += 1
+        self._owner[rows.space][rows.row : rows.end] = self._serial
+        return self._serial
+
+    def _free(self, rows: LocalRows) -> int:
+        return int(self._last_use[rows.space][rows.row : rows.end].max())
+
+    def _load(self, view: View, rows: LocalRows) -> None:
+        self._write_results_of(view)
+        stored, free = self._step_that_stored(view), self._free(rows)
+        for part, to in self._parts(view, rows):
+            self._place(Load(part, to), free, stored)
+
+    def _place(self, load: Load | LoadParameters, free: int, stored: int = -1) -> None:
+        need = len(self._steps)
+        self._loads.append(_PlacedLoad(load, self.operator, need, free, stored))
+
+    def _parts(self, view: View, rows: LocalRows) -> Iterator[tuple[View, LocalRows]]:
+        """What one command can move, piece by piece."""
+        config, size = self.config, self.element_bytes(view)
+        scratchpad = rows.space is Space.SCRATCHPAD
+        most = config.max_blocks if scratchpad else config.max_accumulator_blocks
+        cols = config.dim * (1 if scratchpad else ACC_BYTES) // size
+        for block in range(0, rows.blocks, most):
+            count = min(most, rows.blocks - block)
+            width = min(count * cols, view.cols - block * cols)
+            yield view.part(col=block * cols, cols=width), rows.block(block, count)
+
+    # What is in memory.
+
+    def _write_results_of(self, view: View) -> None:
+        """Write what was deferred up to the last that stores elements of `view`."""
+        last = max(
+            (
+                number
+                for number, pending in enumerate(self._pending, 1)
+                if any(view.meets(result) for result in pending.results)
+            ),
+            default=0,
+        )
+        for _ in range(last):
+            self._pending.popleft().write()
+
+    def _step_that_stored(self, view: View) -> int:
+        """The last step that stores elements of `view`, or -1."""
+        stored = self._stored.get(view.tensor, ())
+        return max((step for other, step in stored if view.meets(other)), default=-1)
+
+
+def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
+    """Whether a load that is not needed by `step` yet may come before it."""
+    if max(placed.free, placed.stored) >= step or times[placed.need] > times[step] + MAX_LEAD:
+        return False
+    return placed.stored < 0 or times[step] >= times[placed.stored] + SETTLING
+
+
+def _cycles(op: Op) -> int:
+    """About how long the array works on it."""
+    return op.rows if isinstance(op, Multiply) else 0
+
+
+def _results(op: Op) -> Iterator[LocalRows]:
+    match op:
+        case Transform():
+            yield from op.targets
+        case _:
+            pass
+
+
+def _uses(op: Multiply | Transform | Store, dim: int) -> Iterator[tuple[Space, int, int]]:
+    """Memory, first row and row behind the last of each range that `op` reads or writes."""
+    match op:
+        case Multiply():
+            yield Space.SCRATCHPAD, op.a, op.a + op.rows
+            yield Space.SCRATCHPAD, op.w, op.w + (op.cols if op.w_transposed else op.depth)
+            yield Space.ACCUMULATOR, op.c, op.c + op.rows
+        case Transform():
+            for rows in (op.source, *op.targets, op.residual):
+                if rows is not None:
+                    yield rows.space, rows.row, rows.end
+            for first, count in op.parameter_rows(dim):
+                yield Space.PARAMETERS, first, first + count
+        case Store():
+            yield op.source.space, op.source.row, op.source.end

@@ -1,0 +1,172 @@
+"""A program to commands.
+
+Assumes operations whose rows exist and addresses of all tensors that are in memory.  Guarantees
+commands that do just that: configuration is written where it changes, and a load waits for the
+stores that it names.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import numpy as np
+
+from celosia.isa import encoding
+from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Command, Instruction
+from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.program import (
+    Load,
+    LoadParameters,
+    LocalRows,
+    Multiply,
+    Op,
+    Space,
+    Store,
+    Transform,
+)
+
+__all__ = ["lower_program"]
+
+_LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
+
+
+def lower_program(
+    ops: Iterable[Op],
+    config: AcceleratorConfig,
+    tensors: Mapping[str, Tensor],
+    addresses: Mapping[str, int],
+) -> Iterator[tuple[Command, ...]]:
+    """The commands that a program begins with, then those of each of `ops`, in order."""
+    lowering = _Lowering(config, tensors, addresses)
+    yield tuple(lowering.begin())
+    for op in ops:
+        yield tuple(lowering.commands(op))
+
+
+class _Lowering:
+    """The configuration that the commands so far leave behind."""
+
+    def __init__(
+        self,
+        config: AcceleratorConfig,
+        tensors: Mapping[str, Tensor],
+        addresses: Mapping[str, int],
+    ):
+        self.dim = config.dim
+        self.tensors = tensors
+        self.addresses = addresses
+        self.state: dict[Instruction, Command] = {}
+        self.load_sets: dict[tuple[int, int], int] = {}
+        """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
+        self.awaited = 0
+        """Stores that loads wait for."""
+
+    def begin(self) -> Iterator[Command]:
+        """All counters of tokens are 0, and every store adds to one of them."""
+        yield encoding.FENCE.encode()
+        yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
+
+    def commands(self, op: Op) -> Iterator[Command]:
+        match op:
+            case Load():
+                yield from self._load(op)
+            case LoadParameters():
+                yield encoding.MVIN_PARAM.encode(
+                    dram=self._address(op.view), row=op.to.row, count=op.view.cols
+                )
+            case Multiply():
+                yield from self._multiply(op)
+            case Transform():
+                yield from self._transform(op)
+            case Store():
+                yield from self._store(op)
+
+    def _configure(self, instruction: Instruction, **values: int) -> Iterator[Command]:
+        """A command of `instruction`, unless that is how things are."""
+        command = instruction.encode(**values)
+        if self.state.get(instruction) != command:
+            self.state[instruction] = command
+            yield command
+
+    def _load(self, op: Load) -> Iterator[Command]:
+        if op.after > self.awaited:
+            self.awaited = op.after
+            yield from self._configure(encoding.CONFIG_TOKEN, signal=1, wait=1, count=op.after)
+        key = self._stride(op.view), op.to.pitch
+        number = self.load_sets.pop(key, None)
+        if number is None:
+            full = len(self.load_sets) == len(_LOADS)
+            number = self.load_sets.pop(next(iter(self.load_sets))) if full else len(self.load_sets)
+            yield encoding.CONFIG_LD.encode(set=number, stride=key[0], block_stride=key[1])
+        self.load_sets[key] = number
+        yield _LOADS[number].encode(
+            dram=self._address(op.view),
+            local=_local(op.to),
+            local_cols=self._elements(op.view, op.to),
+            local_rows=op.to.rows,
+        )
+
+    def _multiply(self, op: Multiply) -> Iterator[Command]:
+        yield from self._configure(
+            encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
+        )
+        c = LocalAddress(row=op.c, accumulator=True, accumulate=op.accumulate)
+        yield encoding.PRELOAD.encode(
+            b=op.w, b_cols=op.cols, b_rows=op.depth, c=c.encode(), c_cols=op.cols, c_rows=op.rows
+        )
+        yield encoding.COMPUTE_PRELOADED.encode(a=op.a, a_cols=op.depth, a_rows=op.rows, d=GARBAGE)
+
+    def _transform(self, op: Transform) -> Iterator[Command]:
+        yield from self._configure(encoding.CONFIG_TRANSFORM, function=op.function, **op.settings)
+        first, second, *_ = *op.targets, None, None
+        rows = {"source_stride": op.source.pitch, **op.parameters}
+        if first is not None:
+            rows["target_stride"] = first.pitch
+        if op.residual is not None:
+            rows |= {"residual": op.residual.row, "residual_stride": op.residual.pitch}
+        yield from self._configure(encoding.CONFIG_ROWS, **rows)
+        if op.norm is not None:
+            pitch = {} if second is None else {"target2_stride": second.pitch}
+            yield from self._configure(encoding.CONFIG_NORM, **op.norm, **pitch)
+        if op.mask is not None:
+            yield from self._configure(encoding.CONFIG_MASK, **op.mask)
+        yield encoding.TRANSFORM.encode(
+            target=first.row if first else 0,
+            target2=second.row if second else 0,
+            local=_local(op.source),
+            local_cols=op.cols,
+            local_rows=op.source.rows,
+        )
+
+    def _store(self, op: Store) -> Iterator[Command]:
+        yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch)
+        yield from self._configure(encoding.CONFIG_ST, stride=self._stride(op.view))
+        yield encoding.MVOUT.encode(
+            dram=self._address(op.view),
+            local=_local(op.source, full=True),
+            local_cols=self._elements(op.view, op.source),
+            local_rows=op.source.rows,
+        )
+
+    # Tensors in memory.
+
+    def _bytes(self, view: View) -> int:
+        return np.dtype(self.tensors[view.tensor].type).itemsize
+
+    def _stride(self, view: View) -> int:
+        """Bytes from one row to the next."""
+        return self.tensors[view.tensor].cols * self._bytes(view)
+
+    def _address(self, view: View) -> int:
+        start = self.addresses[view.tensor]
+        return start + view.row * self._stride(view) + view.col * self._bytes(view)
+
+    def _elements(self, view: View, rows: LocalRows) -> int:
+        """Columns as the local memory counts them: bytes, or int32."""
+        return view.cols * (self._bytes(view) if rows.space is Space.SCRATCHPAD else 1)
+
+
+def _local(rows: LocalRows, *, full: bool = False) -> int:
+    accumulator = rows.space is Space.ACCUMULATOR
+    return LocalAddress(row=rows.row, accumulator=accumulator, full=full and accumulator).encode()
