@@ -179,7 +179,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    passes = (_HERE / f"{name}.py" for name in ("build", "memories", "roll", "simulated", "sink"))
+    names = ("build", "gate", "memories", "roll", "simulated", "sink")
+    passes = (_HERE / f"{name}.py" for name in names)
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:
         yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
