@@ -73,7 +73,7 @@ class AttentionWriter:
 
     def write(self, heads: Sequence[Head]) -> None:
         """All of `heads`, one after the other."""
-        self.writer.flush()
+        self.writer.agenda.write_all()
         waiting: _Unit | None = None
         for unit in self._units(heads):
             if not self._fits(unit):

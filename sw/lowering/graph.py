@@ -80,7 +80,7 @@ def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
                 writer.operator = op.name
                 linear.write(op, norm, last=(norm or op) is graph.ops[-1])
             case LayerNorm():
-                writer.flush()
+                writer.agenda.write_all()
                 writer.operator = group.name
                 linear.normalizer.from_memory(group)
     return LoweredGraph(graph, writer.finish(), frozenset(on_chip))

@@ -146,7 +146,7 @@ class LinearWriter:
 
     def _write_softmax(self, op: MatMul | Transform, how: Softmax) -> None:
         """Softmax by three passes; over scores that are in the accumulator, if all of a row fit."""
-        self.writer.flush()
+        self.writer.agenda.write_all()
         blocks, half = tiles(op.out.cols, self.dim), self.places.accumulator_half
         most = min(
             self.places.block_rows,

@@ -101,6 +101,7 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
     nobody who wants one of these waits for long.
     """
     dim = writer.config.dim
+    writer.agenda.write_drains(block.c)
     for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
         for j, columns in _cuts(tiles(block.cols, dim), writer.config.max_blocks):
             pieces = [
