@@ -1,6 +1,6 @@
 """The array with everything that its operands pass on the way from the scratchpad."""
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -83,23 +83,28 @@ class ArrayPath(wiring.Component):
             self.d_valid.eq(row.d_valid),
         ]
         m.d.comb += [out.eq(row_sum) for out, row_sum in zip(self.sums, mesh.sums, strict=True)]
-        # A row that is masked out entirely costs the simulator one branch.
+        # A row that is masked out entirely, or not at all, costs the simulator one branch.
         with m.If(weight.shift):
             m.d.comb += transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask))
         with m.If(row.d_valid):
             m.d.comb += self.d.as_value().eq(_masked(self.operands, row.d_mask))
-        with m.If(weight.mask != 0):
-            source = Mux(weight.from_transposer, transposer.o, self.weights)
-            for lane in range(self.config.dim):
-                element = source.word_select(lane, 8)
-                m.d.comb += mesh.weights[lane].eq(Mux(weight.mask[lane], element, 0))
-        with m.If(row.mask != 0):
-            source = Mux(row.from_transposer, transposer.o, self.operands)
-            for lane in range(self.config.dim):
-                element = source.word_select(lane, 8)
-                sign = element[7] & ~row.is_unsigned
-                m.d.comb += mesh.a[lane].eq(Mux(row.mask[lane], Cat(element, sign), 0))
+        self._enter(m, mesh.weights, weight, self.weights, transposer.o)
+        self._enter(m, mesh.a, row, self.operands, transposer.o)
+        m.d.comb += mesh.a_unsigned.eq(row.is_unsigned)
         return m
+
+    def _enter(
+        self, m: Module, target: data.View, control: data.View, read: data.View, column: data.View
+    ) -> None:
+        """Elements for the array: of the row that was read, or of the transposer's column."""
+        source, entering = Signal.like(read.as_value()), target.as_value()
+        with m.If(control.mask != 0):
+            m.d.comb += source.eq(read)
+            with m.If(control.from_transposer):
+                m.d.comb += source.eq(column)
+            m.d.comb += entering.eq(source)
+            with m.If(~control.mask.all()):
+                m.d.comb += entering.eq(_masked(source, control.mask))
 
     def _delayed(self, m: Module, control: data.View, layout: data.Layout, name: str) -> data.View:
         """`control` at the time of its row."""
