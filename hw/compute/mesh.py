@@ -7,6 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.delay import delay, tapped_delay
+from celosia.hw.lib.fields import CHUNK_BITS, chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
@@ -17,8 +18,6 @@ ACTIVATION = signed(9)
 WEIGHT = signed(8)
 
 ELEMENT_BITS = 8
-CHUNK_BITS = 64
-"""Registers of at most that many bits simulate fast."""
 
 
 def mesh_latency(config: AcceleratorConfig) -> int:
@@ -110,14 +109,10 @@ class Mesh(wiring.Component):
     def _shadow(self, m: Module, row: int, enable: Value) -> list[Value]:
         """The shadow weights of a row."""
         weights = self.weights.as_value()
-        elements: list[Value] = []
-        for low in range(0, len(weights), CHUNK_BITS):
-            chunk = weights[low : low + CHUNK_BITS]
-            kept = Signal.like(chunk, name=f"shadow_{row}_{low // CHUNK_BITS}", reset_less=True)
-            with m.If(enable):
-                m.d.sync += kept.eq(chunk)
-            elements += [kept.word_select(at, 8) for at in range(len(chunk) // ELEMENT_BITS)]
-        return elements
+        kept = Cat(chunk_registers(weights, f"shadow_{row}"))
+        with m.If(enable):
+            m.d.sync += kept.eq(weights)
+        return [kept.word_select(col, ELEMENT_BITS) for col in range(self.config.dim)]
 
     def _cell(
         self, m: Module, name: str, activation: Value, above: Value, shadow: Value, swap: Value
