@@ -179,7 +179,9 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    passes = (_HERE / f"{name}.py" for name in ("build", "memories", "roll", "simulated", "sink"))
+    passes = (
+        _HERE / f"{name}.py" for name in ("build", "memories", "parts", "roll", "simulated", "sink")
+    )
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:
         yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
