@@ -1,5 +1,7 @@
 """The array with everything that its operands pass on the way from the scratchpad."""
 
+from typing import Any
+
 from amaranth import Cat, Module, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -70,8 +72,8 @@ class ArrayPath(wiring.Component):
         m = Module()
         m.submodules.mesh = mesh = Mesh(self.config)
         m.submodules.transposer = transposer = Transposer(self.config)
-        weight = self._delayed(m, self.weight_control, WeightControl(self.config), "weight")
-        row = self._delayed(m, self.row_control, RowControl(self.config), "row")
+        weight = self._delayed(m, self.weight_control, "weight")
+        row = self._delayed(m, self.row_control, "row")
 
         left = Signal()  # Direction of the transposer before this cycle.
         m.d.comb += transposer.left.eq(left ^ (weight.turn | row.turn))
@@ -88,8 +90,11 @@ class ArrayPath(wiring.Component):
             m.d.comb += transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask))
         with m.If(row.d_valid):
             m.d.comb += self.d.as_value().eq(_masked(self.operands, row.d_mask))
-        self._enter(m, mesh.weights, weight, self.weights, transposer.o)
-        self._enter(m, mesh.a, row, self.operands, transposer.o)
+        column = Signal.like(transposer.o)
+        with m.If(weight.from_transposer | row.from_transposer):
+            m.d.comb += column.eq(transposer.o)
+        self._enter(m, mesh.weights, weight, self.weights, column)
+        self._enter(m, mesh.a, row, self.operands, column)
         m.d.comb += mesh.a_unsigned.eq(row.is_unsigned)
         return m
 
@@ -106,9 +111,14 @@ class ArrayPath(wiring.Component):
             with m.If(~control.mask.all()):
                 m.d.comb += entering.eq(_masked(source, control.mask))
 
-    def _delayed(self, m: Module, control: data.View, layout: data.Layout, name: str) -> data.View:
-        """`control` at the time of its row."""
-        return layout(delay(m, control.as_value(), LOCAL_READ_LATENCY, name=name))
+    def _delayed(self, m: Module, control: data.View, name: str) -> data.View:
+        """`control` at the time of its row, a register for each field."""
+        layout: Any = control.shape()
+        fields = [
+            delay(m, Value.cast(control[field]), LOCAL_READ_LATENCY, name=f"{name}_{field}")
+            for field in layout.members
+        ]
+        return layout(Cat(fields))
 
 
 def _masked(row: Value | data.View, mask: Value) -> Value:
