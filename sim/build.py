@@ -182,7 +182,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
     passes = (
-        _HERE / f"{name}.py" for name in ("build", "memories", "parts", "roll", "simulated", "sink")
+        _HERE / f"{name}.py"
+        for name in ("build", "memories", "narrow", "parts", "roll", "simulated", "sink")
     )
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:

@@ -11,6 +11,7 @@ instructions.
 import re
 
 from celosia.sim.memories import write_in_place
+from celosia.sim.narrow import narrow_sums
 from celosia.sim.parts import join_parts
 from celosia.sim.roll import roll_cells
 from celosia.sim.sink import sink_logic
@@ -29,7 +30,8 @@ _CLOCKED = re.compile(r"@\(posedge (\S+) ?\)")
 
 def simulated_verilog(verilog: str) -> str:
     """`verilog`, as `celosia.sim.verilog` writes it, for a model that nobody looks into."""
-    text = sink_logic(write_in_place(roll_cells(join_parts(verilog))))
+    rolled = write_in_place(roll_cells(join_parts(verilog)))
+    text = sink_logic(narrow_sums(rolled))
     text = _ASSERTED.sub(r"\1if (!\2) begin\n\1  \3\n\1  assert (1'h0);\n\1end\n", text)
     modules = re.split(f"(?<={_MODULE_END})", _CLOCKED.sub(r"@(edge \1 )", text))
     return "".join(map(_extend_signs, modules))
