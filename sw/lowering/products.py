@@ -7,7 +7,7 @@ from typing import Protocol
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Multiply
 from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.rings import RING_SHARES, Ring
 from celosia.sw.lowering.writer import ProgramWriter
 
 __all__ = ["LocalRowsOfA", "MemoryRowsOfA", "ProductBlock", "RowsOfA", "multiply"]
@@ -95,7 +95,7 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
     """
     dim = writer.config.dim
     for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
-        for j, columns in _cuts(tiles(block.cols, dim), writer.config.max_blocks):
+        for j, columns in _cuts(tiles(block.cols, dim), _columns_at_once(writer, block)):
             pieces = [
                 _load_pieces(writer, block, (k + first, k_tiles), (j, columns))
                 for first, k_tiles in even_cuts(count, tiles(count, 2))
@@ -105,6 +105,12 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
                     for op in _products(writer, block, piece, (j, tile)):
                         writer.write(op)
             writer.trickle()
+
+
+def _columns_at_once(writer: ProgramWriter, block: ProductBlock) -> int:
+    """Tiles of columns that a command moves, and of which two pieces of W stay in their ring."""
+    rows = RING_SHARES * block.piece_tiles * writer.config.dim
+    return max(1, min(writer.config.max_blocks, block.weights.rows // rows))
 
 
 def _cuts(count: int, most: int) -> Iterator[tuple[int, int]]:
