@@ -96,6 +96,34 @@ class _Rows:
             raise ValueError(f"rows {first}..{end - 1} are not in 0..{len(self.maker) - 1}")
 
 
+@dataclass(frozen=True)
+class _Corner:
+    """The first element of a tile of A or W in memory: where it is along K, and across."""
+
+    tensor: str
+    depth: int
+    across: int
+
+    def moved(self, depth: int) -> "_Corner":
+        """The tile behind it along K."""
+        return _Corner(self.tensor, self.depth + depth, self.across)
+
+    @staticmethod
+    def of_a(op: Multiply, a: Op, dim: int) -> "_Corner | None":
+        """None if A comes from a transform."""
+        if not isinstance(a, Load):
+            return None
+        block, row = divmod(op.a - a.to.row, a.to.pitch)
+        return _Corner(a.view.tensor, a.view.col + block * dim, a.view.row + row)
+
+    @staticmethod
+    def of_w(op: Multiply, w: Load, dim: int) -> "_Corner":
+        block, row = divmod(op.w - w.to.row, w.to.pitch)
+        row, col = w.view.row + row, w.view.col + block * dim
+        depth, across = (col, row) if op.w_transposed else (row, col)
+        return _Corner(w.view.tensor, depth, across)
+
+
 class _Slots:
     """How far the statistics of each row are."""
 
@@ -146,6 +174,8 @@ class _Checker:
         """Of each element the number of its store, from 1 on; 0: none so far."""
         self.stores = 0
         self.number = 0
+        self.corners: dict[int, tuple[_Corner | None, _Corner]] = {}
+        """By first row of sums: what the last product there was of."""
 
     def take(self, op: Op) -> None:
         self.number += 1
@@ -202,28 +232,18 @@ class _Checker:
                 raise ValueError(f"{made}: is no operand of a product")
         if not isinstance(w, Load):
             raise ValueError(f"its weights are not loaded: {w}")
-        if isinstance(a.op, Load):
-            self._check_depth(op, a.op, w)
+        here = _Corner.of_a(op, a.op, self.dim), _Corner.of_w(op, w, self.dim)
         if op.accumulate:
             before = sums.read(op.c, op.c + op.rows).op
-            if not isinstance(before, Multiply) or (before.c, before.rows, before.cols) != (
-                op.c,
-                op.rows,
-                op.cols,
-            ):
+            if not isinstance(before, Multiply):
+                raise ValueError(f"does not go on with a product: {before}")
+            if (before.c, before.rows, before.cols) != (op.c, op.rows, op.cols):
                 raise ValueError(f"does not go on with the sums in its rows: {before}")
+            for corner, last in zip(here, self.corners[op.c], strict=True):
+                if corner and last and corner != last.moved(before.depth):
+                    raise ValueError(f"goes on with {corner}, behind {last} of {before}")
+        self.corners[op.c] = here
         sums.write(op.c, op.c + op.rows, op, self.number)
-
-    def _check_depth(self, op: Multiply, a: Load, w: Load) -> None:
-        """Tiles of A and W are of the same part of K, counted from the start of their loads."""
-        a_block = (op.a - a.to.row) // a.to.pitch
-        across, down = divmod(op.w - w.to.row, w.to.pitch)
-        w_block = across if op.w_transposed else down // self.dim
-        depths = [view.cols for view in (a.view,)]
-        depths.append(w.view.cols if op.w_transposed else w.view.rows)
-        ends = [depths[0] - a_block * self.dim, depths[1] - w_block * self.dim]
-        if a_block != w_block or min(ends) < op.depth:
-            raise ValueError(f"its tiles are not of the same depth: {a} and {w}")
 
     def _transform(self, op: Transform) -> None:
         self._read(op.source)

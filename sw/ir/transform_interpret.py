@@ -208,11 +208,11 @@ class _Transformed:
         outputs = [(norm["shift"], self.kind)]
         if norm["two"]:
             outputs.append((norm["shift2"], _KINDS[ElementType(norm["type2"])]))
-        values = []
+        results = []
         for number, (shift, kind) in enumerate(outputs):
             gamma, beta = (constants[:, row, number].reshape(-1)[: self.op.cols] for row in (0, 1))
-            values.append(numerics.Affine(gamma, beta, shift, kind)(y))
-        return values
+            results.append(numerics.Affine(gamma, beta, shift, kind)(y))
+        return results
 
 
 def _all_fields(instruction: Instruction, settings: Settings) -> dict[str, int]:

@@ -114,6 +114,9 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
         behind = graph.ops[index + 1] if index + 1 < len(graph.ops) else None
         alone = behind is not None and readers.only(op, behind)
         if head := _head(op, behind if alone else None):
+            if heads and head.reads(heads):
+                yield _Heads(heads)
+                heads = []
             heads.append(head)
             index += 2
             continue

@@ -96,10 +96,7 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
     dim = writer.config.dim
     for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
         for j, columns in _cuts(tiles(block.cols, dim), _columns_at_once(writer, block)):
-            pieces = [
-                _load_pieces(writer, block, (k + first, k_tiles), (j, columns))
-                for first, k_tiles in even_cuts(count, tiles(count, 2))
-            ]
+            pieces = _load_both(writer, block, (k, count), (j, columns))
             for tile in range(columns):
                 for piece in pieces:
                     for op in _products(writer, block, piece, (j, tile)):
@@ -126,6 +123,22 @@ class _Pieces:
     k: int
     a: LocalRows
     w: LocalRows
+
+
+def _load_both(
+    writer: ProgramWriter, block: ProductBlock, along: tuple[int, int], across: tuple[int, int]
+) -> list[_Pieces]:
+    """The pieces of both halves of these tiles along K.
+
+    One that was there already may be what the other one overwrites: then it is loaded again.
+    """
+    k, count = along
+    halves = [(k + first, length) for first, length in even_cuts(count, tiles(count, 2))]
+    pieces: list[_Pieces] = []
+    while True:
+        before, pieces = pieces, [_load_pieces(writer, block, half, across) for half in halves]
+        if pieces == before:
+            return pieces
 
 
 def _load_pieces(

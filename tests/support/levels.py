@@ -13,14 +13,29 @@ from celosia.sw.driver.device import MEMORY_BASE, Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.graphs.cases import Case
 from celosia.sw.ir import graph_interpret, program_interpret
+from celosia.sw.ir.program_verify import verify
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 
-__all__ = ["check_device", "check_levels", "configured", "program_values"]
+__all__ = ["CONFIGS", "check_device", "check_levels", "configured", "program_values"]
 
 
 def configured(preset: str, **values: Any) -> AcceleratorConfig:
     """A preset with a normalization unit, and other `values`."""
     return PRESETS[preset].with_values({"normalization": True, **values})
+
+
+CONFIGS = {
+    "tiny": configured("tiny"),
+    "small": configured("small"),
+    "base": configured("base"),
+    "rebalanced": configured("rebalanced"),
+    "dim 2": configured("tiny", dim=2, scratchpad_kib=2, accumulator_kib=1),
+    "dim 64": configured("base", dim=64, scratchpad_kib=128, parameter_rows=16),
+    "least": configured(
+        "tiny", scratchpad_kib=1, accumulator_kib=1, parameter_rows=8, statistics_rows=16
+    ),
+}
+"""From wide to narrow; the last has no room for anything twice."""
 
 
 def program_values(
@@ -34,8 +49,14 @@ def program_values(
 
 
 def check_levels(case: Case, config: AcceleratorConfig) -> CompiledGraph:
-    """Graph, program and commands give the same elements of every tensor in memory."""
+    """Graph, program and commands give the same elements of every tensor in memory.
+
+    The program is well formed, too.
+    """
     compiled = compile_graph(case.graph, config)
+    graph = compiled.graph
+    ops = [written.op for written in compiled.ops]
+    verify(ops, config, graph.tensors, [*graph.inputs, *graph.constants])
     expected = graph_interpret.interpret(case.graph, case.inputs)
     program = program_values(compiled, config, case.inputs)
     device = FunctionalDevice(config, memory_bytes=compiled.end - MEMORY_BASE)
