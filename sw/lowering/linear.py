@@ -165,12 +165,14 @@ class LinearWriter:
         self, how: Softmax, function: Function, sums: FinishedSums, out: View, row: int
     ) -> None:
         settings = {"statistics": sums.slot}
+        ring = self.places.results(self.writer.element_bytes(out))
         if function is not Function.PROBABILITY:
-            settings |= {"start": int(sums.first), "finish": int(sums.last)}
-            self._pass(how, function, sums, settings, out, row, ())
+            parts = [sums] if sums.bias is None else self.finisher.chunks(sums, ring)
+            for part in parts:
+                ends = {"start": int(part.first), "finish": int(part.last)}
+                self._pass(how, function, part, settings | ends, out, row, ())
             return
         settings["type"] = TYPES[self.writer.tensors[out.tensor].type]
-        ring = self.places.results(self.writer.element_bytes(out))
         for part in self.finisher.chunks(sums, ring):
             target = self.finisher.target(part.out, ring)
             self._pass(how, function, part, settings, out, row, (target,))

@@ -14,9 +14,9 @@ quarters):
 from dataclasses import dataclass
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.ir.program import Space
-from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.rings import RING_SHARES, Ring
 
 __all__ = ["Places"]
 
@@ -46,18 +46,27 @@ class AttentionPlaces:
 
 
 class Places:
-    """The rings and regions of an accelerator's memories."""
+    """The rings and regions of an accelerator's memories.
+
+    Raises `ValueError` if the scratchpad is too small for them.
+    """
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         rows = config.scratchpad_rows // _BANKS
         half = rows // 2
+        if half < RING_SHARES * config.dim:
+            least = 2 * _BANKS * RING_SHARES * config.dim
+            raise ValueError(
+                f"scratchpad_kib: {config.scratchpad_kib} are {config.scratchpad_rows} rows, but "
+                f"graphs need at least {2 * _BANKS * RING_SHARES}*dim = {least}"
+            )
         first = [bank * rows for bank in range(_BANKS)]
         scratchpad = Space.SCRATCHPAD
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
         """Of results of one byte."""
-        wide = min(half, max(rows // 4, _WIDE_RESULTS * self.block_rows))
+        wide = min(half, max(rows // 4, _WIDE_RESULTS * _BLOCK_TILES * config.dim))
         pieces = rows - wide
         self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
         self.wide = Ring(scratchpad, (first[1] + pieces, wide), (first[2] + pieces, wide))
@@ -95,8 +104,18 @@ class Places:
 
     @property
     def block_rows(self) -> int:
-        """Rows that stream through a tile of weights, where there are as many."""
-        return _BLOCK_TILES * self.config.dim
+        """Rows that stream through a tile of weights, where there are as many.
+
+        Their sums fit into half of the accumulator, their results into their rings, whatever the
+        type, and two pieces of them stay in the ring of queries.
+        """
+        queries, _ = self.attention.queries
+        return min(
+            _BLOCK_TILES * self.config.dim,
+            self.accumulator_half,
+            self.wide.rows // ACC_BYTES,
+            queries.rows // (RING_SHARES * self.piece_tiles),
+        )
 
     def results(self, element_bytes: int) -> Ring:
         """Where results of elements of this size go on their way to memory."""

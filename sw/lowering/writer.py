@@ -238,11 +238,13 @@ class ProgramWriter:
         config, size = self.config, self.element_bytes(view)
         scratchpad = rows.space is Space.SCRATCHPAD
         most = config.max_blocks if scratchpad else config.max_accumulator_blocks
-        cols = config.dim * (1 if scratchpad else ACC_BYTES) // size
+        row_bytes = config.dim * (1 if scratchpad else ACC_BYTES)
         for block in range(0, rows.blocks, most):
             count = min(most, rows.blocks - block)
-            width = min(count * cols, view.cols - block * cols)
-            yield view.part(col=block * cols, cols=width), rows.block(block, count)
+            # A row of two bytes holds no whole int32, but as many rows as move at once do.
+            col = block * row_bytes // size
+            width = min(count * row_bytes // size, view.cols - col)
+            yield view.part(col=col, cols=width), rows.block(block, count)
 
     # What is in memory.
 
@@ -266,9 +268,11 @@ def _cycles(op: Op) -> int:
 
 def _results(op: Op) -> Iterator[LocalRows]:
     match op:
+        case Multiply():
+            yield LocalRows(Space.ACCUMULATOR, op.c, op.rows, 1, op.rows)
         case Transform():
             yield from op.targets
-        case _:
+        case Store():
             pass
 
 
