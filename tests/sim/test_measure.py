@@ -13,9 +13,10 @@ from celosia.sim.functional import FunctionalDevice
 from celosia.sim.measure import measure_product, measure_program
 from celosia.sim.operands import random_operands
 from celosia.sim.problems import InputError
+from celosia.sim.product_workloads import Operator
 from celosia.sim.progress import silent
 from celosia.sim.run import RunOptions, run_workload
-from celosia.sim.workloads import Operator, WorkloadOptions
+from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import MEMORY_BASE, DeviceError, MemoryTiming, RunResult
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.matmul import MatMul
