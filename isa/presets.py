@@ -9,7 +9,7 @@ from celosia.isa.config import AcceleratorConfig, ConfigError
 
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
-_BASE: Final = AcceleratorConfig()
+_BASE: Final = AcceleratorConfig(normalization=True)
 _BOOLEANS: Final = {"true": True, "false": False}
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
@@ -24,11 +24,13 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
         "scratchpad_kib": 64,
         "accumulator_kib": 32,
         "bus_bits": 64,
+        "normalization": False,
     }),
     "base": _BASE,
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
 }
-"""`tiny` for tests, `small` for FPGAs, `base` and `rebalanced` for the survey's case study."""
+"""`tiny` for tests, `small` for FPGAs (without the normalization unit), `base` and `rebalanced` for
+the survey's case study."""
 
 
 def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> AcceleratorConfig:

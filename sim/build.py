@@ -12,6 +12,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import COUNTERS
 from celosia.sim.build_options import USUAL, BuildOptions
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
@@ -24,6 +25,8 @@ __all__ = ["MODEL_TOP", "bench_library", "build_model", "model_key", "model_libr
 MODEL_TOP = "celosia_axi"
 """The module that is simulated."""
 
+_OBSERVED = "output _product_begins;"
+"""Has the module `MODEL_TOP` that `celosia.sim.observed` writes."""
 _HERE = Path(__file__).parent
 _HARNESS = _HERE / "harness"
 _MEMORY = _HERE / "memory"
@@ -92,7 +95,7 @@ def build_model(
         progress("translating the Verilog to C++", None)
         text = verilog if options.wave else simulated_verilog(verilog)
         (work / f"{MODEL_TOP}.v").write_text(text)
-        (work / "ports.h").write_text(_ports(config))
+        (work / "ports.h").write_text(_ports(config, verilog))
         run_tools(
             [[verilator.binary, *_VERILATE, *options.verilate, f"{MODEL_TOP}.v"]],
             work,
@@ -101,7 +104,7 @@ def build_model(
         progress("compiling the C++", None)
         return _compile_model(work, compiler, verilator, options)
 
-    key = digest([*_identities(options), verilog, _ports(config)])
+    key = digest([*_identities(options), verilog, _ports(config, verilog)])
     return cached(f"models/{key}.so", make)
 
 
@@ -154,7 +157,8 @@ def _unit(work: Path, name: str, sources: list[Path]) -> list[str]:
 
 def _write(config: AcceleratorConfig) -> str:
     # Not before it is needed: whoever finds a model in the cache does without the RTL.
-    return to_verilog(import_module("celosia.hw.axi_top").AxiTop(config), MODEL_TOP)
+    top = import_module("celosia.sim.observed").ObservedTop(config)
+    return to_verilog(top, MODEL_TOP, ports=top.ports)
 
 
 def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
@@ -168,9 +172,13 @@ def _includes(verilator: Verilator) -> list[str]:
     return [f"-I{include}", f"-I{include / 'vltstd'}"]
 
 
-def _ports(config: AcceleratorConfig) -> str:
-    """The C++ header that tells the harness what depends on the configuration."""
-    return f"#pragma once\n#define CELOSIA_BUS_BYTES {config.bus_bytes}\n"
+def _ports(config: AcceleratorConfig, verilog: str) -> str:
+    """The C++ header that tells the harness what depends on the configuration, and the Verilog."""
+    lines = ["#pragma once", f"#define CELOSIA_BUS_BYTES {config.bus_bytes}"]
+    if _OBSERVED in verilog:
+        each = " ".join(f"EACH({counter.name})" for counter in COUNTERS)
+        lines.append(f"#define CELOSIA_COUNTERS(EACH) {each}")
+    return "\n".join([*lines, ""])
 
 
 def _identities(options: BuildOptions) -> Iterable[str]:
@@ -179,7 +187,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    passes = (_HERE / f"{name}.py" for name in ("build", "memories", "roll", "simulated", "sink"))
+    names = ("build", "gate", "memories", "roll", "simulated", "sink")
+    passes = (_HERE / f"{name}.py" for name in names)
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:
         yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
@@ -193,7 +202,7 @@ def _rtl_sources() -> Iterable[str]:
     for layer in ("hw", "isa"):
         (root,) = import_module(f"celosia.{layer}").__path__
         yield from _texts(sorted(Path(root).rglob("*.py")))
-    yield from _texts([_HERE / "verilog.py"])
+    yield from _texts([_HERE / "observed.py", _HERE / "verilog.py"])
 
 
 def _cpp_sources() -> list[Path]:

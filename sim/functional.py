@@ -13,7 +13,13 @@ from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
 from celosia.sim.machine import Machine
 from celosia.sw.driver.assembly import format_command
-from celosia.sw.driver.device import MEMORY_BASE, DeviceError, Issue, RunResult
+from celosia.sw.driver.device import (
+    MEMORY_BASE,
+    DeviceError,
+    Issue,
+    RunResult,
+    check_marks,
+)
 
 __all__ = ["FunctionalDevice"]
 
@@ -49,11 +55,14 @@ class FunctionalDevice:
         """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
         return self._memory.read(address, size)
 
-    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
+    def run(
+        self, program: Sequence[Command], issue: Issue = "stream", marks: Sequence[int] = ()
+    ) -> RunResult:
         """Execute `program`, which is the same however it is issued.
 
         Raises `DeviceError` at the first command that cannot be executed.
         """
+        check_marks(marks, len(program))
         start = time.process_time()
         try:
             for index, command in enumerate(program):

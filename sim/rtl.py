@@ -1,6 +1,6 @@
 """The RTL under Amaranth's own simulator: slow, but without any tool in between."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ctypes import POINTER, Structure, addressof, byref, memmove, sizeof, string_at
 from importlib import import_module
 from typing import Any
@@ -17,6 +17,7 @@ from celosia.sim.harness.binding import (
     BenchPins,
     ChipPins,
     Goal,
+    Observed,
     State,
     bind,
 )
@@ -56,9 +57,10 @@ class AmaranthDevice(RtlDevice):
         library.celosia_create.argtypes = [POINTER(BenchConfig)]
         handle = library.celosia_create(byref(bench))
         super().__init__(Setup(config, timing, memory_bytes, progress), library, handle)
-        axi_top = import_module("celosia.hw.axi_top").AxiTop
-        self._top: Any = top or axi_top(config, memory_seed=timing.seed)
+        observed_top = import_module("celosia.sim.observed").ObservedTop
+        self._top: Any = top or observed_top(config, memory_seed=timing.seed)
         self._edges = self._resetting = 0
+        self._marking = False
         self._goal = Goal.RUN_OVER
         self._simulator = self._make_simulator()
         self.power_on()
@@ -73,10 +75,13 @@ class AmaranthDevice(RtlDevice):
         # Packed and unpacked by the simulated design, which is compiled; a testbench is not.
         self._chip = Signal(8 * sizeof(ChipPins))
         self._pins = Signal(8 * sizeof(BenchPins))
+        self._observed = Signal(8 * sizeof(Observed))
         m.d.comb += [
             self._chip.eq(Cat(_packed(ChipPins, _chip_values(self._top)))),
             Cat(_packed(BenchPins, _bench_values(self._top))).eq(self._pins),
         ]
+        if self._observable():
+            m.d.comb += self._observed.eq(Cat(_packed(Observed, _observed_values(self._top))))
         simulator = Simulator(m)
         simulator.add_clock(PERIOD, domain=DOMAIN)
         simulator.add_testbench(self._bench, background=True)
@@ -85,6 +90,7 @@ class AmaranthDevice(RtlDevice):
     async def _bench(self, ctx: Any) -> None:
         """Exchange pins with the bench at every rising edge, for ever."""
         sampled, driven, shown = ChipPins(), BenchPins(), b""
+        seen = Observed()
         while True:
             if self._resetting:
                 ctx.set(self._pins, 0)
@@ -93,10 +99,13 @@ class AmaranthDevice(RtlDevice):
                     await ctx.tick(DOMAIN)
                 ctx.set(self._top.rst, 0)
                 self._resetting, shown = 0, b""
-            *_, word = await ctx.tick(DOMAIN).sample(self._chip)
+            *_, word, event = await ctx.tick(DOMAIN).sample(self._chip, self._observed)
             if self._resetting:
                 continue
             memmove(byref(sampled), word.to_bytes(sizeof(ChipPins), "little"), sizeof(ChipPins))
+            if self._marking:
+                memmove(byref(seen), event.to_bytes(sizeof(Observed), "little"), sizeof(Observed))
+                self._library.celosia_observe(self._handle, byref(seen))
             going = self._library.celosia_edge(
                 self._handle, byref(sampled), byref(driven), self._goal
             )
@@ -105,6 +114,13 @@ class AmaranthDevice(RtlDevice):
                 ctx.set(self._pins, int.from_bytes(image, "little"))
                 shown = image
             self._edges = self._edges - 1 if going else 0
+
+    def _observable(self) -> bool:
+        return hasattr(self._top, "product_begins")
+
+    def _mark(self, marks: Sequence[int]) -> None:
+        super()._mark(marks)
+        self._marking = bool(marks)
 
     def _advance(self, edges: int, goal: Goal) -> None:
         self._edges, self._goal = edges, goal
@@ -190,6 +206,15 @@ def _address(top: Any, channel: str) -> dict[str, Any]:
         "quality": "qos",
     }
     return {name: getattr(top, f"m_axi_{channel}{port}") for name, port in fields.items()}
+
+
+def _observed_values(top: Any) -> dict[str, Any]:
+    return {
+        "begins": top.product_begins,
+        "ends": top.product_ends,
+        "tag": top.product_tag,
+        "counters": top.counters,
+    }
 
 
 def _bench_values(top: Any) -> dict[str, Any]:

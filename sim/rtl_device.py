@@ -2,10 +2,12 @@
 
 import ctypes
 import time
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, Command, pack_ring
+from celosia.isa.events import COUNTERS
 from celosia.sim.diagnosis import Stop, device_error
 from celosia.sim.harness.binding import Goal, State, Status
 from celosia.sim.harness.settings import RING_BYTES, patience, ring_base
@@ -16,6 +18,7 @@ from celosia.sw.driver.device import (
     Issue,
     MemoryTiming,
     RunResult,
+    check_marks,
 )
 from celosia.sw.driver.host import Host, IdentityError, Range
 from celosia.sw.driver.ring import CommandRing, StoppedError
@@ -28,6 +31,9 @@ MEMORY_BYTES: Final = 64 << 20
 RING_ENTRIES: Final = RING_BYTES // RING_ENTRY.size
 
 DEFAULT_TIMING: Final = MemoryTiming()
+
+_TAG_MASK: Final = (1 << 32) - 1
+"""The accelerator numbers commands in so many bits."""
 
 
 class RtlDevice(Simulation):
@@ -85,15 +91,19 @@ class RtlDevice(Simulation):
         self.host.registers.write(name, value)
         self._told = None
 
-    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
-        """Execute `program` to completion.
+    def run(
+        self, program: Sequence[Command], issue: Issue = "stream", marks: Sequence[int] = ()
+    ) -> RunResult:
+        """Execute `program` to completion; `Device.run` says what `marks` are.
 
         `bench.h` defines which cycles count.  Raises `DeviceError` when an error is recorded,
         nothing moves any more, a rule of a port is broken or an assertion fails.
         """
         self._open()
         image = _image(program)
+        check_marks(marks, len(program))
         self._make_ready(issue)
+        self._mark(marks)
         self._clean = False
         self._share_of = len(program)
         begin = time.process_time()
@@ -112,7 +122,28 @@ class RtlDevice(Simulation):
         counters = self.host.counters()
         self._commands += len(program)
         self._clean = True
-        return RunResult(status.cycles, counters, seconds)
+        return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
+
+    @abstractmethod
+    def _observable(self) -> bool:
+        """Whether a run can be marked."""
+
+    def _mark(self, marks: Sequence[int]) -> None:
+        """Mark the next run; an empty sequence ends what an earlier run has left."""
+        if marks and not self._observable():
+            raise ValueError("marks: this accelerator does not show when products begin")
+        commands = (ctypes.c_uint64 * len(marks))(*marks)
+        first = self._commands & _TAG_MASK
+        self._library.celosia_mark(self._open(), commands, len(marks), first, len(COUNTERS))
+
+    def _marked(self, count: int, final: dict[str, int]) -> tuple[dict[str, int], ...]:
+        """The counters at each of so many marks: the final ones where no product followed."""
+        values = (ctypes.c_uint64 * (count * len(COUNTERS)))()
+        filled = self._library.celosia_marked(self._open(), values)
+        names = [counter.name for counter in COUNTERS]
+        rows = (values[first : first + len(names)] for first in range(0, filled, len(names)))
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return (*found, *(dict(final) for _ in range(count - len(found))))
 
     def _run_ring(self, image: bytes) -> int:
         """Feed the ring until everything is done, or the run is over; commands completed."""

@@ -41,6 +41,9 @@ class VerilatorDevice(RtlDevice):
         super().__init__(Setup(config, timing, memory_bytes, progress), model, handle)
         self.power_on()
 
+    def _observable(self) -> bool:
+        return bool(self._library.celosia_observable())
+
     def _advance(self, edges: int, goal: Goal) -> None:
         self._library.celosia_run(self._open(), edges, goal)
 

@@ -41,8 +41,9 @@ class HazardTables(wiring.Component):
 
     A new operation waits until an older one of another queue has written what it reads or writes,
     and until it no more reads what the new one writes (where it reads late: until it has written).
-    Of its own queue it waits for nobody, with one exception: a product waits for those that write
-    what it reads.  Products write in order, and loads and transforms are done one after the other.
+    Of its own queue it waits for nobody, with one exception: a product or a transform waits for
+    those that write what it reads (and the first result of a transform for second ones, and the
+    other way round).  They write in order, and loads are done one after the other.
 
     `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
     ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
@@ -110,11 +111,17 @@ class HazardTables(wiring.Component):
 
     def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` has written."""
-        first, *others = [self.ranges[hull] for hull in range(hull_count(self.config))]
+        hulls = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
-        reads = _meet(others, written)
-        in_use = [*written, *ranges[queue.hulls - queue.late :]]
-        return (foreign & _meet([first], in_use)) | (reads if queue.own_reads else foreign & reads)
+        # Results that are written the same way are written in order.
+        same, crossing = _meet([hulls[0]], ranges[queue.hulls - queue.late :]), Const(0)
+        for hull, new in enumerate(hulls):
+            for number, old in enumerate(written):
+                if hull == number:
+                    same |= overlap(new, old)
+                else:
+                    crossing |= overlap(new, old)
+        return (foreign & same) | (crossing if queue.own_reads else foreign & crossing)
 
     def _after_reads(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` no more reads."""

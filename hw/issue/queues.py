@@ -89,6 +89,7 @@ def queues(config: AcceleratorConfig) -> tuple[QueueTraits, ...]:
         late=TRANSFORM_PARAMETERS,
         reads="transform_reads",
         done="transform_done",
+        own_reads=True,
     )
     return load, execute, store, transform
 

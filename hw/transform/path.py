@@ -2,33 +2,32 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.hw.transform.controller import Placement, TransformController
+from celosia.hw.transform.endings import Endings
 from celosia.hw.transform.op import TransformOp
+from celosia.hw.transform.order import TransformOrder
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1
 from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.statistics import Statistics
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
 
 __all__ = ["TransformPath"]
 
 IN_FLIGHT = TransformReader.LATENCY + Lanes.LATENCY
 """Cycles from a step that is accepted to its result."""
 
-_READ_FACTS = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
-_SUM = (Function.EXPONENT, Function.SUM, Function.MOMENTS)
-
 
 class TransformPath(wiring.Component):
-    """Executes TRANSFORMs, one after the other.
+    """Executes TRANSFORMs, each right behind the one before it.
 
     ::
 
@@ -36,10 +35,13 @@ class TransformPath(wiring.Component):
                                                     └─► Statistics (background: root, divider)
 
     A step is accepted per cycle, while local memories grant its rows, its results have room, and
-    the one before it is far enough ahead: a result of n words takes n cycles.  The next operation
-    is taken when all results of the last one are in the scratchpad, `IN_FLIGHT` cycles and a few
-    after its last step.  It waits further while the background still derives facts that it reads,
-    or from sums in slots that it changes.
+    the one before it is far enough ahead: a result of n words takes n cycles.  Its result is there
+    `IN_FLIGHT` cycles later.
+
+    The next operation is taken with the last step of the one before it, and its first step is
+    accepted in the next cycle: the lanes never know.  It waits only for what `TransformOrder` says;
+    that it does not read local rows before they are written is up to the user.  Operations end in
+    order.  The path sleeps while it has nothing to do.
 
     Parameters
     ----------
@@ -103,14 +105,23 @@ class TransformPath(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        awake, lately = Signal(name=AWAKE), Signal()  # `done` and `reads_done` end after `idle`.
+        busy = self.op.valid | ~self.idle
+        m.d.sync += lately.eq(busy)
+        m.d.comb += awake.eq(busy | lately | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit)
+        return m
+
+    def _build(self, m: Module) -> None:
+        """What sleeps."""
         config = self.config
         m.submodules.controller = controller = TransformController(config)
         m.submodules.reader = reader = TransformReader(config)
         m.submodules.lanes = lanes = Lanes(config)
         m.submodules.statistics = statistics = Statistics(config, memory_seed=self._seed)
-        m.submodules.placer = placer = Placer(config)
-        m.submodules.placer2 = placer2 = Placer(config, half=1)
+        m.submodules.endings = endings = Endings(config)
 
         connect(m, controller.steps, reader.steps)
         connect(m, reader.accumulator, flipped(self.accumulator))
@@ -118,8 +129,6 @@ class TransformPath(wiring.Component):
         connect(m, reader.maximum, statistics.maximum)
         connect(m, lanes.facts, statistics.facts)
         connect(m, lanes.sums, statistics.sums)
-        connect(m, placer.words, flipped(self.words))
-        connect(m, placer2.words, flipped(self.words2))
         m.d.comb += [
             lanes.start.eq(reader.start),
             lanes.step.eq(reader.step),
@@ -129,9 +138,8 @@ class TransformPath(wiring.Component):
             statistics.sums_write.eq(lanes.sums_write),
         ]
         self._share_parameters(m, reader, lanes)
-        rooms = self._place(m, reader, lanes, placer, placer2)
-        self._sequence(m, controller, reader, lanes, statistics, rooms)
-        return m
+        self._place(m, reader, lanes, endings)
+        self._sequence(m, controller, reader, lanes, statistics, endings)
 
     def _share_parameters(self, m: Module, reader: TransformReader, lanes: Lanes) -> None:
         """An operation reads biases and scales, or gammas and betas: two ports do."""
@@ -145,10 +153,8 @@ class TransformPath(wiring.Component):
                 m.d.comb += [user.ready.eq(1), user.data.eq(port.data)]
         m.d.comb += lanes.bias.eq(self.parameters.data)
 
-    def _place(
-        self, m: Module, reader: TransformReader, lanes: Lanes, placer: Placer, placer2: Placer
-    ) -> list[Value]:
-        """Give results their places.  Returns whether each buffer is empty."""
+    def _place(self, m: Module, reader: TransformReader, lanes: Lanes, endings: Endings) -> None:
+        """Give results their places, and hold steps whose results would find none."""
         step, accepted = reader.steps.p, reader.steps.ready
         layout = data.StructLayout({"one": Placement(self.config), "two": Placement(self.config)})
         m.submodules.places = fifo = SyncFIFOBuffered(width=layout.size, depth=BUFFER_WORDS + 1)
@@ -157,80 +163,58 @@ class TransformPath(wiring.Component):
             fifo.w_en.eq(accepted & step.target.valid),
             fifo.w_data.eq(Cat(step.target, step.target2)),
             fifo.r_en.eq(lanes.result.valid),
+            endings.accepted.eq(accepted),
+            endings.last.eq(step.last),
         ]
-        empty, fits = [], []
-        for target, result, unit in (
-            (step.target, place.one, placer),
-            (step.target2, place.two, placer2),
-        ):
+        for half, (target, result, words) in enumerate((
+            (step.target, place.one, self.words),
+            (step.target2, place.two, self.words2),
+        )):
+            m.submodules[f"placer_{half}"] = placer = Placer(self.config, half=half)
+            connect(m, placer.words, flipped(words))
             m.d.comb += [
-                unit.valid.eq(lanes.result.valid & result.valid),
-                unit.place.eq(result),
-                *(x.eq(y) for x, y in zip(unit.elements, lanes.elements, strict=True)),
+                placer.valid.eq(lanes.result.valid & result.valid),
+                placer.place.eq(result),
+                *(x.eq(y) for x, y in zip(placer.elements, lanes.elements, strict=True)),
+                endings.words[half].eq(_words(self.config, target)),
+                endings.taken[half].eq(words.valid & words.ready),
             ]
-            room = Signal(range(BUFFER_WORDS + 1), init=BUFFER_WORDS)  # For words not begun yet.
-            words = words_minus_1(self.config, target) + 1
-            taken = Mux(accepted & target.valid, words, 0)
-            left = unit.words.valid & unit.words.ready
-            with m.If((accepted & target.valid) | left):
-                m.d.sync += room.eq(room - taken + left)
-            empty.append(room == BUFFER_WORDS)
-            fits.append((room >= words) | ~target.valid)
         # Cycles until the next result may follow the last one.
         gap = Signal(2)
         with m.If(accepted):
             m.d.sync += gap.eq(Mux(step.target.valid, words_minus_1(self.config, step.target), 0))
         with m.Elif(gap != 0):
             m.d.sync += gap.eq(gap - 1)
-        m.d.comb += reader.hold.eq(((gap != 0) & step.target.valid) | ~Cat(fits).all())
-        return empty
+        m.d.comb += reader.hold.eq(((gap != 0) & step.target.valid) | ~endings.fits)
 
-    def _sequence(self, m, controller, reader, lanes, statistics, empty: list[Value]) -> None:
-        """Begin and end operations."""
-        op = self.op.p
-        running, walked = Signal(), Signal()  # An operation runs; all its rows are read.
+    def _sequence(self, m, controller, reader, lanes, statistics, endings: Endings) -> None:
+        """Begin operations, and tell of their ends."""
+        m.submodules.order = order = TransformOrder(self.config)
         left = Signal(range(IN_FLIGHT + 2))  # Cycles until the lanes are empty.
-        accepted, over = reader.steps.ready, Signal()
+        accepted, last = reader.steps.ready, reader.steps.p.last
         taken = self.op.valid & self.op.ready
+        lanes_busy = controller.steps.valid | (left != 0)
         m.d.comb += [
-            self.op.ready.eq(~running & ~self._must_wait(m, op, statistics, taken)),
-            controller.op.valid.eq(taken),
-            controller.op.p.eq(op),
-            over.eq(running & walked & (left == 0) & Cat(empty).all()),
-            self.idle.eq(~running & ~statistics.busy),
+            order.op.eq(self.op.p),
+            order.taken.eq(taken),
+            order.accepted.eq(accepted),
+            order.last.eq(last),
+            order.derived.eq(statistics.derived),
+            lanes.constants.eq(order.constants),
+            statistics.channels.eq(order.channels),
+            controller.op.valid.eq(self.op.valid & ~order.waits),
+            controller.op.p.eq(self.op.p),
+            self.op.ready.eq(controller.op.ready & ~order.waits),
+            self.done.eq(endings.done),
+            self.idle.eq(~lanes_busy & endings.idle & ~statistics.busy),
         ]
-        with m.If(taken):
-            m.d.sync += [running.eq(1), walked.eq(0), lanes.constants.eq(op.constants)]
         with m.If(accepted):
-            m.d.sync += [left.eq(IN_FLIGHT + 1), walked.eq(reader.steps.p.last)]
+            m.d.sync += left.eq(IN_FLIGHT + 1)
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
-        with m.If(over):
-            m.d.sync += running.eq(0)
-        m.d.sync += [
-            self.reads_done.eq(accepted & reader.steps.p.last),
-            self.done.eq(over),
-        ]
+        m.d.sync += self.reads_done.eq(accepted & last)
 
-    def _must_wait(self, m: Module, op: data.View, statistics: Statistics, taken: Value) -> Value:
-        """Whether the background still has what `op` reads, or reads what `op` changes."""
-        first, last = Signal.like(op.slot), Signal.like(op.slot)  # Slots in the background.
-        own_last = (op.slot + op.rows - 1)[: len(op.slot)]
-        sums, facts = Signal(), Signal()
-        with m.Switch(op.function):
-            with m.Case(*_READ_FACTS):
-                m.d.comb += facts.eq(1)
-            with m.Case(*_SUM):
-                m.d.comb += sums.eq(1)
-            with m.Case(Function.RESIDUAL):
-                m.d.comb += sums.eq(op.moments)
-        with m.If(taken & sums & op.finish):
-            keep = statistics.busy
-            m.d.sync += [
-                statistics.channels.eq(op.channels),
-                first.eq(Mux(keep & (first < op.slot), first, op.slot)),
-                last.eq(Mux(keep & (last > own_last), last, own_last)),
-            ]
-        meets = (op.slot <= last) & (first <= own_last)
-        other = op.finish & (op.channels != statistics.channels)
-        return statistics.busy & (facts | (sums & (meets | other)))
+
+def _words(config: AcceleratorConfig, place: data.View) -> Value:
+    """Local rows that a result takes."""
+    return Mux(place.valid, words_minus_1(config, place) + 1, 0)

@@ -49,6 +49,8 @@ class Statistics(wiring.Component):
         Reads facts.
     channels : ``In(13)``
         Elements of rows whose squares are counted; stands still while ``busy``.
+    derived : ``Out(1)``
+        The last fact of a row is written: in the order of `sums_write` for rows of one kind.
     busy : ``Out(1)``
         There are sums that finish their row and whose facts are not all written yet.
     """
@@ -59,6 +61,7 @@ class Statistics(wiring.Component):
     sums: RowReadInterface
     facts: RowReadInterface
     channels: Signal
+    derived: Signal
     busy: Signal
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -72,6 +75,7 @@ class Statistics(wiring.Component):
             "sums": In(RowRead(slot, RowSums())),
             "facts": In(RowRead(slot, RowFacts())),
             "channels": In(unsigned(CHANNEL_BITS)),
+            "derived": Out(1),
             "busy": Out(1),
         })
 
@@ -110,7 +114,10 @@ class Statistics(wiring.Component):
             (self.facts, [mean, reciprocal]),
         ):
             _serve(m, port, [memory.read_port() for memory in memories])
-        m.d.comb += background.channels.eq(self.channels)
+        m.d.comb += [
+            background.channels.eq(self.channels),
+            self.derived.eq(background.reciprocal.valid),
+        ]
         self._queue(m, background, total.read_port(), squares.read_port())
         return m
 

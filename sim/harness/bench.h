@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lite.h"
+#include "marks.h"
 #include "model.h"
 
 namespace celosia {
@@ -104,6 +105,8 @@ class Bench {
   bool running() const { return state_ == kRunning; }
   const BenchPins& pins() const { return pins_; }
   Memory& memory() { return memory_; }
+  Marks& marks() { return marks_; }
+  const Marks& marks() const { return marks_; }
   const AxiLiteHost& host() const { return host_; }
 
   // Whether there is something to simulate on the way to `goal`.
@@ -210,6 +213,7 @@ class Bench {
   BenchConfig config_;
   Memory memory_;
   AxiLiteHost host_;
+  Marks marks_;
   BenchPins pins_{};
   std::vector<Command> program_;
   State state_ = kIdle;

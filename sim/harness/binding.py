@@ -8,6 +8,7 @@ from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint32, c_ui
 from enum import IntEnum
 from pathlib import Path
 
+from celosia.isa.events import COUNTERS
 from celosia.sw.driver.device import CHANNELS
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "MemoryConfig",
     "MemoryCounts",
     "MemoryPins",
+    "Observed",
     "State",
     "Status",
     "bind",
@@ -240,6 +242,18 @@ class BenchPins(Structure):
     ]
 
 
+class Observed(Structure):
+    """The products that begin and end, and the counters."""
+
+    _fields_ = [
+        ("begins", c_uint8),
+        ("ends", c_uint8),
+        ("zero", c_uint8 * 2),
+        ("tag", c_uint32),
+        ("counters", c_uint64 * len(COUNTERS)),
+    ]
+
+
 class Status(Structure):
     """How a run stands."""
 
@@ -267,16 +281,20 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_load": (None, [c_void_p, c_void_p, c_uint64]),
     "celosia_load_ring": (None, [c_void_p]),
     "celosia_end_ring": (None, [c_void_p]),
+    "celosia_mark": (None, [c_void_p, POINTER(c_uint64), c_uint64, c_uint32, c_uint32]),
+    "celosia_marked": (c_uint64, [c_void_p, POINTER(c_uint64)]),
     "celosia_access": (None, [c_void_p, POINTER(Access)]),
     "celosia_towards": (c_uint32, [c_void_p, c_uint32]),
     "celosia_add_fault": (None, [c_void_p, POINTER(Fault)]),
     "celosia_forget_faults": (None, [c_void_p]),
     "celosia_status": (None, [c_void_p, POINTER(Status)]),
     # Of the Verilator harness:
+    "celosia_observable": (c_uint32, []),
     "celosia_run": (None, [c_void_p, c_uint64, c_uint32]),
     # Of the library without an accelerator:
     "celosia_stop": (None, [c_void_p, c_uint32, c_char_p]),
     "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins), c_uint32]),
+    "celosia_observe": (None, [c_void_p, POINTER(Observed)]),
     "memory_create": (c_void_p, [POINTER(MemoryConfig)]),
     "memory_destroy": (None, [c_void_p]),
     "memory_data": (c_void_p, [c_void_p]),

@@ -1,6 +1,8 @@
 // The C functions that both simulators' libraries have in common.  A handle is a `Bench*`.
 #pragma once
 
+#include <algorithm>
+
 #include "bench.h"
 
 #define CELOSIA_API extern "C" __attribute__((visibility("default")))
@@ -16,6 +18,19 @@ CELOSIA_API void celosia_load(celosia::Bench* bench, const celosia::Command* com
 
 CELOSIA_API void celosia_load_ring(celosia::Bench* bench) { bench->load_ring(); }
 CELOSIA_API void celosia_end_ring(celosia::Bench* bench) { bench->end_ring(); }
+
+// Marks the next run before its first command is loaded; see `Marks::set`.
+CELOSIA_API void celosia_mark(celosia::Bench* bench, const uint64_t* commands, uint64_t count,
+                              uint32_t first, uint32_t counters) {
+  bench->marks().set(commands, count, first, counters);
+}
+
+// Copies the counters at each mark that was reached; returns how many numbers that are.
+CELOSIA_API uint64_t celosia_marked(const celosia::Bench* bench, uint64_t* values) {
+  const std::vector<uint64_t>& all = bench->marks().values();
+  std::copy(all.begin(), all.end(), values);
+  return all.size();
+}
 
 // Begins a register access; the status says when it is over.
 CELOSIA_API void celosia_access(celosia::Bench* bench, const celosia::Access* access) {

@@ -5,7 +5,7 @@
 // looks at the outputs, the clock changes with the old inputs, and only then the inputs change.
 #include "Vtop.h"
 #include "c_api.h"
-#include "ports.h"  // Written by the build: CELOSIA_BUS_BYTES.
+#include "ports.h"  // Written by the build: what depends on the Verilog.
 #include "trace.h"
 #include "verilated.h"
 
@@ -96,6 +96,9 @@ class Device : public Bench {
 
   void cycle() {
     sample();
+#ifdef CELOSIA_COUNTERS
+    if (marks().waiting()) observe();
+#endif
     bool accessing = host().active();
     if (accessing) sample_lite();
     edge(chip_);
@@ -127,6 +130,19 @@ class Device : public Bench {
     // Verilator gives that one another name: it takes it for a word of C++.
     chip_.progress = t.progress, chip_.interrupt = t.__SYM__interrupt;
   }
+
+#ifdef CELOSIA_COUNTERS
+  void observe() {
+    const Vtop& t = *top_;
+    marks().edge(
+        t._product_begins, t._product_ends, [&t] { return t._product_tag; },
+        [&t](uint64_t* target) {
+#define CELOSIA_COPY(name) *target++ = t._counter_##name;
+          CELOSIA_COUNTERS(CELOSIA_COPY)
+#undef CELOSIA_COPY
+        });
+  }
+#endif
 
   void drive() {
     Vtop& t = *top_;
@@ -180,6 +196,16 @@ CELOSIA_API Device* celosia_create(const celosia::BenchConfig* config, uint32_t 
 }
 
 CELOSIA_API void celosia_destroy(Device* device) { delete device; }
+
+// Whether a run can be marked: whether the model shows its products and counters.
+CELOSIA_API uint32_t celosia_observable() {
+#ifdef CELOSIA_COUNTERS
+  return 1;
+#else
+  return 0;
+#endif
+}
+
 CELOSIA_API void celosia_reset(Device* device) { device->reset(); }
 
 // At most `edges` more cycles, and none beyond `goal`.

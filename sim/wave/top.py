@@ -6,18 +6,18 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Elaboratable, Fragment, Module, ResetSignal, Signal, Value
 
-from celosia.hw.axi_top import AxiTop
 from celosia.hw.counters import Counters
 from celosia.hw.frontend.decoder import Decoder
 from celosia.hw.issue.issue import Issue
 from celosia.isa.config import AcceleratorConfig
+from celosia.sim.observed import ObservedTop, parts
 from celosia.sim.wave.probe import LINES, QUEUES, TEXT_BYTES, WAVE_SCOPE, Probe
 
 __all__ = ["WaveTop"]
 
 
 class WaveTop(Elaboratable):
-    """`AxiTop`, watched: it does what it does without, in the same cycles.
+    """`ObservedTop`, watched: it does what it does without, in the same cycles.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class WaveTop(Elaboratable):
     """
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
-        self.top = AxiTop(config, memory_seed=memory_seed)
+        self.top = ObservedTop(config, memory_seed=memory_seed)
         # Tracers leave out what begins with an underscore: its parts are in the scope.
         self.probe = Signal(8 * sizeof(Probe), name="_probe")
         self.text = Signal(8 * TEXT_BYTES, name="_text")
@@ -49,13 +49,12 @@ class WaveTop(Elaboratable):
     @property
     def ports(self) -> list[Value]:
         """Of a module."""
-        own = [getattr(self.top, name) for name in self.top.signature.members]
-        return [Value.cast(port) for port in (*own, self.probe, self.text)]
+        return [*self.top.ports, self.probe, self.text]
 
     def elaborate(self, platform) -> Fragment:
         fragment = Fragment.get(self.top, platform)
-        parts: dict[type, Any] = {type(part): part for part in _parts(fragment)}
-        decoder, issue, counters = parts[Decoder], parts[Issue], parts[Counters]
+        found: dict[type, Any] = {type(part): part for part in parts(fragment)}
+        decoder, issue, counters = found[Decoder], found[Issue], found[Counters]
         watch, scope = Module(), Module()
         watched = _watch(decoder, issue, counters)
         watch.d.comb += self.probe.eq(Cat(_packed(watched)))
@@ -68,13 +67,6 @@ class WaveTop(Elaboratable):
         fragment.add_subfragment(Fragment.get(watch, platform), "_watch")
         fragment.add_subfragment(Fragment.get(scope, platform), WAVE_SCOPE)
         return fragment
-
-
-def _parts(fragment: Any) -> Iterator[object]:
-    """The components that `fragment` and what is in it were made from."""
-    yield from fragment.origins or ()
-    for part, *_ in fragment.subfragments:
-        yield from _parts(part)
 
 
 def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:

@@ -6,6 +6,7 @@ benchmark and one example run on every one of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal, Protocol, get_args
 
 from celosia.isa.config import AcceleratorConfig
@@ -22,6 +23,7 @@ __all__ = [
     "MemoryFault",
     "MemoryTiming",
     "RunResult",
+    "check_marks",
 ]
 
 MEMORY_BASE = 0x8000_0000
@@ -91,6 +93,8 @@ class RunResult:
     """Hardware counters under the names of `celosia.isa.events`; empty without a clock."""
     seconds: float = 0.0
     """CPU time inside the run, memory model included."""
+    marks: tuple[dict[str, int], ...] = ()
+    """The counters, since the run began, as they stood at each mark; empty without a clock."""
 
 
 class DeviceError(RuntimeError):
@@ -118,6 +122,16 @@ class DeviceError(RuntimeError):
         return cls(f"{cause.name}: {describe(cause)}{place}: command {index}: {text}", cause, index)
 
 
+def check_marks(marks: Sequence[int], commands: int) -> None:
+    """Raise `ValueError` unless `marks` are indices of a program of so many commands, in order."""
+    for mark, later in pairwise(marks):
+        if later < mark:
+            raise ValueError(f"marks: {later} comes after {mark}: they must not descend")
+    for mark in marks:
+        if not 0 <= mark < commands:
+            raise ValueError(f"mark {mark}: the program has no such command: it has {commands}")
+
+
 class Device(Protocol):
     """An accelerator with its memory, addressed from `MEMORY_BASE`."""
 
@@ -134,8 +148,22 @@ class Device(Protocol):
         """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
         ...
 
-    def run(self, program: Sequence[Command], issue: Issue = "stream") -> RunResult:
-        """Execute `program` to completion.  Raises `DeviceError` when the accelerator stops."""
+    def run(
+        self, program: Sequence[Command], issue: Issue = "stream", marks: Sequence[int] = ()
+    ) -> RunResult:
+        """Execute `program` to completion, and read the counters at `marks` on the way.
+
+        A mark is the index of a command; the next product is the first COMPUTE not before it.  The
+        counters stand as they do at the end of the last cycle that the array spends on the product
+        before that one: on its rows, and on its own weights behind them.  All waits for the next
+        product are behind the mark, and its rows; weights that move in below rows of the product
+        before are of the cycles of those rows.  If there is no product before, counters are 0; if
+        there is no next one, they are the final ones.  Commands and traffic are counted when they
+        happen, which may be long before the product that they are for.
+
+        Marks take no cycle.  Raises `DeviceError` when the accelerator stops, and `ValueError` for
+        marks that descend or are no indices of `program`.
+        """
         ...
 
     def close(self) -> None:

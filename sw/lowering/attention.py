@@ -150,27 +150,36 @@ class AttentionWriter:
                 piece_tiles=places.piece_tiles,
             )
             multiply(self.writer, block)
-            for function in functions:
-                self._softmax(unit, function, c, (key, keys))
+            sums = FinishedSums(
+                rows=c,
+                out=op.out.part(row=unit.row, rows=unit.rows, col=key, cols=keys),
+                bias=op.bias and op.bias.part(col=key, cols=keys),
+                scale=unit.head.softmax.scale,
+            )
+            if Function.MAXIMUM in functions:
+                self._softmax(unit, Function.MAXIMUM, sums, ())
+            if Function.EXPONENT in functions:
+                self._exponents(unit, sums)
+
+    def _exponents(self, unit: _Unit, sums: FinishedSums) -> None:
+        """Numerators, in two parts: the next scores can follow when the first part is over."""
+        numerators = self._numerators(unit, sums.out.cols)
+        most = self.dim * tiles(tiles(sums.out.cols, self.dim), 2)
+        for col, cols in even_cuts(sums.out.cols, most, self.dim):
+            target = numerators.block(col // self.dim, tiles(cols, self.dim))
+            part = sums.part(self.dim, col, cols)
+            self._softmax(unit, Function.EXPONENT, part, (target,))
 
     def _softmax(
-        self, unit: _Unit, function: Function, c: LocalRows, block: tuple[int, int]
+        self, unit: _Unit, function: Function, sums: FinishedSums, targets: tuple[LocalRows, ...]
     ) -> None:
-        """A pass over the scores of a block of keys."""
-        key, keys = block
-        how = unit.head.softmax
+        """A pass over the scores of some keys."""
+        scores = unit.head.scores.out
+        key, end = sums.out.col - scores.col, sums.out.col + sums.out.cols - scores.col
         settings = {"statistics": unit.slot, "start": int(key == 0)}
-        targets: tuple[LocalRows, ...] = ()
         if function is Function.EXPONENT:
-            settings |= {"finish": int(key + keys == unit.keys), "type": ElementType.UINT8}
-            targets = (self._numerators(unit, keys),)
-        sums = FinishedSums(
-            rows=c,
-            out=unit.head.scores.out.part(row=unit.row, rows=unit.rows, col=key, cols=keys),
-            bias=unit.head.scores.bias,
-            scale=how.scale,
-        )
-        mask = mask_settings(how.mask, unit.row, key)
+            settings |= {"finish": int(end == unit.keys), "type": ElementType.UINT8}
+        mask = mask_settings(unit.head.softmax.mask, unit.row, key)
         self.finisher.write(function, sums, targets, settings, mask=mask)
 
     def _numerators(self, unit: _Unit, keys: int) -> LocalRows:

@@ -1,7 +1,7 @@
 """What happens to finished sums: transforms of an accumulator block, and stores of the results."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celosia.isa.encoding import ElementType, Function, float_bits
@@ -53,6 +53,15 @@ class FinishedSums:
     """These are the first columns of their rows."""
     last: bool = True
     """These are the last columns of their rows."""
+
+    def rows_part(self, row: int, rows: int) -> "FinishedSums":
+        """Some of the rows."""
+        return replace(
+            self,
+            rows=LocalRows(self.rows.space, self.rows.row, rows, self.rows.blocks, rows),
+            out=self.out.part(row=row, rows=rows),
+            residual=self.residual and self.residual.part(row=row, rows=rows),
+        )
 
     def part(self, dim: int, col: int, cols: int) -> "FinishedSums":
         """Some of the columns, from a multiple of `dim` on."""

@@ -78,7 +78,7 @@ def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
                 on_chip.update(group.on_chip)
             case _Linear(op, norm):
                 writer.operator = op.name
-                linear.write(op, norm)
+                linear.write(op, norm, last=(norm or op) is graph.ops[-1])
             case LayerNorm():
                 writer.flush()
                 writer.operator = group.name

@@ -5,7 +5,6 @@ memory long before the last ones are ready.  While one block of columns is summe
 the accumulator, the one before is finished from the other.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -42,8 +41,13 @@ class LinearWriter:
         self.finisher = Finisher(writer, places)
         self.normalizer = Normalizer(writer, places)
 
-    def write(self, op: MatMul | Transform, norm: LayerNorm | None = None) -> None:
-        """All of `op`; with `norm`, the normalization of its results, too."""
+    def write(
+        self, op: MatMul | Transform, norm: LayerNorm | None = None, *, last: bool = False
+    ) -> None:
+        """All of `op`; with `norm`, the normalization of its results, too.
+
+        Nothing comes behind the `last` one.
+        """
         if isinstance(op.finish, Softmax):
             self._write_softmax(op, op.finish)
             return
@@ -51,13 +55,11 @@ class LinearWriter:
         for row, rows in even_cuts(op.out.rows, most):
             sums = self._described(op, row, rows)
             if norm is None:
-                for part in self._steps(op, sums, row):
-                    self.finisher.finish(op.finish, part)
+                for col, cols in self._columns(op, rows):
+                    self.finisher.finish(op.finish, self._summed(op, sums, (col, cols)))
             else:
-                block = NormBlock(norm, row, rows, self.places.next_slots())
-                for part in self._steps(op, replace(sums, slot=block.slot), row):
-                    self.finisher.finish(op.finish, part, channels=norm.source.cols)
-                self.normalizer.defer(block)
+                exposed = (last and row + rows == op.out.rows) or rows == op.out.rows
+                self._write_normalized(op, norm, sums, row, exposed=exposed)
 
     def fuses(self, op: MatMul | Transform, norm: LayerNorm) -> bool:
         """Whether moments for `norm` can be counted while its source is computed."""
@@ -77,38 +79,70 @@ class LinearWriter:
             residual=residual,
         )
 
-    def _steps(
-        self, op: MatMul | Transform, sums: FinishedSums, row: int
-    ) -> Iterator[FinishedSums]:
-        """The sums of some columns after the other, each in a half of the accumulator."""
-        rows = sums.out.rows
+    def _write_normalized(
+        self,
+        op: MatMul | Transform,
+        norm: LayerNorm,
+        sums: FinishedSums,
+        row: int,
+        *,
+        exposed: bool,
+    ) -> None:
+        """A block of rows, then their normalization between the products of what follows.
+
+        Where there is nothing to hide it under, the last columns are done in parts of fewer rows,
+        so that the normalization of only the last of these is exposed.
+        """
+        rows, channels = sums.out.rows, norm.source.cols
+        slot = self.places.next_slots()
+        *before, last = self._columns(op, rows)
+        for columns in before:
+            part = self._summed(op, replace(sums, slot=slot), columns)
+            self.finisher.finish(op.finish, part, channels=channels)
+        for first, count in even_cuts(rows, 2 * self.dim if exposed else rows, self.dim):
+            some = replace(sums.rows_part(first, count), slot=slot + first)
+            part = self._summed(op, some, last, sums)
+            self.finisher.finish(op.finish, part, channels=channels)
+            self.normalizer.defer(NormBlock(norm, row + first, count, slot + first))
+
+    def _columns(self, op: MatMul | Transform, rows: int) -> list[tuple[int, int]]:
+        """First column and columns of the sums of `rows` rows that half the accumulator holds."""
         most = self.places.accumulator_half // rows
         multiple = self.dim * min(most, self.writer.config.max_blocks)
-        for col, cols in even_cuts(sums.out.cols, most * self.dim, multiple):
-            part = sums.part(self.dim, col, cols)
-            yield replace(part, rows=self._summed(op, row, rows, col, cols))
+        return list(even_cuts(op.out.cols, most * self.dim, multiple))
 
     def _summed(
-        self, op: MatMul | Transform, row: int, rows: int, col: int, cols: int
-    ) -> LocalRows:
-        """Sums of some rows and columns, in the half of the accumulator whose turn it is."""
+        self,
+        op: MatMul | Transform,
+        sums: FinishedSums,
+        columns: tuple[int, int],
+        block: FinishedSums | None = None,
+    ) -> FinishedSums:
+        """Some columns of `sums` in the accumulator: halves by turns.
+
+        They may be rows of a larger `block`, whose operands may still be there.
+        """
+        (col, cols), row, rows = columns, sums.out.row - op.out.row, sums.out.rows
         writer, places = self.writer, self.places
+        part = sums.part(self.dim, col, cols)
         if isinstance(op, Transform):
-            part = op.source.part(row=row, rows=rows, col=col, cols=cols)
-            return writer.load(part, places.halves)
+            source = op.source.part(row=row, rows=rows, col=col, cols=cols)
+            return replace(part, rows=writer.load(source, places.halves))
         blocks = tiles(cols, self.dim)
         c = LocalRows(Space.ACCUMULATOR, places.halves.take(blocks * rows), rows, blocks, rows)
         a = op.a.part(row=row, rows=rows)
-        block = ProductBlock(
-            a=MemoryRowsOfA(writer, a, places.activations),
+        whole = block or sums
+        together = op.a.part(row=whole.out.row - op.out.row, rows=whole.out.rows)
+        product = ProductBlock(
+            a=MemoryRowsOfA(writer, a, places.activations, together),
             w=op.b.part(row=col, rows=cols) if op.b_transposed else op.b.part(col=col, cols=cols),
             w_transposed=op.b_transposed,
             weights=places.weights,
             c=c,
             piece_tiles=places.piece_tiles,
         )
-        multiply(writer, block)
-        return c
+        multiply(writer, product)
+        return replace(part, rows=c)
 
     def _write_softmax(self, op: MatMul | Transform, how: Softmax) -> None:
         """Softmax by three passes; over scores that are in the accumulator, if all of a row fit."""
@@ -121,11 +155,10 @@ class LinearWriter:
         )
         for row, rows in even_cuts(op.out.rows, most):
             sums = replace(self._described(op, row, rows), slot=self.places.next_slots())
-            whole = None
-            if rows * blocks <= half:
-                whole = replace(sums, rows=self._summed(op, row, rows, 0, op.out.cols))
+            columns = [(0, op.out.cols)] if rows * blocks <= half else self._columns(op, rows)
+            whole = [self._summed(op, sums, columns[0])] if len(columns) == 1 else None
             for function in _SOFTMAX_PASSES:
-                for part in [whole] if whole else self._steps(op, sums, row):
+                for part in whole or (self._summed(op, sums, some) for some in columns):
                     self._softmax_pass(how, function, part, op.out, row)
 
     def _softmax_pass(

@@ -17,7 +17,7 @@ from celosia.sw.lowering.writer import ProgramWriter
 
 __all__ = ["NormBlock", "Normalizer", "affine_name", "affine_row"]
 
-_RESULTS: Final = 3
+_RESULTS: Final = 2
 """Results of so many transforms fit into their ring at once."""
 _PARAMETER_SHARE: Final = 16
 """Tiles of columns take four rows each; a transform may take a quarter of the parameter memory."""
@@ -115,7 +115,7 @@ class Normalizer:
         """First column and columns of each transform."""
         fit = self._tiles_that_fit(block.op, block.rows)
         parameters = self.writer.config.parameter_rows // _PARAMETER_SHARE
-        most = self.dim * max(1, min(fit, parameters))
+        most = self.dim * max(1, min(fit, parameters, self.writer.config.max_blocks))
         return even_cuts(block.op.source.cols, most, self.dim)
 
     def _tiles_that_fit(self, op: LayerNorm, rows: int) -> int:

@@ -1,13 +1,14 @@
 """Where the pieces of operators stand in the local memories.
 
-A scratchpad bank serves one access in a cycle, and rows of A take one in every cycle: so pieces of
-A alternate between two banks, and whoever wants one of these waits for the other's turn.  For four
-banks of R rows (or as many quarters):
+A scratchpad bank serves one access in a cycle.  Rows of A take one in every cycle, so their pieces
+alternate between two banks, and whoever wants one of these waits for the other's turn.  Tiles of W
+take as many as a load brings, so that they alternate, too.  For four banks of R rows (or as many
+quarters):
 
-    bank 0: weights, R/2; results of bytes, R/2     (attention: keys, R)
-    bank 1: pieces of A, 3R/4; wide results, R/4    (attention: queries and numerators ...
-    bank 2: pieces of A, 3R/4; wide results, R/4    ... of every other block)
-    bank 3: sums, R/2; residuals, R/2               (attention: values, R/2; results, R/2)
+    bank 0: weights, R/2; results of bytes, R/2             (attention: keys, R)
+    bank 1: pieces of A, 3R/4; wide results, R/4            (attention: queries and numerators ...
+    bank 2: pieces of A, 3R/4; wide results, R/4            ... of every other block)
+    bank 3: weights, R/2; sums, R/4; residuals, R/4         (attention: values, R/2; results, R/2)
 """
 
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class Places:
         half = rows // 2
         first = [bank * rows for bank in range(_BANKS)]
         scratchpad = Space.SCRATCHPAD
-        self.weights = Ring(scratchpad, (first[0], half))
+        self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
         """Of results of one byte."""
         quarter = rows // 4
@@ -59,9 +60,9 @@ class Places:
         self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
         self.wide = Ring(scratchpad, (first[1] + pieces, quarter), (first[2] + pieces, quarter))
         """Of results of more than a byte."""
-        self.sums = Ring(scratchpad, (first[3], half))
+        self.sums = Ring(scratchpad, (first[3] + half, quarter))
         """Of int16 sums on the way to their normalization."""
-        self.residuals = Ring(scratchpad, (first[3] + half, half))
+        self.residuals = Ring(scratchpad, (first[3] + half + quarter, quarter))
         self.parameters = Ring(Space.PARAMETERS, (0, config.parameter_rows))
         self.accumulator_half = config.accumulator_rows // 2
         self.halves = Ring(

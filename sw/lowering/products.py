@@ -39,19 +39,26 @@ class LocalRowsOfA:
 
 
 class MemoryRowsOfA:
-    """Rows that are loaded, piece by piece."""
+    """Rows that are loaded, piece by piece, unless pieces of a larger block still hold them."""
 
-    def __init__(self, writer: ProgramWriter, view: View, ring: Ring):
+    def __init__(self, writer: ProgramWriter, view: View, ring: Ring, block: View | None = None):
         self.unsigned = writer.tensors[view.tensor].type == "uint8"
         self._writer = writer
         self._view = view
+        self._block = view if block is None else block
+        """All rows that have been loaded together."""
         self._ring = ring
 
     def piece(self, k: int, count: int) -> LocalRows:
         """Tiles `k` and on."""
         dim = self._writer.config.dim
         cols = min(count * dim, self._view.cols - k * dim)
-        return self._writer.load(self._view.part(col=k * dim, cols=cols), self._ring)
+        columns = {"col": k * dim, "cols": cols}
+        whole = self._writer.loaded(self._block.part(**columns), self._ring)
+        if whole is None:
+            return self._writer.load(self._view.part(**columns), self._ring)
+        first = whole.row + self._view.row - self._block.row
+        return LocalRows(whole.space, first, self._view.rows, whole.blocks, whole.pitch)
 
 
 @dataclass(frozen=True, kw_only=True)

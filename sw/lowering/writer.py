@@ -83,7 +83,7 @@ class ProgramWriter:
         self._owner = {space: np.zeros(count, np.int64) for space, count in rows.items()}
         self._serial = 0
         self._pieces: dict[tuple[View, int], tuple[int, LocalRows]] = {}
-        """By view and pitch: the latest load of a piece."""
+        """By view and ring: the latest load of a piece."""
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
         self._stored: dict[str, list[tuple[View, int]]] = {}
@@ -107,15 +107,18 @@ class ProgramWriter:
 
         A row of the tensor becomes a row in each of the piece's blocks.
         """
-        key = view, id(ring)
-        serial, rows = self._pieces.get(key, (0, None))
-        if rows is not None and self._owned(rows, serial):
+        if (rows := self.loaded(view, ring)) is not None:
             return rows
         blocks = self.blocks(view, ring.space)
         rows = LocalRows(ring.space, ring.take(blocks * view.rows), view.rows, blocks, view.rows)
-        self._pieces[key] = self._take(rows), rows
+        self._pieces[view, id(ring)] = self._take(rows), rows
         self._load(view, rows)
         return rows
+
+    def loaded(self, view: View, ring: Ring) -> LocalRows | None:
+        """The rows of `ring` that hold `view` from an earlier load, if there are any."""
+        serial, rows = self._pieces.get((view, id(ring)), (0, None))
+        return rows if rows is not None and self._owned(rows, serial) else None
 
     def load_parameters(self, view: View, ring: Ring) -> int:
         """The first parameter row of those that hold `view`, a row of 32-bit elements."""

@@ -21,13 +21,14 @@ def test_the_presets_are_the_promised_ones(name, dim, scratchpad, accumulator, b
     assert (config.scratchpad_kib, config.accumulator_kib) == (scratchpad, accumulator)
     assert (config.scratchpad_banks, config.accumulator_banks) == (4, 2)
     assert (config.read_requests, config.write_requests) == (32, 32)
+    assert config.normalization is (name != "small")
     if dim == 16:
         assert config.bus_bits == 128
     assert config.bus_bits == bus
 
 
 def test_base_is_the_default():
-    assert resolve_config() == PRESETS["base"] == AcceleratorConfig()
+    assert resolve_config() == PRESETS["base"] == AcceleratorConfig(normalization=True)
 
 
 def test_overrides_apply_in_order():

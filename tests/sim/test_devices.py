@@ -302,3 +302,11 @@ def test_devices_have_names():
         open_device("fpga", PRESETS["tiny"])
     device = open_device("functional", PRESETS["tiny"], memory_bytes=4096)
     assert device.name == "functional"
+
+
+def test_an_accelerator_that_does_not_show_its_products_cannot_be_marked(device):
+    program, middle, data = copies(device, 1)
+    with pytest.raises(ValueError, match="marks: this accelerator does not show when products"):
+        device.run(program, marks=[0])
+    device.run(program)
+    assert device.read(middle, len(data)) == data

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from celosia.hw.transform.order import ALIKE_ROWS
 from celosia.hw.transform.path import IN_FLIGHT, TransformPath
+from celosia.hw.vector.background import Background
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
 from celosia.isa.presets import PRESETS
@@ -18,11 +20,11 @@ from celosia.sim.machine import Machine
 from tests.support.streams import receive, simulate, sometimes
 from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
 
-TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 16})
+TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 32})
 CONFIGS = [
     TINY,
-    AcceleratorConfig(dim=2, accumulator_kib=8, normalization=True, statistics_rows=16),
-    AcceleratorConfig(dim=8, normalization=True, statistics_rows=16),
+    AcceleratorConfig(dim=2, accumulator_kib=8, normalization=True, statistics_rows=32),
+    AcceleratorConfig(dim=8, normalization=True, statistics_rows=32),
 ]
 SOURCE, TARGET, TARGET2, STAGED = 16, 200, 900, 1500
 COLUMN_SCALE = np.float32(0.003)
@@ -30,7 +32,7 @@ COLUMN_SCALE = np.float32(0.003)
 
 def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]:
     """Each function once and more, of matrices of random sizes, in an order that makes sense."""
-    height, width = rng.randint(1, 5), rng.randint(1, 5 * config.dim)
+    height, width = rng.choice([1, 2, 5, 16]), rng.randint(1, 5 * config.dim)
     shape = {"shape": (height, width), "source": accumulator_row(SOURCE)}
     places = {"target": scratchpad_row(TARGET), "target2": scratchpad_row(TARGET2)}
     rows = {
@@ -123,29 +125,50 @@ def prepared(config: AcceleratorConfig, seed: int) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}")
-@pytest.mark.parametrize("seed", range(2))
-def test_every_function_under_stalls(config, seed):
+@pytest.mark.parametrize(
+    ("dim", "seed", "follow"),
+    [(2, 0, True), (2, 1, False), (4, 0, False), (4, 0, True), (4, 1, True), (8, 2, True)],
+)
+def test_every_function_under_stalls(dim, seed, follow):
+    """One by one, or each right behind the one before it, if that does not write its source."""
+    (config,) = (config for config in CONFIGS if config.dim == dim)
     rng = random.Random(seed)
     machine = prepared(config, seed)
     memories, dut = Memories(machine), TransformPath(config)
-    operations = transforms(config, rng)
+    operations = [one for _ in range(1 + 2 * follow) for one in transforms(config, rng)]
+    stalls = 0.3 * rng.randrange(2) if follow else 0.3
+    over = 0
+
+    async def ends(ctx):
+        nonlocal over
+        async for *_, done in ctx.tick().sample(dut.done):
+            over += done
+
+    def check(number: int) -> None:
+        function = Function(operations[number].setting("function")).name
+        different = np.argwhere(memories.scratchpad != machine.scratchpad.view(np.uint8))
+        assert not different.size, (number, function, different[:4].tolist())
 
     async def run(ctx):
         for number, one in enumerate(operations):
+            staged = one.rules.staged or one.residual(config.dim)
+            while over < number and (staged or not follow):
+                await ctx.tick()
+            if not follow and number:
+                check(number - 1)
             ctx.set(dut.op.payload, operation(one))
             ctx.set(dut.op.valid, 1)
             await ctx.tick().until(dut.op.ready)
             ctx.set(dut.op.valid, 0)
-            await ctx.tick().until(dut.done)
             machine.execute(one)
-            function = Function(one.setting("function")).name
-            different = np.argwhere(memories.scratchpad != machine.scratchpad.view(np.uint8))
-            assert not different.size, (number, function, different[:4].tolist())
+        await ctx.tick().until(dut.idle)
+        await ctx.tick()
+        assert over == len(operations)
+        check(len(operations) - 1)
 
     def often(number: int) -> Any:
         chance = random.Random(10 * seed + number)
-        return lambda: chance.random() < 0.3
+        return lambda: chance.random() < stalls
 
     async def accumulator(ctx):
         await memories.serve(ctx, dut.accumulator, memories.accumulator, often(1))
@@ -165,8 +188,8 @@ def test_every_function_under_stalls(config, seed):
     async def words2(ctx):
         await memories.take(ctx, dut.words2, sometimes(seed + 1))
 
-    background = [accumulator, scratchpad, parameters, parameters2, words, words2]
-    simulate(dut, run, background=background, deadline=30_000)
+    background = [ends, accumulator, scratchpad, parameters, parameters2, words, words2]
+    simulate(dut, run, background=background, deadline=100_000)
 
 
 @pytest.mark.parametrize(
@@ -183,41 +206,83 @@ def test_every_function_under_stalls(config, seed):
 )
 def test_steps_follow_each_other_without_a_pause(function, settings, steps):
     """From the operation to its end, with memories that never stall."""
-    rows = {
-        "source_stride": 3,
-        "target_stride": 3,
-        "residual": scratchpad_row(STAGED),
-        "residual_stride": 3,
-    }
-    commands = transform(
-        function,
-        shape=(3, 16),
-        source=accumulator_row(SOURCE),
-        target=scratchpad_row(TARGET),
-        rows=rows,
-        **settings,
-    )
-    state, op = ArchState.reset(TINY), {}
-    for command in commands:
-        done = step(command, state, TINY)
-        state = done.state
-        if isinstance(done.operation, Transform):
-            op = operation(done.operation)
+    cycles = cycles_of([(function, settings)], rows=3)
+    ends = 0 if function is Function.MAXIMUM else IN_FLIGHT  # Nothing has to be written.
+    assert steps + ends <= cycles <= steps + ends + 8
+
+
+MAXIMUM = (Function.MAXIMUM, {"start": 1})
+EXPONENT = (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1, "finish": 1})
+CONTEXT = (Function.CONTEXT, {"type": ElementType.INT8})
+SCALED = (Function.REQUANTIZE, {"type": ElementType.INT8, "bias": 1, "column_scale": 1})
+GELU = (Function.GELU, {"type": ElementType.UINT8, "column_scale": 1})
+
+
+@pytest.mark.parametrize(
+    ("calls", "rows", "pause"),
+    [
+        ([SCALED, SCALED, MAXIMUM, SCALED], 3, 0),
+        ([GELU, GELU, SCALED], 3, 0),
+        ([MAXIMUM, EXPONENT], ALIKE_ROWS, 0),
+        ([MAXIMUM, EXPONENT], 3, 6),  # Until the last maximum is in its slot.
+        ([SCALED, GELU], 3, 24),  # The parameters' port.
+        # The divider, from the end of the first row on.
+        ([EXPONENT, CONTEXT], ALIKE_ROWS, ALIKE_ROWS * (Background.CYCLES - 5) + 5 + 28),
+    ],
+)
+def test_operations_follow_each_other(calls, rows, pause):
+    """Without a pause where they share nothing, or the rows are far enough apart."""
+    steps = {Function.EXPONENT: 5 * rows}
+    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + IN_FLIGHT + pause
+    assert wanted <= cycles_of(calls, rows=rows) <= wanted + 8
+
+
+def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int:
+    """From the first operation to the last one's end, with memories that never stall."""
+    state, operations = ArchState.reset(TINY), []
+    for function, settings in calls:
+        commands = transform(
+            function,
+            shape=(rows, 16),
+            source=accumulator_row(SOURCE),
+            target=scratchpad_row(TARGET),
+            rows={
+                "source_stride": rows,
+                "target_stride": rows,
+                "residual": scratchpad_row(STAGED),
+                "residual_stride": rows,
+            },
+            **settings,
+        )
+        for command in commands:
+            done = step(command, state, TINY)
+            state = done.state
+            if isinstance(done.operation, Transform):
+                operations.append(operation(done.operation))
     dut, took = TransformPath(TINY), []
 
     async def run(ctx):
         for port in (dut.accumulator, dut.scratchpad, dut.parameters, dut.parameters2):
             ctx.set(port.ready, 1)
         ctx.set(dut.words.ready, 1)
-        ctx.set(dut.op.payload, op)
-        ctx.set(dut.op.valid, 1)
-        await ctx.tick().until(dut.op.ready)
+        for op in operations:
+            ctx.set(dut.op.payload, op)
+            ctx.set(dut.op.valid, 1)
+            await ctx.tick().until(dut.op.ready)
         ctx.set(dut.op.valid, 0)
-        for cycle in range(400):
-            if ctx.get(dut.done):
-                took.append(cycle)
+
+    async def ends(ctx):
+        cycle, begun = 0, None
+        async for *_, ready, valid, done in ctx.tick().sample(dut.op.ready, dut.op.valid, dut.done):
+            if begun is None and ready and valid:
+                begun = cycle
+            if done:
+                took.append(cycle - 1 - (begun or 0))
+            cycle += 1
+
+    async def wait(ctx):
+        while len(took) < len(operations):
             await ctx.tick()
 
-    simulate(dut, run)
-    (cycles,) = took
-    assert steps + IN_FLIGHT <= cycles <= steps + IN_FLIGHT + 8
+    simulate(dut, run, wait, background=[ends])
+    return took[-1]

@@ -1,0 +1,100 @@
+"""When TRANSFORMs are over: what the scratchpad still has to take."""
+
+from amaranth import Cat, Module, Signal, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.fifo import SyncFIFOBuffered
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.transform.writer import BUFFER_WORDS
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+
+__all__ = ["Endings"]
+
+PORTS = 2
+"""First and second results."""
+COUNT_BITS = (2 * BUFFER_WORDS).bit_length()
+"""Of counters of words, which wrap: those that are compared are at most `BUFFER_WORDS` apart."""
+
+
+class Endings(wiring.Component):
+    """Counts the words of results from their promise until the scratchpad takes them.
+
+    An operation is over when all words are taken that were promised up to its last step.  They end
+    in order, at most one in a cycle: ``done`` is high in the cycle after its last word was taken.
+    An operation without results has its `done` three cycles after its last step, or one after that
+    of the operation before it.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``transform_queue``, the most operations between last step and end.
+
+    Members
+    -------
+    accepted : ``In(1)``
+        A step goes on its way: its words are promised.
+    last : ``In(1)``
+        It is its operation's last.
+    words : ``In(ArrayLayout(range(5), 2))``
+        Words of its results.
+    taken : ``In(ArrayLayout(1, 2))``
+        A word is taken.
+    fits : ``Out(1)``
+        There is room for `words`, and for an operation to end.
+    done : ``Out(1)``
+        An operation is over.
+    idle : ``Out(1)``
+        All operations are.
+    """
+
+    accepted: Signal
+    last: Signal
+    words: data.View
+    taken: data.View
+    fits: Signal
+    done: Signal
+    idle: Signal
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__({
+            "accepted": In(1),
+            "last": In(1),
+            "words": In(data.ArrayLayout(range(ACC_BYTES + 1), PORTS)),
+            "taken": In(data.ArrayLayout(1, PORTS)),
+            "fits": Out(1),
+            "done": Out(1),
+            "idle": Out(1),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        # What was promised when an operation took its last step.
+        marks = data.ArrayLayout(unsigned(COUNT_BITS), PORTS)
+        m.submodules.marks = fifo = SyncFIFOBuffered(
+            width=marks.size, depth=self.config.transform_queue
+        )
+        fits, reached, now = [], [], []
+        for port in range(PORTS):
+            promised = Signal(COUNT_BITS, name=f"promised_{port}")
+            gone = Signal(COUNT_BITS, name=f"gone_{port}")
+            total = Signal(COUNT_BITS, name=f"total_{port}")
+            m.d.comb += total.eq(promised + self.words[port])
+            with m.If(self.accepted):
+                m.d.sync += promised.eq(total)
+            with m.If(self.taken[port]):
+                m.d.sync += gone.eq(gone + 1)
+            mark = marks(fifo.r_data)[port]
+            now.append(total)
+            fits.append((self.words[port] == 0) | ((total - gone)[:COUNT_BITS] <= BUFFER_WORDS))
+            reached.append(~(gone + self.taken[port] - mark)[COUNT_BITS - 1])
+        over = fifo.r_rdy & Cat(reached).all()
+        m.d.comb += [
+            self.fits.eq(Cat(fits).all() & (fifo.w_rdy | ~self.last)),
+            fifo.w_en.eq(self.accepted & self.last),
+            fifo.w_data.eq(Cat(now)),
+            fifo.r_en.eq(over),
+            self.idle.eq(fifo.r_level == 0),
+        ]
+        m.d.sync += self.done.eq(over)
+        return m

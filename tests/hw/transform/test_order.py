@@ -1,0 +1,146 @@
+"""`TransformOrder`: who waits for whom, and for how long."""
+
+from typing import Any
+
+import pytest
+
+from celosia.hw.transform.order import (
+    ALIKE_ROWS,
+    CONSTANTS_USED,
+    FINISHING,
+    MAXIMUM_WRITTEN,
+    PARAMETERS_APART,
+    TransformOrder,
+)
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Function
+from tests.support.streams import simulate
+
+CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, normalization=True)
+MAXIMUM = MAXIMUM_WRITTEN + 2  # log2(dim).
+
+
+def op(function: Function, **fields: Any) -> dict[str, Any]:
+    return {"function": function, "rows": 4, "cols": 4, "channels": 4} | fields
+
+
+def finishing(slot: int, **fields: Any) -> dict[str, Any]:
+    return op(Function.EXPONENT, start=1, finish=1, slot=slot, **fields)
+
+
+async def take(ctx, dut: TransformOrder, one: dict[str, Any]) -> None:
+    """Begin `one`, and accept its only step in the next cycle."""
+    ctx.set(dut.op, one)
+    ctx.set(dut.taken, 1)
+    await ctx.tick()
+    ctx.set(dut.taken, 0)
+    ctx.set(dut.accepted, 1)
+    ctx.set(dut.last, 1)
+    await ctx.tick()
+    ctx.set(dut.accepted, 0)
+
+
+async def waiting(ctx, dut: TransformOrder, one: dict[str, Any], most: int = 100) -> int:
+    """Cycles for which `one` waits."""
+    ctx.set(dut.op, one)
+    for cycles in range(most):
+        if not ctx.get(dut.waits):
+            return cycles
+        await ctx.tick()
+    return most
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cycles"),
+    [
+        (op(Function.REQUANTIZE, column_scale=1), op(Function.REQUANTIZE, column_scale=1), 0),
+        (op(Function.GELU, column_scale=1), op(Function.REQUANTIZE, column_scale=1), 0),
+        (op(Function.REQUANTIZE, bias=1), op(Function.LAYERNORM), 0),
+        (
+            op(Function.REQUANTIZE, column_scale=1),
+            op(Function.GELU, column_scale=1),
+            PARAMETERS_APART,
+        ),
+        (op(Function.CONTEXT, column_scale=1), op(Function.LAYERNORM), PARAMETERS_APART),
+        (op(Function.LAYERNORM), op(Function.REQUANTIZE, bias=1), PARAMETERS_APART),
+        (op(Function.LAYERNORM), op(Function.RESIDUAL, column_scale=1), PARAMETERS_APART),
+        (op(Function.LAYERNORM), op(Function.LAYERNORM), 0),
+        (op(Function.GELU), op(Function.GELU), 0),
+        (
+            op(Function.GELU),
+            op(Function.GELU, constants={"gelu": {"b": 1}}),
+            CONSTANTS_USED,
+        ),
+        (op(Function.REQUANTIZE), op(Function.GELU, constants={"gelu": {"b": 1}}), 0),
+        (op(Function.MAXIMUM), op(Function.EXPONENT), MAXIMUM),
+        (op(Function.MAXIMUM, slot=4), op(Function.EXPONENT, slot=1), MAXIMUM),
+        (op(Function.MAXIMUM, slot=4), op(Function.EXPONENT, slot=0), 0),
+        (op(Function.MAXIMUM, rows=ALIKE_ROWS), op(Function.EXPONENT, rows=ALIKE_ROWS), 0),
+        (op(Function.MOMENTS), op(Function.MOMENTS), MAXIMUM),
+        (op(Function.RESIDUAL), op(Function.MOMENTS), 0),
+        (op(Function.RESIDUAL, moments=1), op(Function.MOMENTS), MAXIMUM),
+    ],
+)
+def test_one_operation_waits_for_another(first, second, cycles):
+    async def testbench(ctx):
+        await take(ctx, dut, first)
+        assert await waiting(ctx, dut, second) == cycles
+
+    dut = TransformOrder(CONFIG)
+    simulate(dut, testbench)
+
+
+def test_a_last_step_that_is_not_accepted_keeps_others_waiting():
+    dut = TransformOrder(CONFIG)
+
+    async def testbench(ctx):
+        ctx.set(dut.op, op(Function.MAXIMUM))
+        ctx.set(dut.taken, 1)
+        await ctx.tick()
+        ctx.set(dut.taken, 0)
+        assert await waiting(ctx, dut, op(Function.EXPONENT)) == 100
+
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize(
+    "reader", [op(Function.CONTEXT, slot=11), finishing(8), op(Function.LAYERNORM, slot=5, rows=7)]
+)
+def test_facts_are_there_when_those_of_all_rows_are(reader):
+    dut = TransformOrder(CONFIG)
+
+    async def testbench(ctx):
+        await take(ctx, dut, finishing(0))
+        await take(ctx, dut, finishing(8))
+        for _ in range(8):
+            assert await waiting(ctx, dut, op(Function.CONTEXT, slot=4)) == 0
+            assert await waiting(ctx, dut, reader, 40) == 40
+            ctx.set(dut.derived, 1)
+            await ctx.tick()
+            ctx.set(dut.derived, 0)
+        assert await waiting(ctx, dut, reader) == 0
+
+    simulate(dut, testbench)
+
+
+def test_only_so_many_finish_at_once_and_of_one_kind():
+    dut = TransformOrder(CONFIG)
+    moments = op(Function.MOMENTS, start=1, finish=1, slot=100)
+
+    async def testbench(ctx):
+        for number in range(FINISHING):
+            assert await waiting(ctx, dut, finishing(16 * number), 40) == 0
+            await take(ctx, dut, finishing(16 * number))
+        for other in (finishing(100), moments):
+            assert await waiting(ctx, dut, other, 40) == 40
+        ctx.set(dut.derived, 1)
+        await ctx.tick().repeat(4)
+        assert await waiting(ctx, dut, finishing(100), 40) == 0
+        assert await waiting(ctx, dut, moments, 40) == 12
+        ctx.set(dut.derived, 0)
+        await take(ctx, dut, moments)
+        assert ctx.get(dut.channels) == 4
+        assert await waiting(ctx, dut, moments | {"slot": 50}, 40) == 0
+        assert await waiting(ctx, dut, moments | {"slot": 50, "channels": 5}, 40) == 40
+
+    simulate(dut, testbench)
