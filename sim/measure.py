@@ -123,11 +123,11 @@ def run_values(
 
 
 def execute(
-    device: Device, commands: Sequence[Command], issue: Issue
+    device: Device, commands: Sequence[Command], issue: Issue, marks: Sequence[int] = ()
 ) -> tuple[RunResult, Failure | None]:
     """Run `commands`; an accelerator that stops is a failure."""
     try:
-        return device.run(commands, issue), None
+        return device.run(commands, issue, marks), None
     except DeviceError as error:
         return RunResult(cycles=None), Failure.of(error)
 

@@ -52,7 +52,7 @@ def measure_graph(
     run.load(case.inputs)
     program = compiled.program
     cuts = cut_program(program, compiled.operators)
-    result, failure = execute(device, program, issue)
+    result, failure = execute(device, program, issue, [cut.mark for cut in cuts])
     expected = interpret(case.graph, case.inputs)
     found = {tensor: run.read(tensor) for tensor in run.written}
     differing = {
@@ -69,8 +69,8 @@ def measure_graph(
         **run_values(result, program, device.config),
     )
     times: Mapping[str, Mapping[str, int]] = {}
-    if result.counters and not cuts:
-        times = add_up(groups[0].name, cuts, (), result.counters)
+    if result.counters:
+        times = add_up(groups, cuts, result.marks, result.counters)
     commands = Counter(map(group_name, compiled.operators))
     return GraphMeasurement(
         whole=whole,

@@ -3,8 +3,9 @@
 Operators are called ``[LAYER.]KIND[.PART]...``.  Those of a layer and kind are one group: the heads
 and texts of an attention are, and a normalization belongs to the product whose sums it takes.
 
-A program's time is cut where products of one group follow those of another.  What comes before the
-first product is the time of the first operator's group; what comes after the last, of the last.
+A program's time is cut where products of one group follow those of another: what the array does
+and waits for from then on is the next group's.  The first group's time begins with the program.
+Groups without products have no time of their own, unless the program has no product at all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,16 +96,15 @@ def cut_program(program: Sequence[Command], operators: Sequence[str]) -> tuple[C
 
 
 def add_up(
-    first: str, cuts: Sequence[Cut], marks: Sequence[Counts], end: Counts
+    groups: Sequence[Group], cuts: Sequence[Cut], marks: Sequence[Counts], end: Counts
 ) -> dict[str, dict[str, int]]:
-    """What was counted for each group that has a time of its own.
+    """What was counted for each of `groups` that has a time of its own; it adds up to `end`.
 
-    `first` is the group of the first operator, `marks` what was counted up to each of `cuts`, and
-    `end` at the end of the run.  The results add up to `end`.
+    `marks` is what was counted up to each of `cuts`, and `end` at the end of the run.
     """
+    owners = [cut.group for cut in cuts] or [groups[0].name]
+    moments = [dict.fromkeys(end, 0), *marks[1:], end]
     times: dict[str, dict[str, int]] = {}
-    owners = [first, *(cut.group for cut in cuts)]
-    moments = [dict.fromkeys(end, 0), *marks, end]
     for owner, (before, after) in zip(owners, pairwise(moments), strict=True):
         total = times.setdefault(owner, dict.fromkeys(end, 0))
         for name in end:

@@ -126,7 +126,10 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
         ("rows of 4097 columns are longer", "attention --heads 1 --seq 4097 --dim 1"),
         ("more than the 134,217,728 that", "residual --shape 999999x999999"),
         ("more than the 134,217,728 that", "attention --heads 9 --seq 99999 --dim 64"),
-        ("--out-type int32: softmax has uint8, int8, int16", "softmax --shape 4x4 --out-type int32"),
+        (
+            "--out-type int32: softmax has uint8, int8, int16",
+            "softmax --shape 4x4 --out-type int32",
+        ),
         ("--out-type uint8: matmul has int8 and int32", "matmul --shape 4x4x4 --out-type uint8"),
         ("keys: 21 is not in 0..20", "softmax --shape 4x20 --keys 21"),
         ("'--keys'", "softmax --shape 4x20 --keys -1"),
@@ -148,7 +151,7 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
         ("--layers: not with --model minilm", "encoder --model minilm --layers 2"),
         ("--seq: not with --model minilm", "encoder --model minilm --seq 9"),
         ("'--layers'", "encoder --model bert-base --layers 0 --seq 9"),
-        ("--set normalization=false", "softmax --shape 4x20 --set normalization=false"),
+        ("has no unit for transforms", "softmax --shape 4x20 --set normalization=false"),
     ],
 )
 def test_what_a_graph_cannot_be_run_with_is_refused(message, words):
