@@ -46,6 +46,7 @@ _PRODUCT = re.compile(rf"  assign ({_NAME}) ?= \$signed\(({_NAME})\) \* \$signed
 _SUM = re.compile(
     rf"  assign ({_NAME}) ?= \$signed\(({_NAME}|\d+'h0+)\) \+ \$signed\(({_NAME})\);\n"
 )
+_PART = re.compile(rf"{_NAME}\[(\d+):(\d+)\]")
 _CUT = re.compile(rf"({_NAME}) ?\[(\d+):0\] ?")
 
 
@@ -151,7 +152,9 @@ def _updates(module: str, widths: dict[str, int]) -> Iterator[_Update]:
         clock, *_ = match.groups()
         target, value = (match[2] or match[5]).strip(), (match[3] or match[6]).strip()
         condition = match[4] or ""
-        if value in widths and widths[value] == widths.get(target):
+        part = _PART.fullmatch(value)
+        width = int(part[1]) - int(part[2]) + 1 if part else widths.get(value)
+        if width and width == widths.get(target):
             yield _Update((match.span(),), (), clock, condition, target, (value,))
         cut = _CUT.fullmatch(f"{value} ")
         total = sums.get(cut[1].strip()) if cut else None

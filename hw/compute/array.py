@@ -1,6 +1,8 @@
 """The array with everything that its operands pass on the way from the scratchpad."""
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from typing import Any
+
+from amaranth import Cat, Module, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -70,8 +72,8 @@ class ArrayPath(wiring.Component):
         m = Module()
         m.submodules.mesh = mesh = Mesh(self.config)
         m.submodules.transposer = transposer = Transposer(self.config)
-        weight = self._delayed(m, self.weight_control, WeightControl(self.config), "weight")
-        row = self._delayed(m, self.row_control, RowControl(self.config), "row")
+        weight = self._delayed(m, self.weight_control, "weight")
+        row = self._delayed(m, self.row_control, "row")
 
         left = Signal()  # Direction of the transposer before this cycle.
         m.d.comb += transposer.left.eq(left ^ (weight.turn | row.turn))
@@ -83,27 +85,40 @@ class ArrayPath(wiring.Component):
             self.d_valid.eq(row.d_valid),
         ]
         m.d.comb += [out.eq(row_sum) for out, row_sum in zip(self.sums, mesh.sums, strict=True)]
-        # A row that is masked out entirely costs the simulator one branch.
+        # A row that is masked out entirely, or not at all, costs the simulator one branch.
         with m.If(weight.shift):
             m.d.comb += transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask))
         with m.If(row.d_valid):
             m.d.comb += self.d.as_value().eq(_masked(self.operands, row.d_mask))
-        with m.If(weight.mask != 0):
-            source = Mux(weight.from_transposer, transposer.o, self.weights)
-            for lane in range(self.config.dim):
-                element = source.word_select(lane, 8)
-                m.d.comb += mesh.weights[lane].eq(Mux(weight.mask[lane], element, 0))
-        with m.If(row.mask != 0):
-            source = Mux(row.from_transposer, transposer.o, self.operands)
-            for lane in range(self.config.dim):
-                element = source.word_select(lane, 8)
-                sign = element[7] & ~row.is_unsigned
-                m.d.comb += mesh.a[lane].eq(Mux(row.mask[lane], Cat(element, sign), 0))
+        column = Signal.like(transposer.o)
+        with m.If(weight.from_transposer | row.from_transposer):
+            m.d.comb += column.eq(transposer.o)
+        self._enter(m, mesh.weights, weight, self.weights, column)
+        self._enter(m, mesh.a, row, self.operands, column)
+        m.d.comb += mesh.a_unsigned.eq(row.is_unsigned)
         return m
 
-    def _delayed(self, m: Module, control: data.View, layout: data.Layout, name: str) -> data.View:
-        """`control` at the time of its row."""
-        return layout(delay(m, control.as_value(), LOCAL_READ_LATENCY, name=name))
+    def _enter(
+        self, m: Module, target: data.View, control: data.View, read: data.View, column: data.View
+    ) -> None:
+        """Elements for the array: of the row that was read, or of the transposer's column."""
+        source, entering = Signal.like(read.as_value()), target.as_value()
+        with m.If(control.mask != 0):
+            m.d.comb += source.eq(read)
+            with m.If(control.from_transposer):
+                m.d.comb += source.eq(column)
+            m.d.comb += entering.eq(source)
+            with m.If(~control.mask.all()):
+                m.d.comb += entering.eq(_masked(source, control.mask))
+
+    def _delayed(self, m: Module, control: data.View, name: str) -> data.View:
+        """`control` at the time of its row, a register for each field."""
+        layout: Any = control.shape()
+        fields = [
+            delay(m, Value.cast(control[field]), LOCAL_READ_LATENCY, name=f"{name}_{field}")
+            for field in layout.members
+        ]
+        return layout(Cat(fields))
 
 
 def _masked(row: Value | data.View, mask: Value) -> Value:

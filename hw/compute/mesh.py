@@ -1,10 +1,13 @@
 """The systolic array."""
 
-from amaranth import Const, Module, Signal, Value, signed
-from amaranth.lib import wiring
+from collections.abc import Iterator
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.delay import delay, tapped_delay
+from celosia.hw.lib.fields import CHUNK_BITS, chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
@@ -13,6 +16,8 @@ ACTIVATION = signed(9)
 """An element of A: int8 or uint8."""
 
 WEIGHT = signed(8)
+
+ELEMENT_BITS = 8
 
 
 def mesh_latency(config: AcceleratorConfig) -> int:
@@ -45,9 +50,11 @@ class Mesh(wiring.Component):
 
     Members
     -------
-    a : ``In(ACTIVATION).array(dim)``
+    a : ``In(ArrayLayout(unsigned(8), dim))``
         A row of A.
-    weights : ``In(WEIGHT).array(dim)``
+    a_unsigned : ``In(1)``
+        Its elements are uint8, not int8.
+    weights : ``In(ArrayLayout(WEIGHT, dim))``
         A row of weights.
     weights_start : ``In(1)``
         ``weights`` is row 0 of a tile.
@@ -57,8 +64,9 @@ class Mesh(wiring.Component):
         A row of the product, exact.
     """
 
-    a: list[Signal]
-    weights: list[Signal]
+    a: data.View
+    a_unsigned: Signal
+    weights: data.View
     weights_start: Signal
     swap: Signal
     sums: list[Signal]
@@ -66,8 +74,9 @@ class Mesh(wiring.Component):
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "a": In(ACTIVATION).array(config.dim),
-            "weights": In(WEIGHT).array(config.dim),
+            "a": In(data.ArrayLayout(unsigned(ELEMENT_BITS), config.dim)),
+            "a_unsigned": In(1),
+            "weights": In(data.ArrayLayout(WEIGHT, config.dim)),
             "weights_start": In(1),
             "swap": In(1),
             "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
@@ -78,22 +87,32 @@ class Mesh(wiring.Component):
         dim = self.config.dim
         row_enable = tapped_delay(m, self.weights_start, dim, name="weights_row")
         swap = tapped_delay(m, self.swap, 2 * dim - 1, name="swap")
+        row_unsigned = tapped_delay(m, self.a_unsigned, dim, name="unsigned")
 
         above_first = Const(0, signed(self.config.partial_sum_bits))
         sums: list[Value] = [above_first] * dim
-        for row in range(dim):
-            activation: Value = delay(m, self.a[row], row, name=f"skew_{row}")
+        # Row r is r cycles late: the last of them in a register of its own, for its sign.
+        skewed = [self.a[0], *_staggered(m, [self.a[row] for row in range(1, dim)], name="skew")]
+        for row, element in enumerate(skewed):
+            shadow = self._shadow(m, row, row_enable[row])
+            widened = Mux(row_unsigned[max(row - 1, 0)], element, element.as_signed())
+            activation = delay(m, widened, row != 0, name=f"enters_{row}")
             for col in range(dim):
-                shadow = Signal(WEIGHT, name=f"shadow_{row}_{col}", reset_less=True)
-                with m.If(row_enable[row]):
-                    m.d.sync += shadow.eq(self.weights[col])
                 activation, sums[col] = self._cell(
-                    m, f"{row}_{col}", activation, sums[col], shadow, swap[row + col]
+                    m, f"{row}_{col}", activation, sums[col], shadow[col], swap[row + col]
                 )
-        for col in range(dim):
-            aligned = delay(m, sums[col], dim - 1 - col, name=f"align_{col}")
-            m.d.comb += self.sums[col].eq(aligned)
+        aligned = _staggered(m, [below.as_unsigned() for below in sums[::-1]], name="align")
+        for out, column in zip(reversed(self.sums), aligned, strict=True):
+            m.d.comb += out.eq(column)
         return m
+
+    def _shadow(self, m: Module, row: int, enable: Value) -> list[Value]:
+        """The shadow weights of a row."""
+        weights = self.weights.as_value()
+        kept = Cat(chunk_registers(weights, f"shadow_{row}"))
+        with m.If(enable):
+            m.d.sync += kept.eq(weights)
+        return [kept.word_select(col, ELEMENT_BITS) for col in range(self.config.dim)]
 
     def _cell(
         self, m: Module, name: str, activation: Value, above: Value, shadow: Value, swap: Value
@@ -106,3 +125,23 @@ class Mesh(wiring.Component):
             m.d.sync += weight.eq(shadow)
         m.d.sync += [right.eq(activation), below.eq(above + activation * weight)]
         return right, below
+
+
+def _staggered(m: Module, values: list[Value], *, name: str) -> Iterator[Value]:
+    """Value n as it was n cycles ago.  All are of the same size.
+
+    Values that move together share a register; each of them leaves it at the low end.
+    """
+    bits = len(values[0])
+    per_register = CHUNK_BITS // bits
+    for first in range(0, len(values), per_register):
+        last = min(first + per_register, len(values)) - 1
+        line: Value = Cat(values[first : last + 1])
+        for cycles in range(last + 1):
+            if cycles >= first:
+                yield line[:bits]
+                line = line[bits:]
+            if cycles < last:
+                register = Signal.like(line, name=f"{name}_{last}_{cycles + 1}", reset_less=True)
+                m.d.sync += register.eq(line)
+                line = register

@@ -1,6 +1,6 @@
 """Sends the rows that leave the array to where they belong."""
 
-from amaranth import Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.ops import ResultOp
 from celosia.hw.lib.delay import tapped_delay
+from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.memory.accumulator import ResultAddress
 from celosia.hw.memory.ports import ScratchpadWrite
 from celosia.isa.config import AcceleratorConfig
@@ -168,12 +169,11 @@ class ResultWriter(wiring.Component):
         with m.If(due):
             m.d.sync += [s1_row.eq(row), s1_mask.eq(product.mask), s1_relu.eq(product.relu)]
         m.d.comb += [self.scratchpad.valid.eq(s2_valid), out.row.eq(s2_row), out.mask.eq(s2_mask)]
-        for lane in range(dim):
-            element = Signal(8, name=f"s2_element_{lane}", reset_less=True)
-            with m.If(s1_due):
-                m.d.sync += element.eq(_to_int8(self.elements[lane], s1_relu))
-            m.d.comb += out.data[lane].eq(element)
+        row_bits = Cat(_to_int8(element, s1_relu)[:8] for element in self.elements)
+        chunks = chunk_registers(row_bits, "s2_elements")
+        m.d.comb += out.data.eq(Cat(chunks))
         with m.If(s1_due):
+            m.d.sync += Cat(chunks).eq(row_bits)
             m.d.sync += [s2_row.eq(s1_row), s2_mask.eq(s1_mask)]
         return s1_due
 

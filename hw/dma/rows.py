@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.compute.load_scaler import LoadScaler
 from celosia.hw.control.ops import Space
 from celosia.hw.dma.unpack import Piece, piece_bytes
-from celosia.hw.dma.window import split_chunks
+from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
@@ -136,21 +136,17 @@ class RowWriter(wiring.Component):
     def _accompany(self, m: Module, advance: Value) -> tuple[Value, data.View, Value]:
         """Whether a piece leaves the scaler, its info, and its bytes as they were."""
         valid: Value = self.pieces.valid
-        info, parts = self.pieces.p.info, split_chunks(self.pieces.p.data)
+        info, found = self.pieces.p.info, Value.cast(self.pieces.p.data)
         for stage in range(1, LoadScaler.LATENCY + 1):
             next_valid = Signal(name=f"s{stage}_valid")
             next_info = Signal.like(info, name=f"s{stage}_info", reset_less=True)
-            next_parts = [
-                Signal.like(part, name=f"s{stage}_data_{number}", reset_less=True)
-                for number, part in enumerate(parts)
-            ]
+            next_found = Cat(chunk_registers(found, f"s{stage}_data"))
             with m.If(advance | self.stop):
                 m.d.sync += next_valid.eq(valid & ~self.stop)
             with m.If(advance & valid):
-                m.d.sync += next_info.eq(info)
-                m.d.sync += [new.eq(old) for new, old in zip(next_parts, parts, strict=True)]
-            valid, info, parts = next_valid, next_info, next_parts
-        return valid, info, Cat(parts)
+                m.d.sync += [next_info.eq(info), next_found.eq(found)]
+            valid, info, found = next_valid, next_info, next_found
+        return valid, info, found
 
     def _mask(self, m: Module, info: data.View) -> Signal:
         """The elements of its row that a piece holds."""

@@ -7,7 +7,8 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.control.load import LoadContext
 from celosia.hw.control.ops import TAG_BITS, Space, local_row_bits
 from celosia.hw.dma.reader import Run
-from celosia.hw.dma.window import BeatWindow, CheckedBeat, split_chunks
+from celosia.hw.dma.window import BeatWindow, CheckedBeat
+from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import float_bits
 
@@ -230,10 +231,7 @@ class Unpacker(wiring.Component):
         piece_info = Signal.like(info, name="piece_info", reset_less=True)
         piece_scale = Signal.like(scale, name="piece_scale", reset_less=True)
         shifted = Signal.like(found, name="shifted")
-        chunks = [
-            Signal.like(part, name=f"piece_data_{number}", reset_less=True)
-            for number, part in enumerate(split_chunks(shifted))
-        ]
+        chunks = chunk_registers(shifted, "piece_data")
         valid = Signal(name="piece_valid")
         with m.If(self.pieces.ready | ~valid):
             m.d.sync += valid.eq(make)

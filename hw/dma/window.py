@@ -5,14 +5,13 @@ from amaranth.hdl import Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["ENTRIES", "BeatWindow", "CheckedBeat", "split_chunks"]
+__all__ = ["ENTRIES", "BeatWindow", "CheckedBeat"]
 
 ENTRIES = 3
 """Two that are seen, and one for the beat that arrives before `ready` has fallen."""
-
-CHUNK_BITS = 64
 
 
 class CheckedBeat(data.StructLayout):
@@ -72,7 +71,8 @@ class BeatWindow(wiring.Component):
         m = Module()
 
         valid = [Signal(name=f"valid_{index}") for index in range(ENTRIES)]
-        entries = [self._registers(index) for index in range(ENTRIES)]
+        beat = Value.cast(self.head)
+        entries = [chunk_registers(beat, f"entry_{index}") for index in range(ENTRIES)]
         arrives = self.beats.valid & self.beats.ready
 
         m.d.comb += [
@@ -100,15 +100,3 @@ class BeatWindow(wiring.Component):
                 m.d.sync += Cat(entries[index]).eq(incoming)
 
         return m
-
-    def _registers(self, index: int) -> list[Signal]:
-        beat = Value.cast(self.head)
-        return [
-            Signal.like(part, name=f"entry_{index}_{number}", reset_less=True)
-            for number, part in enumerate(split_chunks(beat))
-        ]
-
-
-def split_chunks(value: Value) -> list[Value]:
-    """`value` in parts of at most 64 bits: registers of that size simulate fast."""
-    return [value[low : low + CHUNK_BITS] for low in range(0, len(value), CHUNK_BITS)]

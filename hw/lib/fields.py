@@ -12,7 +12,10 @@ from amaranth import Cat, Signal
 from amaranth.hdl import Value
 from amaranth.lib import data
 
-__all__ = ["field_signals", "joined", "leaves"]
+__all__ = ["CHUNK_BITS", "chunk_registers", "field_signals", "joined", "leaves", "split_chunks"]
+
+CHUNK_BITS = 64
+"""Of a register that simulates fast, at most."""
 
 
 def field_signals(layout: data.StructLayout, name: str) -> Any:
@@ -44,3 +47,16 @@ def leaves(fields: Any) -> Iterator[Any]:
 def joined(fields: Any) -> Value:
     """The bits of `fields`, as the layout that they were made from packs them."""
     return Cat(leaves(fields))
+
+
+def split_chunks(value: Value) -> list[Value]:
+    """`value` in parts of at most `CHUNK_BITS`."""
+    return [value[low : low + CHUNK_BITS] for low in range(0, len(value), CHUNK_BITS)]
+
+
+def chunk_registers(value: Value, name: str) -> list[Signal]:
+    """Signals without reset for the parts of `value`; `Cat` of them is as long as `value`."""
+    return [
+        Signal.like(part, name=f"{name}_{number}", reset_less=True)
+        for number, part in enumerate(split_chunks(value))
+    ]

@@ -1,4 +1,7 @@
-"""Payloads of the local memories' ports."""
+"""Payloads of the local memories' ports.
+
+Data come first: where they begin at bit 0, simulation moves them word by word.
+"""
 
 from amaranth import signed, unsigned
 from amaranth.lib import data
@@ -18,8 +21,8 @@ class ScratchpadWrite(data.StructLayout):
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
-            "row": row_shape(config.scratchpad_rows),
             "data": data.ArrayLayout(unsigned(8), config.dim),
+            "row": row_shape(config.scratchpad_rows),
             "mask": unsigned(config.dim),
         })
 
@@ -29,9 +32,9 @@ class AccumulatorWrite(data.StructLayout):
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
+            "data": data.ArrayLayout(signed(32), config.dim),
             "row": row_shape(config.accumulator_rows),
             "accumulate": 1,
-            "data": data.ArrayLayout(signed(32), config.dim),
             "mask": unsigned(config.dim),
         })
 
@@ -41,7 +44,7 @@ class ParameterWrite(data.StructLayout):
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
-            "row": row_shape(config.parameter_rows),
             "data": data.ArrayLayout(signed(32), config.dim),
+            "row": row_shape(config.parameter_rows),
             "mask": unsigned(config.dim),
         })

@@ -111,7 +111,9 @@ class Scratchpad(wiring.Component):
             if ready is not None:
                 blockers = higher if ready is not self.weights.ready else []
                 taken = [busy & (other == bank) for busy, other in blockers]
-                m.d.comb += ready.eq(~_any(taken))
+                # Without a request it means nothing, and costs the simulator nothing.
+                with m.If(valid):
+                    m.d.comb += ready.eq(~_any(taken))
             higher.append((valid, bank))
 
     def _bank(self, m: Module, index: int) -> Value:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul
+from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, operands
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings
@@ -44,6 +44,11 @@ class Head:
         assert isinstance(self.context.finish, DivideBySums)
         return self.context.finish
 
+    def reads(self, others: Iterable["Head"]) -> bool:
+        """Whether it takes what one of the `others` computes: then it comes after it."""
+        views = [*operands(self.scores), *operands(self.context)]
+        return any(view.meets(other.context.out) for other in others for view in views)
+
 
 @dataclass(frozen=True)
 class _Unit:
@@ -72,8 +77,8 @@ class AttentionWriter:
         self.finisher = Finisher(writer, places)
 
     def write(self, heads: Sequence[Head]) -> None:
-        """All of `heads`, one after the other."""
-        self.writer.flush()
+        """All of `heads`, none of which reads what another one computes."""
+        self.writer.agenda.write_all()
         waiting: _Unit | None = None
         for unit in self._units(heads):
             if not self._fits(unit):

@@ -32,6 +32,9 @@ TYPES: Final = {
 }
 _SUM_BYTES: Final = 2
 """Of an element of the residual stream."""
+_TILE_CYCLES: Final = 4
+"""From one transform to the next, for each row and tile of columns: the queues that its stores wait
+in are short."""
 _SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
 
@@ -93,7 +96,7 @@ class Finisher:
     def finish(
         self, how: Finish, sums: FinishedSums, ring: Ring | None = None, channels: int = 0
     ) -> None:
-        """Finish `sums` and store the results, by way of `ring`.
+        """Finish `sums` and store the results, by way of `ring`, as products go on.
 
         With `channels`, an `AddResidual` counts the moments of rows of so many.
         """
@@ -102,9 +105,20 @@ class Finisher:
             return
         ring = ring or self.places.results(self.writer.element_bytes(sums.out))
         for part in self.chunks(sums, ring):
-            target = self.target(part.out, ring)
-            self.transform(how, part, target, channels)
-            self.writer.store(part.out, target)
+            col = part.out.col - sums.out.col
+            self.writer.defer(
+                lambda part=part: self._finish(how, part, ring, channels),
+                (part.out,),
+                delay=sums.out.rows * col // self.dim * _TILE_CYCLES,
+                drains=part.rows,
+            )
+            if col == 0:
+                self.writer.trickle()
+
+    def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, channels: int) -> None:
+        target = self.target(sums.out, ring)
+        self.transform(how, sums, target, channels)
+        self.writer.store(sums.out, target)
 
     def target(self, out: View, ring: Ring) -> LocalRows:
         """Rows of `ring` for a result."""
@@ -133,7 +147,7 @@ class Finisher:
             case AddResidual():
                 function = Function.RESIDUAL
                 assert sums.residual is not None
-                residual = self.writer.load(sums.residual, self.places.residuals)
+                residual = self.writer.load(sums.residual, self.places.words)
                 settings |= {"scale2": float_bits(how.residual_scale)}
                 if channels:
                     settings |= {"moments": 1, "statistics": sums.slot}
@@ -183,7 +197,7 @@ class Finisher:
         row_bytes = sums.out.rows * self.writer.element_bytes(sums.out)
         most = min(ring.rows // (2 * row_bytes), self.writer.config.parameter_rows // _SHARES)
         if sums.residual is not None:
-            most = min(most, self.places.residuals.rows // (2 * _SUM_BYTES * sums.out.rows))
+            most = min(most, self.places.words.rows // (2 * _SUM_BYTES * sums.out.rows))
         for col, cols in even_cuts(sums.out.cols, self.dim * max(1, most), self.dim):
             yield sums.part(self.dim, col, cols)
 

@@ -66,24 +66,42 @@ def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
     """
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
+    _check_parameters(graph)
     graph = _with_affines(graph, config.dim)
     writer = ProgramWriter(config, graph.tensors)
     places = Places(config)
     linear, attention = LinearWriter(writer, places), AttentionWriter(writer, places)
     on_chip: set[str] = set()
     for group in _groups(graph, linear):
-        match group:
-            case _Heads(heads):
-                attention.write(heads)
-                on_chip.update(group.on_chip)
-            case _Linear(op, norm):
-                writer.operator = op.name
-                linear.write(op, norm, last=(norm or op) is graph.ops[-1])
-            case LayerNorm():
-                writer.flush()
-                writer.operator = group.name
-                linear.normalizer.from_memory(group)
+        try:
+            match group:
+                case _Heads(heads):
+                    attention.write(heads)
+                    on_chip.update(group.on_chip)
+                case _Linear(op, norm):
+                    writer.operator = op.name
+                    linear.write(op, norm, last=(norm or op) is graph.ops[-1])
+                case LayerNorm():
+                    writer.agenda.write_all()
+                    writer.operator = group.name
+                    linear.normalizer.from_memory(group)
+        except ValueError as error:
+            raise ValueError(f"{writer.operator}: {error}") from None
     return LoweredGraph(graph, writer.finish(), frozenset(on_chip))
+
+
+def _check_parameters(graph: Graph) -> None:
+    """Parameters are loaded whenever there is room for them: so nothing computes them."""
+    for op in graph.ops:
+        if isinstance(op, LayerNorm):
+            given = set(graph.constants)
+            views = [view for output in op.outputs for view in (output.gamma, output.beta)]
+        else:
+            given = {*graph.constants, *graph.inputs}
+            views = [] if op.bias is None else [op.bias]
+        for view in views:
+            if view.tensor not in given:
+                raise ValueError(f"{op.name}: {view} is no constant")
 
 
 def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | LayerNorm]:
@@ -96,6 +114,9 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
         behind = graph.ops[index + 1] if index + 1 < len(graph.ops) else None
         alone = behind is not None and readers.only(op, behind)
         if head := _head(op, behind if alone else None):
+            if heads and head.reads(heads):
+                yield _Heads(heads)
+                heads = []
             heads.append(head)
             index += 2
             continue

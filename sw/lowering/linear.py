@@ -146,7 +146,7 @@ class LinearWriter:
 
     def _write_softmax(self, op: MatMul | Transform, how: Softmax) -> None:
         """Softmax by three passes; over scores that are in the accumulator, if all of a row fit."""
-        self.writer.flush()
+        self.writer.agenda.write_all()
         blocks, half = tiles(op.out.cols, self.dim), self.places.accumulator_half
         most = min(
             self.places.block_rows,
@@ -165,12 +165,14 @@ class LinearWriter:
         self, how: Softmax, function: Function, sums: FinishedSums, out: View, row: int
     ) -> None:
         settings = {"statistics": sums.slot}
+        ring = self.places.results(self.writer.element_bytes(out))
         if function is not Function.PROBABILITY:
-            settings |= {"start": int(sums.first), "finish": int(sums.last)}
-            self._pass(how, function, sums, settings, out, row, ())
+            parts = [sums] if sums.bias is None else self.finisher.chunks(sums, ring)
+            for part in parts:
+                ends = {"start": int(part.first), "finish": int(part.last)}
+                self._pass(how, function, part, settings | ends, out, row, ())
             return
         settings["type"] = TYPES[self.writer.tensors[out.tensor].type]
-        ring = self.places.results(self.writer.element_bytes(out))
         for part in self.finisher.chunks(sums, ring):
             target = self.finisher.target(part.out, ring)
             self._pass(how, function, part, settings, out, row, (target,))

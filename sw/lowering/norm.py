@@ -49,8 +49,9 @@ _STATISTICS_CYCLES: Final = 48
 root and reciprocal."""
 _ISSUED_AHEAD: Final = 1024
 """Cycles of products that are issued before the array comes to them."""
-_CHUNK_CYCLES: Final = 3072
-"""From one transform to the next: they share banks with everything else."""
+_TILE_CYCLES: Final = 12
+"""From one transform to the next, for each row and tile of columns: they share banks with all else.
+"""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Normalizer:
     def from_memory(self, op: LayerNorm) -> None:
         """All of `op`, a block of rows at a time; loaded once if whole rows fit, else twice."""
         source = op.source
-        fit = self.places.sums.rows // self.writer.blocks(source)
+        fit = self.places.words.rows // self.writer.blocks(source)
         most = min(fit or source.rows, self.block_rows(op))
         for row, rows in even_cuts(source.rows, most):
             block = NormBlock(op, row, rows, self.places.next_slots())
@@ -97,18 +98,17 @@ class Normalizer:
                 self._normalize(block, col, cols)
 
     def defer(self, block: NormBlock) -> None:
-        """Normalize rows whose statistics are complete, between later steps.
+        """Normalize rows whose sums are underway, between later steps.
 
-        What was deferred before is written first: statistics are those of two blocks at most.
+        Earlier normalizations are written first: statistics are those of two blocks at most.
         """
-        self.writer.flush()
+        self.writer.agenda.write_normalizations()
         delay = block.rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
-        for number, (col, cols) in enumerate(self._chunks(block)):
-            results = tuple(block.part(output.out, col, cols) for output in block.op.outputs)
+        for col, cols in self._chunks(block):
             self.writer.defer(
-                results,
                 lambda col=col, cols=cols: self._normalize(block, col, cols),
-                delay=delay + number * _CHUNK_CYCLES,
+                tuple(block.part(output.out, col, cols) for output in block.op.outputs),
+                delay=delay + block.rows * col // self.dim * _TILE_CYCLES,
             )
 
     def _chunks(self, block: NormBlock) -> Iterator[tuple[int, int]]:
@@ -125,7 +125,7 @@ class Normalizer:
 
     def _source(self, block: NormBlock, col: int, cols: int) -> LocalRows:
         """Where some columns of the rows stand."""
-        return self.writer.load(block.part(block.op.source, col, cols), self.places.sums)
+        return self.writer.load(block.part(block.op.source, col, cols), self.places.words)
 
     def _count(self, block: NormBlock, col: int, cols: int) -> None:
         """The moments of some columns."""

@@ -6,17 +6,17 @@ take as many as a load brings, so that they alternate, too.  For four banks of R
 quarters):
 
     bank 0: weights, R/2; results of bytes, R/2             (attention: keys, R)
-    bank 1: pieces of A, 3R/4; wide results, R/4            (attention: queries and numerators ...
-    bank 2: pieces of A, 3R/4; wide results, R/4            ... of every other block)
-    bank 3: weights, R/2; sums, R/4; residuals, R/4         (attention: values, R/2; results, R/2)
+    bank 1: pieces of A, 3R/4; wide results, R/4 or more    (attention: queries and numerators ...
+    bank 2: pieces of A, 3R/4; wide results, R/4 or more    ... of every other block)
+    bank 3: weights, R/2; int16 operands, R/2               (attention: values, R/2; results, R/2)
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.ir.program import Space
-from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.rings import RING_SHARES, Ring
 
 __all__ = ["Places"]
 
@@ -25,6 +25,8 @@ _PIECE_TILES: Final = 4
 """Tiles along K that a piece has at most."""
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""
+_WIDE_RESULTS: Final = 8
+"""Rows of wide results for each row of a block, at least: two results of two tiles of columns."""
 _BLOCK_TILES: Final = 4
 """Rows of a block, in tiles: weights then come in a quarter of the time in which they are used."""
 
@@ -44,25 +46,33 @@ class AttentionPlaces:
 
 
 class Places:
-    """The rings and regions of an accelerator's memories."""
+    """The rings and regions of an accelerator's memories.
+
+    Raises `ValueError` if the scratchpad is too small for them.
+    """
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         rows = config.scratchpad_rows // _BANKS
         half = rows // 2
+        if half < RING_SHARES * config.dim:
+            least = 2 * _BANKS * RING_SHARES * config.dim
+            raise ValueError(
+                f"scratchpad_kib: {config.scratchpad_kib} are {config.scratchpad_rows} rows, but "
+                f"graphs need at least {2 * _BANKS * RING_SHARES}*dim = {least}"
+            )
         first = [bank * rows for bank in range(_BANKS)]
         scratchpad = Space.SCRATCHPAD
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
         """Of results of one byte."""
-        quarter = rows // 4
-        pieces = rows - quarter
+        wide = min(half, max(rows // 4, _WIDE_RESULTS * _BLOCK_TILES * config.dim))
+        pieces = rows - wide
         self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
-        self.wide = Ring(scratchpad, (first[1] + pieces, quarter), (first[2] + pieces, quarter))
+        self.wide = Ring(scratchpad, (first[1] + pieces, wide), (first[2] + pieces, wide))
         """Of results of more than a byte."""
-        self.sums = Ring(scratchpad, (first[3] + half, quarter))
-        """Of int16 sums on the way to their normalization."""
-        self.residuals = Ring(scratchpad, (first[3] + half + quarter, quarter))
+        self.words = Ring(scratchpad, (first[3] + half, half))
+        """Of int16 from memory: residuals, and sums on the way to their normalization."""
         self.parameters = Ring(Space.PARAMETERS, (0, config.parameter_rows))
         self.accumulator_half = config.accumulator_rows // 2
         self.halves = Ring(
@@ -94,8 +104,18 @@ class Places:
 
     @property
     def block_rows(self) -> int:
-        """Rows that stream through a tile of weights, where there are as many."""
-        return _BLOCK_TILES * self.config.dim
+        """Rows that stream through a tile of weights, where there are as many.
+
+        Their sums fit into half of the accumulator, their results into their rings, whatever the
+        type, and two pieces of them stay in the ring of queries.
+        """
+        queries, _ = self.attention.queries
+        return min(
+            _BLOCK_TILES * self.config.dim,
+            self.accumulator_half,
+            self.wide.rows // ACC_BYTES,
+            queries.rows // (RING_SHARES * self.piece_tiles),
+        )
 
     def results(self, element_bytes: int) -> Ring:
         """Where results of elements of this size go on their way to memory."""

@@ -7,7 +7,7 @@ from typing import Protocol
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Multiply
 from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.rings import RING_SHARES, Ring
 from celosia.sw.lowering.writer import ProgramWriter
 
 __all__ = ["LocalRowsOfA", "MemoryRowsOfA", "ProductBlock", "RowsOfA", "multiply"]
@@ -101,17 +101,21 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
     nobody who wants one of these waits for long.
     """
     dim = writer.config.dim
+    writer.agenda.write_drains(block.c)
     for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
-        for j, columns in _cuts(tiles(block.cols, dim), writer.config.max_blocks):
-            pieces = [
-                _load_pieces(writer, block, (k + first, k_tiles), (j, columns))
-                for first, k_tiles in even_cuts(count, tiles(count, 2))
-            ]
+        for j, columns in _cuts(tiles(block.cols, dim), _columns_at_once(writer, block)):
+            pieces = _load_both(writer, block, (k, count), (j, columns))
             for tile in range(columns):
                 for piece in pieces:
                     for op in _products(writer, block, piece, (j, tile)):
                         writer.write(op)
             writer.trickle()
+
+
+def _columns_at_once(writer: ProgramWriter, block: ProductBlock) -> int:
+    """Tiles of columns that a command moves, and of which two pieces of W stay in their ring."""
+    rows = RING_SHARES * block.piece_tiles * writer.config.dim
+    return max(1, min(writer.config.max_blocks, block.weights.rows // rows))
 
 
 def _cuts(count: int, most: int) -> Iterator[tuple[int, int]]:
@@ -127,6 +131,22 @@ class _Pieces:
     k: int
     a: LocalRows
     w: LocalRows
+
+
+def _load_both(
+    writer: ProgramWriter, block: ProductBlock, along: tuple[int, int], across: tuple[int, int]
+) -> list[_Pieces]:
+    """The pieces of both halves of these tiles along K.
+
+    One that was there already may be what the other one overwrites: then it is loaded again.
+    """
+    k, count = along
+    halves = [(k + first, length) for first, length in even_cuts(count, tiles(count, 2))]
+    pieces: list[_Pieces] = []
+    while True:
+        before, pieces = pieces, [_load_pieces(writer, block, half, across) for half in halves]
+        if pieces == before:
+            return pieces
 
 
 def _load_pieces(

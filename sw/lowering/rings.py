@@ -1,8 +1,13 @@
 """Local rows that pieces take in turn."""
 
+from typing import Final
+
 from celosia.sw.ir.program import Space
 
-__all__ = ["Ring"]
+__all__ = ["RING_SHARES", "Ring"]
+
+RING_SHARES: Final = 3
+"""Two pieces of up to so large a share of a ring stay in it together, wherever the first stands."""
 
 
 class Ring:

@@ -25,6 +25,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
+from celosia.sw.lowering.agenda import Agenda, Item
 from celosia.sw.lowering.rings import Ring
 
 __all__ = ["ProgramWriter", "Written"]
@@ -56,16 +57,6 @@ class _PlacedLoad:
     """The last step that stores what it reads; or -1."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
-    """Something that may be written later."""
-
-    results: tuple[View, ...]
-    write: Callable[[], None]
-    clock: int
-    """Not before this time, unless it must be."""
-
-
 class ProgramWriter:
     """A program in the making.  Steps are its operations but the loads, counted from 0."""
 
@@ -87,7 +78,7 @@ class ProgramWriter:
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
         self._stored: dict[str, list[tuple[View, int]]] = {}
-        self._pending: deque[_Pending] = deque()
+        self.agenda = Agenda()
         self.clock = 0
         """Cycles of products so far."""
 
@@ -111,6 +102,8 @@ class ProgramWriter:
             return rows
         blocks = self.blocks(view, ring.space)
         rows = LocalRows(ring.space, ring.take(blocks * view.rows), view.rows, blocks, view.rows)
+        if ring.space is Space.ACCUMULATOR:
+            self.agenda.write_drains(rows)
         self._pieces[view, id(ring)] = self._take(rows), rows
         self._load(view, rows)
         return rows
@@ -148,8 +141,15 @@ class ProgramWriter:
 
     # What may be written later.
 
-    def defer(self, results: tuple[View, ...], write: Callable[[], None], delay: int) -> None:
-        """Let `write` be called between later steps; it stores `results`.
+    def defer(
+        self,
+        write: Callable[[], None],
+        results: tuple[View, ...],
+        *,
+        delay: int,
+        drains: LocalRows | None = None,
+    ) -> None:
+        """Let `write` be called between later steps, as an item of the agenda.
 
         It is not before `delay` cycles of products are over, unless somebody needs the results.
         """
@@ -160,23 +160,18 @@ class ProgramWriter:
             write()
             self.operator = now
 
-        self._pending.append(_Pending(results, write_as_then, self.clock + delay))
+        clock = self.clock + delay
+        self.agenda.add(Item(write=write_as_then, results=results, clock=clock, drains=drains))
 
     def trickle(self) -> None:
-        """Write the first of what was deferred, if its time has come."""
-        if self._pending and self._pending[0].clock <= self.clock:
-            self._pending.popleft().write()
-
-    def flush(self) -> None:
-        """Write all that was deferred."""
-        while self._pending:
-            self._pending.popleft().write()
+        """Write something that was deferred, if its time has come."""
+        self.agenda.write_due(self.clock)
 
     # The end.
 
     def finish(self) -> tuple[Written, ...]:
         """All operations in program order."""
-        self.flush()
+        self.agenda.write_all()
         return tuple(self._interleaved())
 
     def _interleaved(self) -> Iterator[Written]:
@@ -229,7 +224,7 @@ class ProgramWriter:
         return int(self._last_use[rows.space][rows.row : rows.end].max())
 
     def _load(self, view: View, rows: LocalRows) -> None:
-        self._write_results_of(view)
+        self.agenda.write_results(view)
         stored, free = self._step_that_stored(view), self._free(rows)
         for part, to in self._parts(view, rows):
             self._place(Load(part, to), free, stored)
@@ -243,26 +238,15 @@ class ProgramWriter:
         config, size = self.config, self.element_bytes(view)
         scratchpad = rows.space is Space.SCRATCHPAD
         most = config.max_blocks if scratchpad else config.max_accumulator_blocks
-        cols = config.dim * (1 if scratchpad else ACC_BYTES) // size
+        row_bytes = config.dim * (1 if scratchpad else ACC_BYTES)
         for block in range(0, rows.blocks, most):
             count = min(most, rows.blocks - block)
-            width = min(count * cols, view.cols - block * cols)
-            yield view.part(col=block * cols, cols=width), rows.block(block, count)
+            # A row of two bytes holds no whole int32, but as many rows as move at once do.
+            col = block * row_bytes // size
+            width = min(count * row_bytes // size, view.cols - col)
+            yield view.part(col=col, cols=width), rows.block(block, count)
 
     # What is in memory.
-
-    def _write_results_of(self, view: View) -> None:
-        """Write what was deferred up to the last that stores elements of `view`."""
-        last = max(
-            (
-                number
-                for number, pending in enumerate(self._pending, 1)
-                if any(view.meets(result) for result in pending.results)
-            ),
-            default=0,
-        )
-        for _ in range(last):
-            self._pending.popleft().write()
 
     def _step_that_stored(self, view: View) -> int:
         """The last step that stores elements of `view`, or -1."""
@@ -284,9 +268,11 @@ def _cycles(op: Op) -> int:
 
 def _results(op: Op) -> Iterator[LocalRows]:
     match op:
+        case Multiply():
+            yield LocalRows(Space.ACCUMULATOR, op.c, op.rows, 1, op.rows)
         case Transform():
             yield from op.targets
-        case _:
+        case Store():
             pass
 
 

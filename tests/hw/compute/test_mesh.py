@@ -27,8 +27,9 @@ def test_tiles_back_to_back(config, rows):
     rng = np.random.default_rng(rows)
     weights = rng.integers(-128, 128, (tiles, dim, dim))
     weights[0] = -128
-    a = rng.integers(-128, 256, (tiles, rows, dim))
-    a[0] = 255  # With the weights above: the largest sums that there are.
+    is_unsigned = rng.integers(0, 2, (tiles, rows, 1))
+    a = rng.integers(-128, 128, (tiles, rows, dim)) + 128 * is_unsigned
+    is_unsigned[0], a[0] = 1, 255  # With the weights above: the largest sums that there are.
     wanted = a @ weights
     step = spacing(rows, dim)
     dut = Mesh(config)
@@ -44,7 +45,8 @@ def test_tiles_back_to_back(config, rows):
             # Rows of A: two cycles behind.
             tile, row = divmod(cycle - 2, step)
             enters = 0 <= tile < tiles and row < rows
-            set_row(ctx, dut.a, a[tile, row].tolist() if enters else [-256] * dim)
+            ctx.set(dut.a_unsigned, int(is_unsigned[tile, row, 0]) if enters else cycle % 2)
+            set_row(ctx, dut.a, (a[tile, row] & 0xFF).tolist() if enters else [0x80] * dim)
             tile, row = divmod(cycle - 2 - mesh_latency(config), step)
             if 0 <= tile < tiles and row < rows:
                 assert [ctx.get(x) for x in dut.sums] == wanted[tile, row].tolist()

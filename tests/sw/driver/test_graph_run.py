@@ -1,0 +1,181 @@
+"""Graphs, their programs and their commands give the same elements of every tensor in memory."""
+
+import numpy as np
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sim.functional import FunctionalDevice
+from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.graphs.cases import (
+    Case,
+    attention_case,
+    encoder_case,
+    encoder_layer_case,
+    gelu_case,
+    layernorm_case,
+    matmul_case,
+    residual_case,
+    softmax_case,
+)
+from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.pipeline import compile_graph
+from tests.support.levels import CONFIGS, check_levels, configured
+from tests.support.random_graphs import random_case
+
+SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
+
+OPERATORS = {
+    "matmul": matmul_case,
+    "softmax": softmax_case,
+    "gelu": gelu_case,
+    "residual": residual_case,
+    "layernorm": layernorm_case,
+    "attention": attention_case,
+}
+SHAPES = ((1, 1, 1), (1, 5, 3), (5, 1, 2), (19, 17, 21), (3, 130, 9))
+LONG = 4096
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("operator", ["matmul", "softmax", "gelu", "residual", "layernorm"])
+def test_an_operator_of_every_shape(operator, shape, config):
+    make, extents = OPERATORS[operator], shape if operator == "matmul" else shape[:2]
+    check_levels(make(*extents, seed=1), config)
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 9, 3), (3, 20, 6)], ids=str)
+def test_attention_of_every_shape(shape, config):
+    check_levels(attention_case(*shape, seed=1), config)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int16"])
+@pytest.mark.parametrize(
+    "mask",
+    [Mask(keys=13), Mask(keys=0), Mask(causal=True), Mask(keys=7, causal=True), Mask(keys=40)],
+    ids=str,
+)
+def test_masked_softmax(mask, kind):
+    for name in ("tiny", "base"):
+        check_levels(softmax_case(21, 40, 2, kind=kind, mask=mask), CONFIGS[name])
+
+
+@pytest.mark.parametrize(
+    "mask", [Mask(keys=11), Mask(keys=0), Mask(causal=True), Mask(keys=5, causal=True)], ids=str
+)
+def test_masked_attention(mask):
+    for name in ("tiny", "base"):
+        check_levels(attention_case(2, 35, 12, seed=3, mask=mask), CONFIGS[name])
+
+
+@pytest.mark.parametrize("mask", [Mask(), Mask(keys=90, causal=True)], ids=str)
+def test_attention_whose_scores_do_not_fit(mask):
+    config = configured("tiny", accumulator_kib=1)
+    compiled = check_levels(queries_case(3, 140, 4, mask), config)
+    maxima = [w.op for w in compiled.ops if getattr(w.op, "function", 0) is Function.MAXIMUM]
+    assert len(maxima) == 3 * 2, "keys are not taken block by block"
+
+
+def queries_case(rows: int, keys: int, width: int, mask: Mask) -> Case:
+    """Attention of a few queries to many keys."""
+    random, builder = np.random.default_rng(rows), GraphBuilder("queries")
+    sizes = {"q": rows, "k": keys, "v": keys}
+    q, k, v = (builder.input(Tensor(name, "int8", n, width)) for name, n in sizes.items())
+    p = builder.tensor(Tensor("p", "uint8", rows, keys))
+    sums = builder.tensor(Tensor("sums", "int32", rows, 1))
+    out = builder.tensor(Tensor("out", "int8", rows, width))
+    builder.matmul("scores", p, q, k, DeferredSoftmax(0.1, sums, mask), b_transposed=True)
+    builder.matmul("context", out, p, v, DivideBySums(sums, 2.0**-15))
+    inputs = {name: random.integers(-128, 128, (n, width), np.int8) for name, n in sizes.items()}
+    return Case(builder.finish("out"), inputs)
+
+
+@pytest.mark.parametrize("operator", ["softmax", "layernorm", "gelu"])
+def test_the_longest_rows(operator):
+    for config in (configured("base"), configured("small", accumulator_kib=2)):
+        check_levels(OPERATORS[operator](2, LONG, seed=5), config)
+
+
+@pytest.mark.parametrize("operator", ["softmax", "layernorm"])
+def test_longer_rows_are_refused(operator):
+    with pytest.raises(ValueError, match="4097 columns are longer than the 4096 supported"):
+        OPERATORS[operator](1, LONG + 1, seed=5)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Case:
+    return encoder_case(SHAPE, [4, 1, 19], seed=6)
+
+
+@pytest.mark.parametrize(
+    "name", ["base", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tiny", "rebalanced"))]
+)
+def test_an_encoder_of_two_layers_for_ragged_texts(encoder, name):
+    check_levels(encoder, CONFIGS[name])
+
+
+@pytest.mark.slow
+def test_a_layer_of_an_encoder():
+    check_levels(encoder_layer_case(SHAPE, [9, 30], seed=7), CONFIGS["small"])
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_random_graphs(config):
+    for seed in range(3):
+        check_levels(random_case(config.dim + seed), config)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_many_random_graphs(config):
+    for seed in range(100, 200):
+        check_levels(random_case(seed, ops=3 + seed % 8, extent=(9, 20, 50)[seed % 3]), config)
+
+
+def test_the_whole_memory_is_written_by_stores_alone():
+    """Poison that the graph does not overwrite stays, and nothing else is touched."""
+    case, config = matmul_case(5, 6, 7, seed=8), configured("tiny")
+    compiled = compile_graph(case.graph, config)
+    size = compiled.end - MEMORY_BASE
+    device = FunctionalDevice(config, memory_bytes=size + 64)
+    run = GraphRun(device, compiled)
+    run.load(case.inputs)
+    before = bytearray(device.read(MEMORY_BASE, size + 64))
+    run.run()
+    result = interpret(case.graph, case.inputs)["out"].tobytes()
+    start = compiled.addresses["out"] - MEMORY_BASE
+    before[start : start + len(result)] = result
+    assert device.read(MEMORY_BASE, size + 64) == bytes(before)
+
+
+def test_inputs_are_checked():
+    case, config = gelu_case(3, 4, seed=9), configured("tiny")
+    compiled = compile_graph(case.graph, config)
+    run = GraphRun(FunctionalDevice(config, memory_bytes=1 << 12), compiled)
+    with pytest.raises(ValueError, match="input source is missing"):
+        run.load({})
+    with pytest.raises(ValueError, match=r"input source is int32 of \(3, 3\), not int32 of \(3, 4"):
+        run.load({"source": np.zeros((3, 3), np.int32)})
+    with pytest.raises(ValueError, match="input source is int64"):
+        run.load({"source": np.zeros((3, 4), np.int64)})
+
+
+def test_a_memory_that_is_too_small_is_refused():
+    case, config = gelu_case(30, 40, seed=9), configured("tiny")
+    device = FunctionalDevice(config, memory_bytes=1 << 10)
+    with pytest.raises(ValueError, match="more than the 1,024 of the device's memory"):
+        GraphRun(device, compile_graph(case.graph, config))
+
+
+def test_what_stays_on_the_chip_cannot_be_read():
+    case, config = attention_case(1, 5, 4, seed=1), configured("tiny")
+    run = GraphRun(
+        FunctionalDevice(config, memory_bytes=1 << 12), compile_graph(case.graph, config)
+    )
+    with pytest.raises(ValueError, match="numerators is never in memory"):
+        run.read("numerators")
