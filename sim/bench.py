@@ -11,7 +11,7 @@ from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
 from celosia.sim.speed import Speed, array_loop, measure_speed
 from celosia.sim.toolchain import find_compiler
-from celosia.sim.workloads import WorkloadOptions
+from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue, MemoryTiming
 
 __all__ = [

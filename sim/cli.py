@@ -2,7 +2,6 @@
 
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,23 +20,37 @@ from celosia.sim.faults import parse_fault, parse_stalls
 from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
 from celosia.sim.options import (
     BudgetOption,
+    CausalOption,
     ChannelStallOption,
+    DimOption,
     FaultOption,
     FileOption,
+    HeadsOption,
     IssueChoice,
     IssueOption,
     JsonOption,
+    KeysOption,
     LatencyOption,
     LateReadyOption,
-    OutType,
+    LayersOption,
+    ModelOption,
+    OutOption,
+    OutTypeOption,
     PresetOption,
     RateOption,
+    ReluOption,
     ReorderOption,
+    ScaleOption,
     SeedOption,
+    SeqOption,
     SetOption,
+    ShapeOption,
     SimOption,
     Simulator,
     StallOption,
+    TextOption,
+    TransposeOption,
+    UnsignedOption,
     WaveOption,
     WaveScopeOption,
     WaveWindowOption,
@@ -56,7 +69,8 @@ from celosia.sim.report import as_json, versions
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
 from celosia.sim.wave.request import parse_request
-from celosia.sim.workloads import WORKLOADS, WorkloadOptions
+from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.workloads import WORKLOADS
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.driver.program_file import load_program, parse_program
@@ -103,31 +117,24 @@ def run(
         str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, or PROGRAM.cel.")
     ],
     *,
-    shape: Annotated[
-        str | None, typer.Option(metavar="MxNxK", help="matmul: random operands of this shape.")
-    ] = None,
+    shape: ShapeOption = None,
     a: FileOption = None,
     b: FileOption = None,
     bias: FileOption = None,
-    scale: Annotated[
-        float | None, typer.Option(help="matmul: int8 results are requantised by this.")
-    ] = None,
-    relu: Annotated[
-        bool, typer.Option("--relu", help="matmul: negative results become 0.")
-    ] = False,
-    transpose_b: Annotated[
-        bool, typer.Option("--transpose-b", help="matmul: B stands in memory as N x K.")
-    ] = False,
-    unsigned_a: Annotated[
-        bool, typer.Option("--unsigned-a", help="matmul: A is uint8 (of files: their type).")
-    ] = False,
-    out_type: Annotated[
-        OutType | None, typer.Option(help="matmul: the type of C (default: int8).")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="C.npy", help="matmul: write C there if it is right.")
-    ] = None,
-    text: Annotated[str | None, typer.Option(help="minilm-linears: the sentence.")] = None,
+    scale: ScaleOption = None,
+    relu: ReluOption = False,
+    transpose_b: TransposeOption = False,
+    unsigned_a: UnsignedOption = False,
+    out_type: OutTypeOption = None,
+    out: OutOption = None,
+    keys: KeysOption = None,
+    causal: CausalOption = False,
+    heads: HeadsOption = None,
+    seq: SeqOption = None,
+    dim: DimOption = None,
+    model: ModelOption = None,
+    layers: LayersOption = None,
+    text: TextOption = None,
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
@@ -175,7 +182,14 @@ def run(
             transpose_b=transpose_b,
             unsigned_a=unsigned_a,
             out_type=out_type.value if out_type else None,
-            text=text,
+            keys=keys,
+            causal=causal,
+            heads=heads,
+            seq=seq,
+            dim=dim,
+            model=model,
+            layers=layers,
+            text=tuple(text or ()),
         ),
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         command_line=_command_line(),

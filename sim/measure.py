@@ -11,9 +11,9 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.sim.operands import Operands
 from celosia.sim.problems import InputError
+from celosia.sim.product_workloads import Operator
 from celosia.sim.program_work import program_work
 from celosia.sim.report import Failure, Measurement
-from celosia.sim.workloads import Operator
 from celosia.sw.driver.device import (
     MEMORY_BASE,
     Device,
@@ -27,7 +27,7 @@ from celosia.sw.driver.runtime import Compiled, compile_product
 from celosia.sw.limits import matmul_limit
 from celosia.sw.models.reference import matmul_reference
 
-__all__ = ["measure_product", "measure_program"]
+__all__ = ["execute", "measure_product", "measure_program", "run_values"]
 
 
 def measure_product(
@@ -42,7 +42,7 @@ def measure_product(
     operands = operator.operands
     compiled = _compile(device, operator, timing)
     compiled.load(operands.a, operands.b, operands.bias)
-    result, failure = _execute(device, compiled.commands, issue)
+    result, failure = execute(device, compiled.commands, issue)
     c = compiled.result()
     problem = operands.problem
     measurement = Measurement(
@@ -55,7 +55,7 @@ def measure_product(
         limit=matmul_limit(problem, device.config, timing),
         failure=failure,
         elapsed_seconds=time.perf_counter() - start,
-        **_run_values(result, compiled.commands, device.config),
+        **run_values(result, compiled.commands, device.config),
     )
     return measurement, c
 
@@ -72,8 +72,8 @@ def measure_program(
     image = program.memory_image()
     for each in (device, model):
         each.write(MEMORY_BASE, image)
-    result, failure = _execute(device, program.commands, issue)
-    _, expected = _execute(model, program.commands, issue)
+    result, failure = execute(device, program.commands, issue)
+    _, expected = execute(model, program.commands, issue)
     if expected and not failure:
         failure = Failure(
             message=f"only the functional model stops: {expected.message}",
@@ -88,11 +88,13 @@ def measure_program(
         elements_checked=sum(region.size for region in regions),
         failure=failure,
         elapsed_seconds=time.perf_counter() - start,
-        **_run_values(result, program.commands, device.config),
+        **run_values(result, program.commands, device.config),
     )
 
 
-class _RunValues(TypedDict):
+class RunValues(TypedDict):
+    """What `Measurement` has of a run."""
+
     cycles: int | None
     dram_read_bytes: int
     dram_write_bytes: int
@@ -101,9 +103,9 @@ class _RunValues(TypedDict):
     counters: dict[str, int]
 
 
-def _run_values(
+def run_values(
     result: RunResult, commands: Sequence[Command], config: AcceleratorConfig
-) -> _RunValues:
+) -> RunValues:
     """What the counters say, or without a clock the commands themselves."""
     if counters := result.counters:
         read, written = counters["read_bytes"], counters["write_bytes"]
@@ -120,11 +122,12 @@ def _run_values(
     }
 
 
-def _execute(
-    device: Device, commands: Sequence[Command], issue: Issue
+def execute(
+    device: Device, commands: Sequence[Command], issue: Issue, marks: Sequence[int] = ()
 ) -> tuple[RunResult, Failure | None]:
+    """Run `commands`; an accelerator that stops is a failure."""
     try:
-        return device.run(commands, issue), None
+        return device.run(commands, issue, marks), None
     except DeviceError as error:
         return RunResult(cycles=None), Failure.of(error)
 

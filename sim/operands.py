@@ -19,6 +19,8 @@ __all__ = ["Operands", "load_array", "load_operands", "parse_shape", "random_ope
 _SPREAD: Final = 40.0
 """Standard deviation of random int8 results: few saturate, few are zero."""
 
+_COUNTS: Final = {2: "two", 3: "three"}
+
 _UNREADABLE: Final = (
     ValueError,
     EOFError,
@@ -42,12 +44,14 @@ class Operands:
     bias: NDArray[Any] | None = None
 
 
-def parse_shape(text: str) -> tuple[int, int, int]:
-    """``"512x768x64"`` as (M, N, K)."""
-    if not re.fullmatch(r"\d{1,18}x\d{1,18}x\d{1,18}", text, re.ASCII):
-        raise InputError(f"--shape {text!r}: write it as MxNxK, three whole numbers")
-    m, n, k = (int(size) for size in text.split("x"))
-    return m, n, k
+def parse_shape(text: str, form: str = "MxNxK") -> tuple[int, ...]:
+    """``"512x768x64"`` as (M, N, K), or as many sizes as `form` names."""
+    sizes = form.split("x")
+    if not re.fullmatch("x".join([r"\d{1,18}"] * len(sizes)), text, re.ASCII):
+        raise InputError(
+            f"--shape {text!r}: write it as {form}, {_COUNTS[len(sizes)]} whole numbers"
+        )
+    return tuple(int(size) for size in text.split("x"))
 
 
 def random_operands(problem: MatMul, seed: int) -> Operands:

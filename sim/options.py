@@ -10,23 +10,38 @@ from celosia.isa.presets import PRESETS
 
 __all__ = [
     "BudgetOption",
+    "CausalOption",
     "ChannelStallOption",
+    "DimOption",
     "FaultOption",
     "FileOption",
+    "HeadsOption",
     "IssueChoice",
     "IssueOption",
     "JsonOption",
+    "KeysOption",
     "LateReadyOption",
     "LatencyOption",
+    "LayersOption",
+    "ModelOption",
+    "OutOption",
     "OutType",
+    "OutTypeOption",
     "PresetOption",
     "RateOption",
+    "ReluOption",
     "ReorderOption",
+    "ScaleOption",
     "SeedOption",
+    "SeqOption",
     "SetOption",
+    "ShapeOption",
     "SimOption",
     "Simulator",
     "StallOption",
+    "TextOption",
+    "TransposeOption",
+    "UnsignedOption",
     "WaveOption",
     "WaveScopeOption",
     "WaveWindowOption",
@@ -42,9 +57,11 @@ class Simulator(StrEnum):
 
 
 class OutType(StrEnum):
-    """Types of a product's result."""
+    """Types of a result."""
 
+    UINT8 = "uint8"
     INT8 = "int8"
+    INT16 = "int16"
     INT32 = "int32"
 
 
@@ -55,6 +72,7 @@ class IssueChoice(StrEnum):
     RING = "ring"
 
 
+_COMPUTES = "What is computed"
 _MEMORY = "Memory"
 _WAVES = "Waveforms"
 
@@ -86,7 +104,110 @@ BudgetOption = Annotated[
     ),
 ]
 FileOption = Annotated[
-    Path | None, typer.Option(metavar="FILE.npy", help="matmul: an operand, in this file.")
+    Path | None,
+    typer.Option(
+        metavar="FILE.npy",
+        help="matmul: an operand, in this file.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ShapeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MxNxK|RxC",
+        help="Random operands of this shape: matmul MxNxK; softmax, layernorm, gelu, residual RxC.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ScaleOption = Annotated[
+    float | None,
+    typer.Option(help="matmul: int8 results are requantised by this.", rich_help_panel=_COMPUTES),
+]
+ReluOption = Annotated[
+    bool,
+    typer.Option("--relu", help="matmul: negative results become 0.", rich_help_panel=_COMPUTES),
+]
+TransposeOption = Annotated[
+    bool,
+    typer.Option(
+        "--transpose-b", help="matmul: B stands in memory as N x K.", rich_help_panel=_COMPUTES
+    ),
+]
+UnsignedOption = Annotated[
+    bool,
+    typer.Option(
+        "--unsigned-a",
+        help="matmul: A is uint8 (of files: their type).",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+OutTypeOption = Annotated[
+    OutType | None,
+    typer.Option(
+        help="matmul: int8 (default) or int32; softmax: uint8 (default), int8 or int16.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="C.npy", help="matmul: write C there if it is right.", rich_help_panel=_COMPUTES
+    ),
+]
+KeysOption = Annotated[
+    int | None,
+    typer.Option(
+        "--keys",
+        min=0,
+        metavar="N",
+        help="softmax, attention: only the first N columns count; 0: none, and results are 0.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+CausalOption = Annotated[
+    bool,
+    typer.Option(
+        "--causal",
+        help="softmax, attention: row r does not see the columns behind r.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+HeadsOption = Annotated[
+    int | None, typer.Option(min=1, help="attention: heads.", rich_help_panel=_COMPUTES)
+]
+SeqOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="TOKENS",
+        help="attention, encoder-layer, encoder: tokens of random input.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+DimOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="attention: columns of each head.", rich_help_panel=_COMPUTES),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="encoder-layer: minilm or bert-base, with random weights; encoder: minilm (the "
+        "published one), bert-base (random), or a quantized model FILE.safetensors.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+LayersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="encoder --model bert-base: so many layers.", rich_help_panel=_COMPUTES
+    ),
+]
+TextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=_COMPUTES
+    ),
 ]
 SeedOption = Annotated[
     int,

@@ -4,13 +4,14 @@ import json
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.sim.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue, MemoryTiming
 from celosia.sw.limits import Limit, total_limit
 
@@ -120,10 +121,18 @@ class Report:
     setting: Setting
     operators: tuple[Measurement, ...]
     elapsed_seconds: float
+    whole: Measurement | None = None
+    """The program that `operators` are parts of; None: each is a program of its own."""
+    on_chip: tuple[str, ...] = ()
+    """Tensors that never are in memory, and so are not compared."""
+    similarity: Similarity | None = None
+    """Of the texts that were computed with."""
 
     @property
     def total(self) -> Measurement:
         """All operators as one."""
+        if self.whole is not None:
+            return replace(self.whole, elapsed_seconds=self.elapsed_seconds)
         parts = self.operators
         clocked = bool(parts) and all(part.cycles is not None for part in parts)
         limited = bool(parts) and all(part.limit is not None for part in parts)
@@ -153,7 +162,9 @@ class Report:
 
     @property
     def right(self) -> bool:
-        """Every operator has shown that it is right."""
+        """Every operator has shown that it is right, or the program that they are parts of."""
+        if self.whole is not None:
+            return self.whole.right
         return bool(self.operators) and all(part.right for part in self.operators)
 
     @property
@@ -166,7 +177,15 @@ class Report:
         common = self._common()
         operators = [{**common, **self._keys(part)} for part in self.operators]
         status = "stopped" if self.total.failure else "right" if self.right else "wrong"
-        return {**common, **self._keys(self.total), "status": status, "operators": operators}
+        return {
+            **common,
+            **self._keys(self.total),
+            "status": status,
+            "operators": operators,
+            "one_program": self.whole is not None,
+            "on_chip": list(self.on_chip),
+            "similarity": self.similarity.document() if self.similarity else None,
+        }
 
     def _common(self) -> dict[str, Any]:
         setting = self.setting

@@ -13,20 +13,26 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
 from celosia.sim.display import Steps
 from celosia.sim.measure import measure_product, measure_program
+from celosia.sim.measure_graph import measure_graph
 from celosia.sim.problems import InputError
+from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
 from celosia.sim.rtl_device import RtlDevice, Setup
+from celosia.sim.similarity import compare_texts
 from celosia.sim.wave.request import WaveRequest
+from celosia.sim.workload_options import WorkloadOptions
 from celosia.sim.workloads import (
     PROGRAM_SUFFIX,
-    WorkloadOptions,
+    WORKLOADS,
+    GraphWorkload,
+    ProductWorkload,
     check_options,
-    device_bytes,
-    make_operators,
 )
-from celosia.sw.driver.device import Device, Issue, MemoryTiming
-from celosia.sw.driver.program_file import ProgramFile, load_program
+from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
+from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
+from celosia.sw.ir.graph import Graph
+from celosia.sw.pipeline import CompiledGraph, compile_graph
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
@@ -105,15 +111,21 @@ def run_workload(
         opener = _waving(options.wave)
     if options.workload.endswith(PROGRAM_SUFFIX):
         return _run_program(options, tell, opener)
-    return _run_operators(options, tell, opener)
+    match WORKLOADS[options.workload]:
+        case ProductWorkload() as workload:
+            return _run_products(workload, options, tell, opener)
+        case GraphWorkload() as workload:
+            return _run_graph(workload, options, tell, opener)
 
 
-def _run_operators(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
+def _run_products(
+    workload: ProductWorkload, options: RunOptions, tell: Progress, opener: Opener
+) -> Outcome:
     start = time.perf_counter()
     preset = options.preset or "base"
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
-    operators = make_operators(options.workload, options.details, options.timing.seed)
+    operators = workload.make(options.details, options.timing.seed)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
     result = None
@@ -132,6 +144,56 @@ def _run_operators(options: RunOptions, tell: Progress, opener: Opener) -> Outco
         ),
         result,
     )
+
+
+def _run_graph(
+    workload: GraphWorkload, options: RunOptions, tell: Progress, opener: Opener
+) -> Outcome:
+    start = time.perf_counter()
+    preset = options.preset or "base"
+    config = resolve_config(preset, options.overrides)
+    tell("preparing the operands", None)
+    job = workload.make(options.details, options.timing.seed, tell)
+    tell("compiling", None)
+    compiled = _compile(job.case.graph, config)
+    steps = Steps(tell, 1)
+    device = _open(opener, options, config, _memory_bytes(compiled), steps)
+    with closing(device):
+        steps.begin(options.workload)
+        measured = measure_graph(options.workload, device, compiled, job.case, options.issue)
+    similarity = None
+    if job.texts is not None:
+        tell("comparing with float32", None)
+        (output,) = measured.outputs.values()
+        similarity = compare_texts(job.texts, output)
+    return Outcome(
+        Report(
+            setting=options.setting(preset, config),
+            operators=measured.groups,
+            whole=measured.whole,
+            on_chip=measured.on_chip,
+            similarity=similarity,
+            elapsed_seconds=time.perf_counter() - start,
+        )
+    )
+
+
+def _compile(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+    try:
+        return compile_graph(graph, config)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _memory_bytes(compiled: CompiledGraph) -> int:
+    """Device memory for all tensors, in whole MiB.  Raises `InputError` if there is not enough."""
+    size = compiled.end - MEMORY_BASE
+    if size > MAX_MEMORY_BYTES:
+        raise InputError(
+            f"graph {compiled.graph.name}: its tensors are {size:,} bytes, more than the "
+            f"{MAX_MEMORY_BYTES:,} of the largest memory"
+        )
+    return -(-size // MEMORY_STEP) * MEMORY_STEP
 
 
 def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:

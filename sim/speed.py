@@ -28,10 +28,11 @@ from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.harness.settings import bench_config
 from celosia.sim.measure import measure_product
+from celosia.sim.product_workloads import device_bytes, matmul
 from celosia.sim.progress import Progress
 from celosia.sim.toolchain import Compiler, find_compiler, run_tools
 from celosia.sim.verilated import VerilatorDevice
-from celosia.sim.workloads import WorkloadOptions, device_bytes, make_operators
+from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming
 from celosia.sw.driver.runtime import compile_product
 
@@ -116,7 +117,7 @@ def measure_speed(tell: Progress, pairs: int = PAIRS) -> Speed:
     compiler = find_compiler()
     loop = array_loop(compiler)
     library = model_library(PRESETS["base"], progress=tell)
-    (operator,) = make_operators("matmul", WorkloadOptions(shape=_SHAPE), 0)
+    (operator,) = matmul(WorkloadOptions(shape=_SHAPE), 0)
     timing = MemoryTiming()
     measured: list[Pair] = []
     right = True
@@ -167,7 +168,7 @@ def instructions_per_cycle(library: Path, shape: str = _COUNTED_SHAPE) -> float 
     """
     if absence("valgrind"):
         return None
-    (operator,) = make_operators("matmul", WorkloadOptions(shape=shape), 0)
+    (operator,) = matmul(WorkloadOptions(shape=shape), 0)
     config, timing, size = PRESETS["base"], MemoryTiming(), device_bytes([operator])
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -11,14 +11,15 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import ARRAY_OWNERS
 from celosia.sim.bench import Bench, ProductLine
 from celosia.sim.doctor import Finding
+from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
 from celosia.sim.report import Measurement, Report
 from celosia.sim.speed import BOUND as SPEED_BOUND
 from celosia.sim.speed import Speed
+from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
 
 __all__ = [
     "doctor_table",
     "owner_table",
-    "percent",
     "print_bench",
     "print_report",
     "products_table",
@@ -28,16 +29,19 @@ __all__ = [
 
 _BAR_CELLS: Final = 12
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
-_NOTHING: Final = "-"
 
 
 def print_report(console: Console, report: Report) -> None:
     """The results, whose cycles they were, and what went wrong."""
-    console.print(results_table(report))
+    console.print(results_table(report) if report.whole is None else groups_table(report))
     total = report.total
     if any(owner.name in total.counters for owner in ARRAY_OWNERS):
         console.print(owner_table(total))
-    for part in report.operators:
+    if report.on_chip:
+        console.print(on_chip_line(report.on_chip))
+    if report.similarity:
+        console.print(similarity_table(report.similarity))
+    for part in report.operators if report.whole is None else [total]:
         if part.failure:
             console.print(f"[red]{escape(part.name)}: stopped: {escape(part.failure.message)}[/]")
         elif part.mismatches:
@@ -60,12 +64,9 @@ def print_bench(console: Console, bench: Bench) -> None:
 def results_table(report: Report) -> Table:
     """A line for each operator, and one for all of them if there are several."""
     setting = report.setting
-    timing = setting.timing
     table = Table(
-        title=f"{escape(setting.workload)} on {escape(setting.preset)}, {setting.simulator}",
-        caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle"
-        + (f", {timing.stall_percent} % stalls" if timing.stall_percent else "")
-        + ("; commands from a ring" if setting.issue == "ring" else ""),
+        title=run_title(setting),
+        caption=run_caption(setting),
         title_justify="left",
         caption_justify="left",
     )
@@ -84,24 +85,19 @@ def results_table(report: Report) -> Table:
 def _result_row(part: Measurement, config: AcceleratorConfig) -> tuple[str, ...]:
     return (
         escape(part.name),
-        part.shape or _NOTHING,
-        _NOTHING if part.cycles is None else f"{part.cycles:,}",
+        part.shape or NOTHING,
+        whole(part.cycles),
         percent(part.utilization(config)),
         _limit(part, config),
         f"{part.dram_read_bytes + part.dram_write_bytes:,}",
-        _mismatches(part),
+        mismatches(part),
     )
-
-
-def _mismatches(part: Measurement) -> str:
-    text = f"{part.mismatches:,} of {part.elements_checked:,}"
-    return f"[green]{text}[/]" if part.right else f"[red]{text}[/]"
 
 
 def _limit(part: Measurement, config: AcceleratorConfig) -> str:
     share = part.limit_utilization(config)
     if part.limit is None or share is None:
-        return _NOTHING
+        return NOTHING
     return percent(share) + ("" if part.limit.bound == "compute" else f" ({part.limit.bound})")
 
 
@@ -137,12 +133,12 @@ def products_table(lines: Sequence[ProductLine]) -> Table:
         color = "green" if line.right else "red"
         table.add_row(
             line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
-            _NOTHING if total.cycles is None else f"{total.cycles:,}",
+            whole(total.cycles),
             f"[{color}]{percent(line.reached)}[/]",
             percent(line.product.bound),
             percent(line.limit),
             percent(line.product.gemmini),
-            _mismatches(total),
+            mismatches(total),
         )
     return table
 
@@ -184,11 +180,6 @@ def doctor_table(findings: Sequence[Finding]) -> Table:
             found = f"[{color}]no{needed}: {escape(tool.package)}[/]"
         table.add_row(tool.name, found, escape(tool.purpose))
     return table
-
-
-def percent(share: float | None) -> str:
-    """A share of 1 for people."""
-    return _NOTHING if share is None else f"{share:.2%}"
 
 
 def _bar(share: float) -> str:

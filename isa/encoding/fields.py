@@ -4,6 +4,7 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
 __all__ = [
@@ -92,7 +93,18 @@ class Field:
         return getattr(command, self.register) >> self.low & (self.limit - 1)
 
 
-@dataclass(frozen=True)
+class _Place(NamedTuple):
+    """Where a field that a program chooses stands."""
+
+    field: Field
+    word: int
+    """0: rs1, 1: rs2."""
+    low: int
+    limit: int
+    default: int
+
+
+@dataclass(frozen=True, eq=False)
 class Instruction:
     """One instruction: its funct and the fields of its two operands."""
 
@@ -108,31 +120,57 @@ class Instruction:
                 if field.low < end or field.low + field.bits > WORD_BITS:
                     raise ValueError(f"{self.name}.{field.name}: overlaps, or leaves {register}")
                 end = field.low + field.bits
+        for field in self.fields:
+            self._check(field, field.default if field.fixed is None else field.fixed)
 
     def _in(self, register: str) -> Iterable[Field]:
         return (field for field in self.fields if field.register == register)
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Field, ...]:
         """The fields that a program chooses."""
         return tuple(field for field in self.fields if field.fixed is None)
+
+    @cached_property
+    def _places(self) -> dict[str, _Place]:
+        """The operands by name."""
+        return {
+            field.name: _Place(
+                field, int(field.register == "rs2"), field.low, field.limit, field.default
+            )
+            for field in self.operands
+        }
+
+    @cached_property
+    def _default_words(self) -> tuple[int, int]:
+        """rs1 and rs2 where every operand is left out."""
+        words = [0, 0]
+        for field in self.fields:
+            value = field.default if field.fixed is None else field.fixed
+            words[field.register == "rs2"] |= int(value) << field.low
+        return words[0], words[1]
+
+    def _check(self, field: Field, value: int) -> None:
+        if not 0 <= value < field.limit:
+            raise ValueError(f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}")
 
     def encode(self, **values: int) -> Command:
         """Pack `values` into a command; fields left out take their defaults.
 
         Raises `ValueError` that names the field, its value and its range.
         """
-        if unknown := values.keys() - {field.name for field in self.operands}:
-            raise ValueError(f"{self.name}: there is no field {', '.join(sorted(unknown))}")
-        words = {"rs1": 0, "rs2": 0}
-        for field in self.fields:
-            value = values.get(field.name, field.default) if field.fixed is None else field.fixed
-            if not 0 <= value < field.limit:
-                raise ValueError(
-                    f"{self.name}.{field.name}: {value} is not in 0..{field.limit - 1}"
-                )
-            words[field.register] |= int(value) << field.low
-        return Command(self.funct, words["rs1"], words["rs2"])
+        # Programs have a hundred thousand commands: what does not depend on values is kept.
+        places, words = self._places, list(self._default_words)
+        for name, value in values.items():
+            place = places.get(name)
+            if place is None:
+                unknown = ", ".join(sorted(values.keys() - places.keys()))
+                raise ValueError(f"{self.name}: there is no field {unknown}")
+            field, word, low, limit, default = place
+            if not 0 <= value < limit:
+                self._check(field, value)
+            words[word] += int(value) - default << low
+        return Command(self.funct, words[0], words[1])
 
     def decode(self, command: Command) -> dict[str, int]:
         """The values of the operands of `command`; the inverse of `encode`."""

@@ -153,28 +153,16 @@ def random_integer_encoder(
     return quantize_encoder(random_encoder(shape, seed), x, lengths, progress=progress)
 
 
-def encoder_layer_case(
-    shape: EncoderShape,
-    lengths: Sequence[int],
-    seed: int,
-    progress: Progress = lambda done, total: None,
-) -> Case:
-    """One layer of an encoder of this shape, with both outputs for a layer behind it."""
-    model = random_integer_encoder(shape.with_layers(2), seed, progress)
+def encoder_layer_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+    """The first of several layers of `model`, with both outputs for the layer behind it."""
     first = first_norm_graph(model, lengths)
     values = interpret(first, _embeddings(model, lengths, seed))
     graph = encoder_layer_graph(model, lengths)
     return Case(graph, {name: values[name] for name in graph.inputs})
 
 
-def encoder_case(
-    shape: EncoderShape,
-    lengths: Sequence[int],
-    seed: int,
-    progress: Progress = lambda done, total: None,
-) -> Case:
-    """A whole encoder of this shape."""
-    model = random_integer_encoder(shape, seed, progress)
+def encoder_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+    """All of `model`, on random embeddings."""
     return Case(encoder_graph(model, lengths), _embeddings(model, lengths, seed))
 
 

@@ -13,9 +13,10 @@ from celosia.sim.functional import FunctionalDevice
 from celosia.sim.measure import measure_product, measure_program
 from celosia.sim.operands import random_operands
 from celosia.sim.problems import InputError
+from celosia.sim.product_workloads import Operator
 from celosia.sim.progress import silent
 from celosia.sim.run import RunOptions, run_workload
-from celosia.sim.workloads import Operator, WorkloadOptions
+from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import MEMORY_BASE, DeviceError, MemoryTiming, RunResult
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.matmul import MatMul
@@ -29,7 +30,7 @@ PROBLEM = MatMul(m=9, n=7, k=5, bias=True, scale=0.01)
 class Flipping(FunctionalDevice):
     """Flips one bit of the first result when the program has ended."""
 
-    def run(self, program, issue="stream"):
+    def run(self, program, issue="stream", marks=()):
         result = super().run(program, issue)
         store = next(command for command in program if identify(command) is MVOUT)
         address = MVOUT.decode(store)["dram"]
@@ -41,21 +42,21 @@ class Flipping(FunctionalDevice):
 class Idle(FunctionalDevice):
     """Does nothing at all."""
 
-    def run(self, program, issue="stream"):
+    def run(self, program, issue="stream", marks=()):
         return RunResult(cycles=None)
 
 
 class Stopping(FunctionalDevice):
     """Stops at once."""
 
-    def run(self, program, issue="stream"):
+    def run(self, program, issue="stream", marks=()):
         raise DeviceError("watchdog: no progress", command=3)
 
 
 class Clocked(FunctionalDevice):
     """Claims to have counted."""
 
-    def run(self, program, issue="stream"):
+    def run(self, program, issue="stream", marks=()):
         super().run(program, issue)
         counters = {"cycles": 1000, "read_bytes": 111, "write_bytes": 63, "array_rows": 40}
         return RunResult(990, counters, 0.5)

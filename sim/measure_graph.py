@@ -1,0 +1,107 @@
+"""Runs a graph on a device, and compares every tensor that it leaves in device memory."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sim.measure import execute, run_values
+from celosia.sim.operator_groups import (
+    Group,
+    add_up,
+    cut_program,
+    group_name,
+    group_operators,
+)
+from celosia.sim.report import Measurement
+from celosia.sw.driver.device import Device, Issue
+from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.graphs.cases import Case
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.pipeline import CompiledGraph
+
+__all__ = ["GraphMeasurement", "measure_graph"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GraphMeasurement:
+    """What the run of a graph has shown."""
+
+    whole: Measurement
+    groups: tuple[Measurement, ...]
+    """The same by groups of operators."""
+    on_chip: tuple[str, ...]
+    """Tensors that never are in memory, and so are not compared."""
+    outputs: Mapping[str, NDArray[Any]]
+    """As they stood in device memory."""
+
+
+def measure_graph(
+    name: str, device: Device, compiled: CompiledGraph, case: Case, issue: Issue = "stream"
+) -> GraphMeasurement:
+    """Run `compiled`, which is the graph of `case`, and compare it with the integer graph.
+
+    Raises `ValueError` if it does not fit into the device's memory.
+    """
+    start = time.perf_counter()
+    run = GraphRun(device, compiled)
+    run.load(case.inputs)
+    program = compiled.program
+    cuts = cut_program(program, compiled.operators)
+    result, failure = execute(device, program, issue, [cut.mark for cut in cuts])
+    expected = interpret(case.graph, case.inputs)
+    found = {tensor: run.read(tensor) for tensor in run.written}
+    differing = {
+        tensor: int(np.count_nonzero(value != expected[tensor])) for tensor, value in found.items()
+    }
+    groups = group_operators(case.graph)
+    whole = Measurement(
+        name=name,
+        macs=case.graph.macs,
+        mismatches=sum(differing.values()),
+        elements_checked=sum(value.size for value in found.values()),
+        failure=failure,
+        elapsed_seconds=time.perf_counter() - start,
+        **run_values(result, program, device.config),
+    )
+    times: Mapping[str, Mapping[str, int]] = {}
+    if result.counters:
+        times = add_up(groups, cuts, result.marks, result.counters)
+    commands = Counter(map(group_name, compiled.operators))
+    return GraphMeasurement(
+        whole=whole,
+        groups=tuple(
+            replace(
+                _part(group, found, differing, times.get(group.name)),
+                commands=commands[group.name],
+            )
+            for group in groups
+        ),
+        on_chip=tuple(name for name in expected if name not in compiled.addresses),
+        outputs={name: found[name] for name in case.graph.outputs},
+    )
+
+
+def _part(
+    group: Group,
+    found: Mapping[str, NDArray[Any]],
+    differing: Mapping[str, int],
+    counts: Mapping[str, int] | None,
+) -> Measurement:
+    """What the run has shown of one group; `counts` is its share of the counters, if known."""
+    tensors = [tensor for tensor in group.tensors if tensor in found]
+    counts = counts or {}
+    return Measurement(
+        name=group.name,
+        macs=group.macs,
+        cycles=counts.get("cycles"),
+        mismatches=sum(differing[tensor] for tensor in tensors),
+        elements_checked=sum(found[tensor].size for tensor in tensors),
+        dram_read_bytes=counts.get("read_bytes", 0),
+        dram_write_bytes=counts.get("write_bytes", 0),
+        counters=counts,
+    )

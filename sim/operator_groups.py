@@ -1,0 +1,112 @@
+"""Which operators of a graph are shown together, and whose the cycles of their program were.
+
+Operators are called ``[LAYER.]KIND[.PART]...``.  Those of a layer and kind are one group: the heads
+and texts of an attention are, and a normalization belongs to the product whose sums it takes.
+
+A program's time is cut where products of one group follow those of another: what the array does
+and waits for from then on is the next group's.  The first group's time begins with the program.
+Groups without products have no time of their own, unless the program has no product at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from celosia.isa.encoding import Command, Funct
+from celosia.sw.ir.graph import Graph, MatMul, results
+
+__all__ = ["Cut", "Group", "add_up", "cut_program", "group_name", "group_operators"]
+
+_KINDS: Final = {
+    "scores": "attention",
+    "context": "attention",
+    "output": "output + norm",
+    "attention_norm": "output + norm",
+    "down": "down + norm",
+}
+"""Kinds that are part of a group with another name."""
+_LAST_NORM: Final = "norm"
+"""Of a layer: part of the group of its last product."""
+_PRODUCTS: Final = (Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED)
+
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Operators that are shown together."""
+
+    name: str
+    operators: tuple[str, ...]
+    macs: int
+    tensors: tuple[str, ...]
+    """What they write."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a program's time changes hands: `group` has it from command `mark` on."""
+
+    mark: int
+    group: str
+
+
+def group_name(operator: str) -> str:
+    """The group of an operator: ``3.scores.text0.head1`` is part of ``3.attention``."""
+    layer, parts = "", operator.split(".")
+    if parts[0].isdigit() and len(parts) > 1:
+        layer, parts = f"{parts[0]}.", parts[1:]
+    kind = parts[0]
+    if layer and kind == _LAST_NORM:
+        kind = _KINDS["down"]
+    return layer + _KINDS.get(kind, kind)
+
+
+def group_operators(graph: Graph) -> tuple[Group, ...]:
+    """The groups of `graph` in the order in which they begin."""
+    members: dict[str, list] = {}
+    for op in graph.ops:
+        members.setdefault(group_name(op.name), []).append(op)
+    seen: set[str] = set()
+    groups = []
+    for name, ops in members.items():
+        tensors = dict.fromkeys(view.tensor for op in ops for view in results(op))
+        groups.append(
+            Group(
+                name=name,
+                operators=tuple(op.name for op in ops),
+                macs=sum(op.macs for op in ops if isinstance(op, MatMul)),
+                tensors=tuple(tensor for tensor in tensors if tensor not in seen),
+            )
+        )
+        seen.update(tensors)
+    return tuple(groups)
+
+
+def cut_program(program: Sequence[Command], operators: Sequence[str]) -> tuple[Cut, ...]:
+    """Where products of another group begin; `operators` has the operator of each command."""
+    cuts: list[Cut] = []
+    for index, (command, operator) in enumerate(zip(program, operators, strict=True)):
+        if command.funct in _PRODUCTS and operator:
+            group = group_name(operator)
+            if not cuts or cuts[-1].group != group:
+                cuts.append(Cut(index, group))
+    return tuple(cuts)
+
+
+def add_up(
+    groups: Sequence[Group], cuts: Sequence[Cut], marks: Sequence[Counts], end: Counts
+) -> dict[str, dict[str, int]]:
+    """What was counted for each of `groups` that has a time of its own; it adds up to `end`.
+
+    `marks` is what was counted up to each of `cuts`, and `end` at the end of the run.
+    """
+    owners = [cut.group for cut in cuts] or [groups[0].name]
+    moments = [dict.fromkeys(end, 0), *marks[1:], end]
+    times: dict[str, dict[str, int]] = {}
+    for owner, (before, after) in zip(owners, pairwise(moments), strict=True):
+        total = times.setdefault(owner, dict.fromkeys(end, 0))
+        for name in end:
+            total[name] += after[name] - before[name]
+    return times

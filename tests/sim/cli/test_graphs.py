@@ -1,0 +1,158 @@
+"""`celosia run` of single operators, layers and encoders from outside."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.sim import graph_workloads
+from celosia.sim.doctor import absence
+from celosia.sw.graphs.cases import random_integer_encoder
+from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.quantize.model_file import save_model
+from tests.support.command_line import FAST, refused, right, valid
+
+SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=48)
+needs_minilm = pytest.mark.skipif(absence("minilm") is not None, reason="needs the MiniLM model")
+
+
+def run(*words):
+    document = valid(right("run", *words, *FAST, "--json", "-").stdout)
+    assert (document["status"], document["mismatches"]) == ("right", 0)
+    assert document["one_program"]
+    return document
+
+
+@pytest.fixture
+def small_models(monkeypatch, tmp_path):
+    """Lets every named model be a small one, in a cache of its own."""
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path.parent / f"{tmp_path.name}-cache"))
+    shapes = {"minilm": SHAPE, "bert-base": replace(SHAPE, hidden=64)}
+    monkeypatch.setattr(graph_workloads, "_SHAPES", shapes)
+
+
+@pytest.mark.parametrize(
+    ("words", "elements", "on_chip"),
+    [
+        ("softmax --shape 9x20", 180, []),
+        ("softmax --shape 9x20 --out-type int8 --causal", 180, []),
+        ("softmax --shape 9x20 --out-type int16 --keys 7", 180, []),
+        ("layernorm --shape 9x20", 360, []),
+        ("gelu --shape 9x20", 180, []),
+        ("residual --shape 9x20", 180, []),
+        ("attention --heads 2 --seq 9 --dim 8", 144, ["numerators", "sums"]),
+        ("attention --heads 2 --seq 9 --dim 8 --causal", 144, ["numerators", "sums"]),
+        ("attention --heads 2 --seq 9 --dim 8 --keys 4", 144, ["numerators", "sums"]),
+    ],
+)
+def test_an_operator_alone_is_right(words, elements, on_chip):
+    document = run(*words.split())
+    assert document["elements_checked"] == elements
+    assert document["on_chip"] == on_chip
+    assert document["workload"] == words.split()[0]
+    assert document["macs"] == (2 * 2 * 9 * 9 * 8 if on_chip else 0)
+
+
+@pytest.mark.parametrize("words", ["softmax --shape 5x20", "attention --heads 1 --seq 9 --dim 8"])
+def test_without_a_key_results_are_zero(words, monkeypatch):
+    outputs = []
+    measure = graph_workloads.cases.interpret
+
+    def seen(graph, inputs):
+        outputs.append(measure(graph, inputs)[graph.outputs[0]])
+        return measure(graph, inputs)
+
+    monkeypatch.setattr("celosia.sim.measure_graph.interpret", seen)
+    run(*words.split(), "--keys", 0)
+    assert len(outputs) == 1
+    assert not np.any(outputs[0])
+
+
+def test_a_seed_chooses_the_operands():
+    one, other = (run("gelu", "--shape", "9x20", "--seed", seed) for seed in (1, 2))
+    assert (one["seed"], other["seed"]) == (1, 2)
+
+
+@pytest.mark.parametrize("model", ["minilm", "bert-base"])
+def test_a_layer_is_right_and_shown_by_groups(small_models, model):
+    document = run("encoder-layer", "--model", model, "--seq", 6)
+    assert [each["workload"] for each in document["operators"]] == [
+        "0.query",
+        "0.key",
+        "0.value",
+        "0.attention",
+        "0.output + norm",
+        "0.up",
+        "0.down + norm",
+    ]
+    for key in ("macs", "mismatches", "elements_checked"):
+        assert document[key] == sum(each[key] for each in document["operators"])
+    assert document["on_chip"] == ["0.numerators.text0", "0.sums.text0"]
+
+
+def test_a_random_encoder_has_the_layers_that_were_asked_for(small_models):
+    document = run("encoder", "--model", "bert-base", "--layers", 3, "--seq", 5)
+    assert document["operators"][0]["workload"] == "norm"
+    assert document["operators"][-1]["workload"] == "2.down + norm"
+    assert document["similarity"] is None
+
+
+@needs_minilm
+def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
+    model = random_integer_encoder(SHAPE, 0)
+    tables = {
+        name: np.random.default_rng(0).integers(-9999, 9999, (rows, 32), np.int16)
+        for name, rows in (("embedding.words", 30522), ("embedding.positions", 256))
+    }
+    save_model(replace(model, tensors={**model.tensors, **tables}), tmp_path / "m.safetensors")
+    document = run("encoder", "--model", "m.safetensors", "--text", "One.", "--text", "Two words.")
+    similarity = document["similarity"]
+    assert similarity["texts"] == ["One.", "Two words."]
+    assert similarity["tokens"] == [4, 5]
+    assert np.diag(similarity["cosines"]) == pytest.approx([1, 1])
+    assert similarity["float_cosines"] is None
+    assert len(document["on_chip"]) == 2 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("softmax: give --shape RxC", "softmax"),
+        ("--shape '4x4x4': write it as RxC, two whole numbers", "softmax --shape 4x4x4"),
+        ("--shape 4x0: rows and columns must be at least 1", "softmax --shape 4x0"),
+        ("--shape 0x4: rows and columns must be at least 1", "gelu --shape 0x4"),
+        ("rows of 4097 columns are longer than the 4096", "softmax --shape 2x4097"),
+        ("rows of 4097 columns are longer than the 4096", "layernorm --shape 2x4097"),
+        ("rows of 4097 columns are longer", "attention --heads 1 --seq 4097 --dim 1"),
+        ("more than the 134,217,728 that", "residual --shape 999999x999999"),
+        ("more than the 134,217,728 that", "attention --heads 9 --seq 99999 --dim 64"),
+        (
+            "--out-type int32: softmax has uint8, int8, int16",
+            "softmax --shape 4x4 --out-type int32",
+        ),
+        ("--out-type uint8: matmul has int8 and int32", "matmul --shape 4x4x4 --out-type uint8"),
+        ("keys: 21 is not in 0..20", "softmax --shape 4x20 --keys 21"),
+        ("'--keys'", "softmax --shape 4x20 --keys -1"),
+        ("--keys is no option of gelu", "gelu --shape 4x20 --keys 3"),
+        ("--causal is no option of layernorm", "layernorm --shape 4x20 --causal"),
+        ("--scale is no option of softmax", "softmax --shape 4x20 --scale 2"),
+        ("--heads is no option of matmul", "matmul --shape 4x4x4 --heads 2"),
+        ("attention: give --heads HEADS", "attention --seq 9 --dim 8"),
+        ("attention: give --seq SEQ", "attention --heads 2 --dim 8"),
+        ("attention: give --dim DIM", "attention --heads 2 --seq 9"),
+        ("'--heads'", "attention --heads 0 --seq 9 --dim 8"),
+        ("encoder-layer: give --model MODEL", "encoder-layer --seq 9"),
+        ("encoder-layer: give --seq SEQ", "encoder-layer --model minilm"),
+        ("--model gpt: there are minilm, bert-base", "encoder-layer --model gpt --seq 9"),
+        ("--model gpt: there are minilm, bert-base", "encoder --model gpt --seq 9"),
+        ("encoder: give --model MODEL", "encoder --seq 9"),
+        ("encoder: give --seq SEQ", "encoder --model bert-base"),
+        ("--text: not with --model bert-base", "encoder --model bert-base --text Hello"),
+        ("--layers: not with --model minilm", "encoder --model minilm --layers 2"),
+        ("--seq: not with --model minilm", "encoder --model minilm --seq 9"),
+        ("'--layers'", "encoder --model bert-base --layers 0 --seq 9"),
+        ("has no unit for transforms", "softmax --shape 4x20 --set normalization=false"),
+    ],
+)
+def test_what_a_graph_cannot_be_run_with_is_refused(message, words):
+    refused(message, "run", *words.split(), *FAST)
