@@ -1,11 +1,15 @@
 """The benchmarks: what must be reached, and what is."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.encoding import RING_ENTRY
+from celosia.sim.baseline import Key, load_baseline, regressed
+from celosia.sim.checkout import checkout_root
 from celosia.sim.display import Steps
+from celosia.sim.encoder_bench import EncoderLine, run_encoders
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
@@ -21,13 +25,14 @@ __all__ = [
     "Bench",
     "Product",
     "ProductLine",
+    "baseline_path",
     "run_bench",
     "run_products",
 ]
 
 BENCH_SCHEMA: Final = "celosia.bench/1"
 
-BENCHMARKS: Final = ("products", "speed")
+BENCHMARKS: Final = ("products", "encoders", "speed")
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""
@@ -154,14 +159,35 @@ class Bench:
     """What was measured; None: not asked for."""
 
     products: tuple[ProductLine, ...] | None = None
+    encoders: tuple[EncoderLine, ...] | None = None
+    baseline: Mapping[Key, int] = field(default_factory=dict)
+    """Cycles that were committed."""
     speed: Speed | None = None
     command_line: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
-        """No result is wrong, and no number below its bound."""
-        products = all(line.right for line in self.products or ())
-        return products and (self.speed is None or self.speed.right)
+        """No result is wrong, no number below its bound, and none worse than the baseline."""
+        lines = (*(self.products or ()), *(self.encoders or ()))
+        right = all(line.right for line in lines) and not any(self.regressions)
+        return right and (self.speed is None or self.speed.right)
+
+    @property
+    def cycles(self) -> Iterator[tuple[Key, int]]:
+        """What was measured, for a baseline."""
+        for product in self.products or ():
+            yield from _cycles(f"matmul {product.product.name}", product.report)
+        for encoder in self.encoders or ():
+            yield from _cycles(encoder.encoder.name, encoder.report)
+
+    @property
+    def regressions(self) -> Iterator[str]:
+        """What takes longer than the baseline allows, in words."""
+        for key, cycles in self.cycles:
+            known = self.baseline.get(key)
+            if known is not None and regressed(cycles, known):
+                name, issue = key
+                yield f"{name} ({issue}): {cycles:,} cycles, {known:,} in the baseline"
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -170,11 +196,25 @@ class Bench:
             "schema": BENCH_SCHEMA,
             "right": self.right,
             "products": None if products is None else [line.document() for line in products],
+            "encoders": None
+            if self.encoders is None
+            else [line.document() for line in self.encoders],
+            "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
             "commit": commit(),
             "command_line": list(self.command_line),
         }
+
+
+def _cycles(name: str, report: Report) -> Iterator[tuple[Key, int]]:
+    if report.right and report.total.cycles is not None:
+        yield (name, report.setting.issue), report.total.cycles
+
+
+def baseline_path() -> Path:
+    """The committed baseline.  Raises `InputError` outside of a checkout."""
+    return checkout_root() / "benchmarks" / "baseline.jsonl"
 
 
 def run_bench(
@@ -183,11 +223,13 @@ def run_bench(
     command_line: Sequence[str] = (),
     issue: Issue = "stream",
 ) -> Bench:
-    """Measure the benchmarks called `names`; `issue` is for those of `PRODUCTS`."""
+    """Measure the benchmarks called `names`; `issue` is for all but the speed."""
     if "speed" in names:
         array_loop(find_compiler())  # What is missing is said at once, not after minutes.
     return Bench(
         products=run_products(tell, issue=issue) if "products" in names else None,
+        encoders=run_encoders(tell, issue=issue) if "encoders" in names else None,
+        baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,
         command_line=tuple(command_line),
     )

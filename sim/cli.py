@@ -8,8 +8,8 @@ import typer
 
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS, resolve_config
-from celosia.sim import config_report
-from celosia.sim.bench import BENCHMARKS, run_bench
+from celosia.sim import baseline, config_report
+from celosia.sim.bench import BENCHMARKS, baseline_path, run_bench
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
@@ -215,9 +215,13 @@ def bench(
     ] = None,
     *,
     issue: IssueOption = IssueChoice.STREAM,
+    save_baseline: Annotated[
+        bool,
+        typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
+    ] = False,
     json: JsonOption = None,
 ) -> None:
-    """Measure, and fail where a number is below its bound."""
+    """Measure, and fail where a number is below its bound, or worse than the baseline."""
     if name is not None and name not in BENCHMARKS:
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
     check_destination(json)
@@ -226,6 +230,8 @@ def bench(
     print_bench(table_console(json), measured)
     if json:
         write_file(json, as_json(measured.document()))
+    if save_baseline:
+        baseline.save_baseline(baseline_path(), measured.cycles, measured.baseline)
     raise typer.Exit(0 if measured.right else WRONG)
 
 

@@ -11,6 +11,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import ARRAY_OWNERS
 from celosia.sim.bench import Bench, ProductLine
 from celosia.sim.doctor import Finding
+from celosia.sim.encoder_bench import EncoderLine
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
 from celosia.sim.report import Measurement, Report
 from celosia.sim.speed import BOUND as SPEED_BOUND
@@ -19,6 +20,7 @@ from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, r
 
 __all__ = [
     "doctor_table",
+    "encoders_table",
     "owner_table",
     "print_bench",
     "print_report",
@@ -57,6 +59,10 @@ def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
     if bench.products is not None:
         console.print(products_table(bench.products))
+    if bench.encoders is not None:
+        console.print(encoders_table(bench.encoders))
+    for regression in bench.regressions:
+        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
         console.print(speed_table(bench.speed))
 
@@ -138,6 +144,31 @@ def products_table(lines: Sequence[ProductLine]) -> Table:
             percent(line.product.bound),
             percent(line.limit),
             percent(line.product.gemmini),
+            mismatches(total),
+        )
+    return table
+
+
+def encoders_table(lines: Sequence[EncoderLine]) -> Table:
+    """What must be reached, and what is, with everything between the products."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Attention, layers and encoders in Verilator, 16 bytes per cycle unless it says so"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
+    )
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.encoder.name,
+            whole(total.cycles),
+            f"[{color}]{percent(line.reached)}[/]",
+            percent(line.encoder.bound),
+            percent(line.encoder.gemmini),
             mismatches(total),
         )
     return table

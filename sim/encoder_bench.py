@@ -1,0 +1,139 @@
+"""The benchmarks of attention, layers and encoders, with everything between their products."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celosia.sim.display import Steps
+from celosia.sim.progress import Progress
+from celosia.sim.report import Report
+from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Issue, MemoryTiming
+
+__all__ = ["ENCODERS", "Encoder", "EncoderLine", "run_encoders"]
+
+Runner = Callable[[RunOptions, Progress], Outcome]
+"""`run_workload`, or what takes its place in a test."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """A workload with the MAC utilization that must be reached."""
+
+    workload: str
+    details: WorkloadOptions
+    bound: float
+    preset: str = "base"
+    timing: MemoryTiming = field(default_factory=MemoryTiming)
+    gemmini: float | None = None
+    """What Gemmini's RTL reaches on the same memory model, residual additions left out."""
+
+    @property
+    def name(self) -> str:
+        """For people, and for the baseline."""
+        details, usual = self.details, MemoryTiming()
+        parts = [self.workload, *([details.model] if details.model else [])]
+        parts += [] if details.heads is None else [f"{details.heads} heads of {details.dim}"]
+        parts += [] if details.layers is None else [f"{details.layers} layers"]
+        parts += [f"l={details.seq}"]
+        parts += [] if self.preset == "base" else [self.preset]
+        if self.timing.latency != usual.latency:
+            parts += [f"latency {self.timing.latency}"]
+        if self.timing.bytes_per_cycle != usual.bytes_per_cycle:
+            parts += [f"{self.timing.bytes_per_cycle} B/cycle"]
+        return " ".join(parts)
+
+    def options(self, issue: Issue = "stream") -> RunOptions:
+        """How it is measured."""
+        return RunOptions(
+            issue=issue,
+            workload=self.workload,
+            preset=self.preset,
+            simulator="verilator",
+            timing=self.timing,
+            details=self.details,
+        )
+
+
+def _layer(
+    model: str,
+    seq: int,
+    bound: float,
+    *,
+    preset: str = "base",
+    gemmini: float | None = None,
+    latency: int = MemoryTiming.latency,
+    bytes_per_cycle: int = MemoryTiming.bytes_per_cycle,
+) -> Encoder:
+    return Encoder(
+        workload="encoder-layer",
+        details=WorkloadOptions(model=model, seq=seq),
+        bound=bound,
+        preset=preset,
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=bytes_per_cycle),
+        gemmini=gemmini,
+    )
+
+
+ENCODERS: Final = (
+    Encoder(workload="attention", details=WorkloadOptions(heads=12, seq=512, dim=64), bound=0.97),
+    _layer("minilm", 128, 0.985, gemmini=0.825),
+    _layer("bert-base", 128, 0.99, gemmini=0.869),
+    _layer("bert-base", 512, 0.99, gemmini=0.894),
+    Encoder(
+        workload="encoder",
+        details=WorkloadOptions(model="bert-base", layers=4, seq=128),
+        bound=0.993,
+    ),
+    _layer("minilm", 128, 0.975, preset="rebalanced"),
+    _layer("bert-base", 128, 0.98, preset="rebalanced"),
+    _layer("minilm", 128, 0.975, latency=100),
+    _layer("bert-base", 128, 0.98, latency=100),
+    _layer("bert-base", 128, 0.95, bytes_per_cycle=8),
+)
+"""Gemmini's figures were measured on its generated RTL, with 64 and 256 KiB of local memory."""
+
+
+@dataclass(frozen=True)
+class EncoderLine:
+    """A workload and its run."""
+
+    encoder: Encoder
+    report: Report
+
+    @property
+    def reached(self) -> float | None:
+        """MAC utilization; None if the run was stopped."""
+        return self.report.total.utilization(self.report.setting.config)
+
+    @property
+    def right(self) -> bool:
+        """Every element is right, and the bound is kept."""
+        return self.report.right and self.reached is not None and self.reached >= self.encoder.bound
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.encoder.name,
+            "bound": self.encoder.bound,
+            "reached": self.reached,
+            "gemmini": self.encoder.gemmini,
+            "right": self.right,
+            "run": self.report.document(),
+        }
+
+
+def run_encoders(
+    tell: Progress,
+    runner: Runner = run_workload,
+    encoders: Sequence[Encoder] = ENCODERS,
+    issue: Issue = "stream",
+) -> tuple[EncoderLine, ...]:
+    """Measure `encoders`, one after the other."""
+    steps = Steps(tell, len(encoders))
+    lines = []
+    for encoder in encoders:
+        steps.begin(encoder.name)
+        lines.append(EncoderLine(encoder, runner(encoder.options(issue), steps).report))
+    return tuple(lines)
