@@ -2,7 +2,6 @@
 
 import ctypes
 import time
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
@@ -124,9 +123,9 @@ class RtlDevice(Simulation):
         self._clean = True
         return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
 
-    @abstractmethod
     def _observable(self) -> bool:
-        """Whether a run can be marked."""
+        """Whether a run can be marked: whether the simulated RTL shows its products."""
+        return False
 
     def _mark(self, marks: Sequence[int]) -> None:
         """Mark the next run; an empty sequence ends what an earlier run has left."""
@@ -139,9 +138,9 @@ class RtlDevice(Simulation):
     def _marked(self, count: int, final: dict[str, int]) -> tuple[dict[str, int], ...]:
         """The counters at each of so many marks: the final ones where no product followed."""
         values = (ctypes.c_uint64 * (count * len(COUNTERS)))()
-        filled = self._library.celosia_marked(self._open(), values)
+        reached = self._library.celosia_marked(self._open(), values)
         names = [counter.name for counter in COUNTERS]
-        rows = (values[first : first + len(names)] for first in range(0, filled, len(names)))
+        rows = (values[index * len(names) : (index + 1) * len(names)] for index in range(reached))
         found = [dict(zip(names, row, strict=True)) for row in rows]
         return (*found, *(dict(final) for _ in range(count - len(found))))
 

@@ -25,11 +25,11 @@ CELOSIA_API void celosia_mark(celosia::Bench* bench, const uint64_t* commands, u
   bench->marks().set(commands, count, first, counters);
 }
 
-// Copies the counters at each mark that was reached; returns how many numbers that are.
+// Copies the counters at each mark that was reached; returns how many marks that are.
 CELOSIA_API uint64_t celosia_marked(const celosia::Bench* bench, uint64_t* values) {
-  const std::vector<uint64_t>& all = bench->marks().values();
-  std::copy(all.begin(), all.end(), values);
-  return all.size();
+  const celosia::Marks& marks = bench->marks();
+  std::copy_n(marks.values(), marks.reached() * marks.counters(), values);
+  return marks.reached();
 }
 
 // Begins a register access; the status says when it is over.

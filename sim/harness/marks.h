@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace celosia {
@@ -20,7 +21,7 @@ class Marks {
     commands_.assign(commands, commands + count);
     first_ = first, next_ = 0, past_ = 0;
     last_.assign(counters, 0);
-    values_.clear();
+    values_.resize(count * counters);
     waiting_ = count != 0;
   }
 
@@ -29,8 +30,9 @@ class Marks {
   // Whether any product is to be waited for: if not, `edge` need not be called.
   bool waiting() const { return waiting_; }
 
-  // The counters at each mark that was reached, one after the other.
-  const std::vector<uint64_t>& values() const { return values_; }
+  // How many marks were reached, and the counters at each, one after the other.
+  uint64_t reached() const { return next_; }
+  const uint64_t* values() const { return values_.data(); }
 
   // One rising edge.  `tag()` is the number of the command of the last product that began before
   // this cycle; `read(target)` writes the counters, which are two cycles behind.
@@ -49,7 +51,7 @@ class Marks {
  private:
   void reach(uint32_t command) {
     while (waiting_ && commands_[next_] <= command) {
-      values_.insert(values_.end(), last_.begin(), last_.end());
+      memcpy(&values_[next_ * last_.size()], last_.data(), last_.size() * sizeof(uint64_t));
       waiting_ = ++next_ != commands_.size();
     }
   }
