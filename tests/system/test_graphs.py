@@ -51,8 +51,14 @@ def test_random_graphs(device):
         check_device(random_case(seed, ops=4 + seed % 5, extent=(9, 20, 40)[seed % 3]), device)
 
 
+def test_an_encoder_of_two_layers(encoder):
+    timing = TIMINGS["stalls"]
+    with closing(open_device("verilator", configured("tiny"), timing, MEMORY_BYTES)) as device:
+        check_device(encoder, device)
+
+
 @pytest.mark.slow
-def test_an_encoder_of_two_layers_for_ragged_texts(encoder, device):
+def test_an_encoder_of_two_layers_on_other_memories(encoder, device):
     check_device(encoder, device)
 
 

@@ -1,7 +1,7 @@
 """The given arrays, bit for bit, through command words, on all simulators.
 
-What no instruction exposes (roots, sums, the polynomial of GELU before its scale) is compared at
-the ports of the units that compute it, in tests/hw/vector.
+What no instruction exposes (roots, the polynomial of GELU before its scale) is compared at the
+ports of the units that compute it, in tests/hw/vector.
 """
 
 from collections.abc import Iterator
@@ -105,6 +105,26 @@ def test_deferred_softmax_and_context(operators, size):
             for row in data[f"{name}_c"].tolist()
         ]
         np.testing.assert_array_equal(contexts, expected)
+
+
+@pytest.mark.parametrize("size", SOFTMAX)
+def test_sums_of_numerators(operators, size):
+    """What is left of a known product tells the reciprocal of its row's sum, bit by bit."""
+    data = vectors(f"softmax_{size}")
+    for name, rows in (
+        ("deferred", [(1, Mask())] * len(data["q"])),
+        ("deferred_masked", blocks(data["mask"])),
+    ):
+        totals = data[f"{name}_sum"].reshape(-1).tolist()
+        for product, exponent in ((1 << 16, -9), (-(1 << 31), -16)):
+            products, scale = np.full((len(totals), 1), product), 2.0**exponent
+            _, contexts = operators.deferred(data["q"], products, 1.0, scale, rows)
+            exact = [reference.deferred_context(product, total) for total in totals]
+            wrapped = [(x + 2**31) % 2**32 - 2**31 for x in exact]
+            bits = int(np.float32(scale).view(np.uint32))
+            expected = [[reference.requantize(x, bits, "int16")] for x in wrapped]
+            np.testing.assert_array_equal(contexts, expected)
+            assert len(np.unique(contexts)) > len(totals) // 2
 
 
 def test_gelu(operators):

@@ -122,3 +122,33 @@ def test_what_was_deferred_is_written_between_products():
     multiply(writer, block)
     steps = [one.op for one in writer.finish() if not isinstance(one.op, Load)]
     assert steps.index(store) == 16, "behind the first four columns of four tiles"
+
+
+def test_a_piece_that_the_other_one_overwrites_is_loaded_again():
+    config, random = CONFIGS["tiny"], np.random.default_rng(1)
+    a, w = Tensor("a", "int8", 4, 8), Tensor("w", "int8", 8, 4)
+    other, y, c = Tensor("x", "int8", 8, 4), Tensor("y", "int8", 16, 4), Tensor("c", "int32", 4, 4)
+    tensors = {t.name: t for t in (a, w, other, y, c)}
+    writer, ring = ProgramWriter(config, tensors), Ring(Space.SCRATCHPAD, (0, 12))
+    # Of two pieces of w, the first one is there; the other one comes into its rows.
+    upper, lower = (w.view().part(row=row, rows=4) for row in (0, 4))
+    others = [other.view().part(row=row, rows=4) for row in (0, 4)]
+    for number, view in enumerate((lower, upper, *others)):
+        writer.store(View("y", 4 * number, 0, 4, 4), writer.load(view, ring))
+    sums = LocalRows(Space.ACCUMULATOR, 0, 4, 1, 4)
+    block = ProductBlock(
+        a=MemoryRowsOfA(writer, a.view(), Places(config).activations),
+        w=w.view(),
+        w_transposed=False,
+        weights=ring,
+        c=sums,
+        piece_tiles=1,
+    )
+    multiply(writer, block)
+    writer.store(c.view(), sums)
+    ops = [one.op for one in writer.finish()]
+    verify(ops, config, tensors, ["a", "w", "x"])
+    values = {t.name: random.integers(-128, 128, t.shape, np.int8) for t in (a, w, other)}
+    expected = values["a"].astype(int) @ values["w"].astype(int)
+    assert (interpret(ops, config, tensors, values)["c"] == expected).all()
+    assert sum(isinstance(op, Load) and op.view == upper for op in ops) == 2
