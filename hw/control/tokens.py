@@ -21,7 +21,7 @@ class Signalling(data.StructLayout):
 
 
 class TokenReport(data.StructLayout):
-    """For what a load waits; all zero if it does not."""
+    """For what a load waits; the rest means nothing unless it `waits`."""
 
     def __init__(self) -> None:
         super().__init__({
@@ -50,7 +50,8 @@ class Tokens(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(LoadOp(config)))``
-        Loads whose hazards have been resolved.  An offer may be withdrawn for good.
+        Loads whose hazards have been resolved.  An offer may be withdrawn for good; its payload
+        then stands, for ``report``.
     o : ``Out(stream.Signature(LoadOp(config)))``
         The same.
     started : ``In(1)``
@@ -96,39 +97,35 @@ class Tokens(wiring.Component):
 
         # Stores: one finishes per cycle, at most.
         ended = self._ending(m)
-        m.d.comb += [
-            old.addr.eq(ended.token),
-            write.addr.eq(ended.token),
-            write.data.eq(Mux(known.bit_select(ended.token, 1), old.data + 1, 1)),
-            write.en.eq(self.done & ended.signal),
-        ]
-        with m.If(write.en):
-            m.d.sync += known.bit_select(ended.token, 1).eq(1)
+        m.d.comb += [old.addr.eq(ended.token), write.addr.eq(ended.token)]
+        with m.If(self.done & ended.signal):
+            again = known.bit_select(ended.token, 1)
+            m.d.comb += [write.en.eq(1), write.data.eq(Mux(again, old.data + 1, 1))]
+            m.d.sync += known.eq(known | (1 << ended.token))
         with m.If(self.clear):
             m.d.sync += known.eq(0)
 
         # Loads.
         load, report = self.i.p, self.report
-        finished, holds, waits = Signal(COUNT_BITS), Signal(), Signal()
+        some, holds = known.bit_select(load.wait_token, 1), Signal()
         m.d.comb += awaited.addr.eq(load.wait_token)
-        with m.If((self.i.valid | waits) & load.wait):
-            with m.If(known.bit_select(load.wait_token, 1)):
-                m.d.comb += finished.eq(awaited.data)
-            m.d.comb += holds.eq(finished < load.wait_count)
+        with m.If(self.i.valid & load.wait):
+            with m.If(some):
+                m.d.comb += holds.eq(awaited.data < load.wait_count)
+            with m.Else():
+                m.d.comb += holds.eq(load.wait_count != 0)
         m.d.comb += [
             self.o.p.eq(load),
             self.o.valid.eq(self.i.valid & ~holds),
             self.i.ready.eq(self.o.ready & ~holds),
         ]
         with m.If(self.i.valid):
-            m.d.sync += waits.eq(holds)
-        with m.If(waits):
-            m.d.comb += [
-                report.waits.eq(1),
-                report.token.eq(load.wait_token),
-                report.count.eq(load.wait_count),
-                report.finished.eq(finished),
-            ]
+            m.d.sync += report.waits.eq(holds)
+        m.d.comb += [
+            report.token.eq(load.wait_token),
+            report.count.eq(load.wait_count),
+            report.finished.eq(Mux(some, awaited.data, 0)),
+        ]
         return m
 
     def _ending(self, m: Module) -> data.View:

@@ -139,6 +139,8 @@ class AttentionWriter:
         """Scores of blocks of keys, and these passes of softmax over each of them."""
         op, places = unit.head.scores, self.places
         self.writer.operator = op.name
+        # The context of the last unit of this turn still needs the statistics that begin here.
+        self.writer.agenda.write_drains(self._context_rows(unit))
         a = op.a.part(row=unit.row, rows=unit.rows)
         for key, keys in blocks:
             wide = tiles(keys, self.dim)

@@ -116,8 +116,11 @@ class Finisher:
                 self.writer.trickle()
 
     def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, channels: int) -> None:
+        residual = None
+        if sums.residual is not None:  # First: it may have to wait for others who take of `ring`.
+            residual = self.writer.load(sums.residual, self.places.words)
         target = self.target(sums.out, ring)
-        self.transform(how, sums, target, channels)
+        self._transform(how, sums, target, residual, channels)
         self.writer.store(sums.out, target)
 
     def target(self, out: View, ring: Ring) -> LocalRows:
@@ -126,11 +129,15 @@ class Finisher:
         first = ring.take(blocks * out.rows)
         return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
 
-    def transform(
-        self, how: Finish, sums: FinishedSums, target: LocalRows, channels: int = 0
+    def _transform(
+        self,
+        how: Finish,
+        sums: FinishedSums,
+        target: LocalRows,
+        residual: LocalRows | None,
+        channels: int,
     ) -> None:
         """The transform of a finish that takes one."""
-        residual = None
         settings: dict[str, int] = {"type": TYPES[self.writer.tensors[sums.out.tensor].type]}
         match how:
             case Sums():
@@ -146,8 +153,6 @@ class Finisher:
                 settings |= {"statistics": sums.slot}
             case AddResidual():
                 function = Function.RESIDUAL
-                assert sums.residual is not None
-                residual = self.writer.load(sums.residual, self.places.words)
                 settings |= {"scale2": float_bits(how.residual_scale)}
                 if channels:
                     settings |= {"moments": 1, "statistics": sums.slot}

@@ -62,8 +62,11 @@ def round_float32(value: Fraction) -> Fraction | None:
     return round(value / unit) * unit  # Python rounds fractions to even.
 
 
-def requantize(x: int, bits: int, kind: str, zero_point: int = 0) -> int:
-    """`x` scaled by the float32 with these bits, rounded, moved by `zero_point` and saturated."""
+def requantize(x: int, bits: int, kind: str, zero_point: int = 0, *, rectify: bool = False) -> int:
+    """`x` scaled by the float32 with these bits, rounded, moved by `zero_point` and saturated.
+
+    With `rectify`, what is negative before it is moved counts as 0.
+    """
     low, high = LIMITS[kind]
     scale, sign = float32(bits), -1 if bits >> 31 else 1
     if scale is None:
@@ -74,7 +77,8 @@ def requantize(x: int, bits: int, kind: str, zero_point: int = 0) -> int:
         assert operand is not None
         product = round_float32(operand * scale)
         scaled = x * sign * 2**64 if product is None else round(product)
-    return _clamp(scaled + zero_point, low, high)
+    kept = max(scaled, 0) if rectify else scaled
+    return _clamp(kept + zero_point, low, high)
 
 
 def exponent(distance: int) -> int:

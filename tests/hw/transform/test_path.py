@@ -10,7 +10,7 @@ from celosia.hw.transform.order import ALIKE_ROWS
 from celosia.hw.transform.path import IN_FLIGHT, TransformPath
 from celosia.hw.vector.background import Background
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import ElementType, Function
+from celosia.isa.encoding import CONFIG_GELU, ElementType, Function
 from celosia.isa.presets import PRESETS
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
@@ -130,13 +130,81 @@ def prepared(config: AcceleratorConfig, seed: int) -> Machine:
     [(2, 0, True), (2, 1, False), (4, 0, False), (4, 0, True), (4, 1, True), (8, 2, True)],
 )
 def test_every_function_under_stalls(dim, seed, follow):
-    """One by one, or each right behind the one before it, if that does not write its source."""
+    """One by one, or each right behind the one before it; none writes another one's source."""
     (config,) = (config for config in CONFIGS if config.dim == dim)
     rng = random.Random(seed)
-    machine = prepared(config, seed)
-    memories, dut = Memories(machine), TransformPath(config)
     operations = [one for _ in range(1 + 2 * follow) for one in transforms(config, rng)]
     stalls = 0.3 * rng.randrange(2) if follow else 0.3
+    run_all(config, prepared(config, seed), operations, seed, stalls=stalls, follow=follow)
+
+
+LAYERNORM = (Function.LAYERNORM, {"type": ElementType.INT8, "source": scratchpad_row(STAGED)})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["maximum", "exponent", "context"],
+        ["scaled", "gelu"],
+        ["gelu", "other_gelu"],
+        ["staged_sums", "layernorm", "gelu"],
+        ["staged_sums", "layernorm", "biased"],
+        ["staged_sums", "scaled", "layernorm"],
+    ],
+)
+@pytest.mark.parametrize("pause", [0, 1, 7])
+def test_what_depends_on_the_one_before_waits(names, pause):
+    """Rows of a few steps, so that each operation meets the one before it in the lanes."""
+    machine, state, made = prepared(TINY, 0), ArchState.reset(TINY), []
+    machine.parameters[:] = np.random.default_rng(1).integers(-1000, 1000, machine.parameters.shape)
+    machine.parameters[40:60] = np.arange(80, dtype=np.float32).reshape(20, 4).view(np.int32) + 1
+    calls: dict[str, tuple[Function, dict[str, Any]]] = {
+        "maximum": (Function.MAXIMUM, {"start": 1, "scale": 2.0**-20}),
+        "exponent": (Function.EXPONENT, {"start": 1, "finish": 1, "scale": 2.0**-20}),
+        "context": (Function.CONTEXT, {"scale": 1e-9}),
+        "scaled": (Function.REQUANTIZE, {"column_scale": 1}),
+        "biased": (Function.REQUANTIZE, {"bias": 1, "scale": 1e-8}),
+        "gelu": (Function.GELU, {"column_scale": 1, "bias": 1, "scale2": 1e-7}),
+        "other_gelu": (Function.GELU, {"scale": 1e-5, "scale2": 1e-7}),
+        "layernorm": LAYERNORM,
+        "staged_sums": (
+            Function.MOMENTS,
+            {"start": 1, "finish": 1, "source": scratchpad_row(STAGED)},
+        ),
+    }
+    for number, name in enumerate(names):
+        function, settings = calls[name]
+        kind = {"exponent": ElementType.UINT8}.get(name, ElementType.INT8)
+        commands = transform(
+            function,
+            shape=(1 + pause, 4 * (1 + pause % 2)),
+            target=scratchpad_row(TARGET + 100 * number),
+            rows={"source_stride": 9, "target_stride": 9, "bias_row": 3, "scale_row": 40 + number},
+            norm={"parameter_row": 20, "shift": 12, "channels": 4 * (1 + pause % 2)},
+            **({"source": accumulator_row(SOURCE), "type": kind} | settings),
+        )
+        if name == "other_gelu":
+            commands.insert(0, CONFIG_GELU.encode(b=1000, c=600000, shift=6))
+        for command in commands:
+            done = step(command, state, TINY)
+            assert not done.cause, (name, done.cause)
+            state = done.state
+            if isinstance(done.operation, Transform):
+                made.append(done.operation)
+    run_all(TINY, machine, made, 0, stalls=0, follow=True)
+
+
+def run_all(
+    config: AcceleratorConfig,
+    machine: Machine,
+    operations: list[Transform],
+    seed: int,
+    *,
+    stalls: float,
+    follow: bool,
+) -> None:
+    """Run `operations` on a path and on `machine`; the scratchpads must agree."""
+    memories, dut = Memories(machine), TransformPath(config)
     over = 0
 
     async def ends(ctx):
@@ -151,8 +219,7 @@ def test_every_function_under_stalls(dim, seed, follow):
 
     async def run(ctx):
         for number, one in enumerate(operations):
-            staged = one.rules.staged or one.residual(config.dim)
-            while over < number and (staged or not follow):
+            while over < number and not follow:
                 await ctx.tick()
             if not follow and number:
                 check(number - 1)

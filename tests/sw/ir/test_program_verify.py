@@ -1,0 +1,216 @@
+"""What is wrong with a program is found, and named."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sw.graphs.cases import Case, attention_case, layernorm_case, matmul_case, softmax_case
+from celosia.sw.ir.graph import View
+from celosia.sw.ir.program import (
+    Load,
+    LoadParameters,
+    LocalRows,
+    Multiply,
+    Op,
+    Space,
+    Store,
+    Transform,
+)
+from celosia.sw.ir.program_verify import verify
+from celosia.sw.pipeline import CompiledGraph, compile_graph
+from tests.support.levels import CONFIGS
+from tests.support.random_graphs import random_case
+
+TINY = CONFIGS["tiny"]
+Ops = list[Any]
+
+
+def compiled(case: Case) -> CompiledGraph:
+    return compile_graph(case.graph, TINY)
+
+
+def check(program: CompiledGraph, ops: Iterable[Op]) -> None:
+    graph = program.graph
+    verify(ops, TINY, graph.tensors, [*graph.inputs, *graph.constants])
+
+
+def ops_of(program: CompiledGraph) -> Ops:
+    return [written.op for written in program.ops]
+
+
+MATMUL = compiled(matmul_case(9, 10, 11, seed=1))
+LAYERNORM = compiled(layernorm_case(9, 10, seed=1))
+SOFTMAX = compiled(softmax_case(9, 10, seed=1))
+ATTENTION = compiled(attention_case(2, 9, 6, seed=1))
+
+
+def relay() -> CompiledGraph:
+    """A tensor that is stored and loaded again."""
+    case = random_case(2, ops=4)
+    return compiled(case)
+
+
+@pytest.mark.parametrize("program", [MATMUL, LAYERNORM, SOFTMAX, ATTENTION])
+def test_compiled_graphs_are_well_formed(program):
+    check(program, ops_of(program))
+
+
+def first(ops: Ops, kind: type, number: int = 0, **fields: object) -> int:
+    """Where the operation of this kind and with these fields is."""
+    found = [
+        index
+        for index, op in enumerate(ops)
+        if isinstance(op, kind) and all(getattr(op, k) == v for k, v in fields.items())
+    ]
+    return found[number]
+
+
+def without(kind: type, number: int = 0, **fields: object) -> Callable[[Ops], None]:
+    def change(ops: Ops) -> None:
+        del ops[first(ops, kind, number, **fields)]
+
+    return change
+
+
+def changed(kind: type, number: int = 0, **values: object) -> Callable[[Ops], None]:
+    def change(ops: Ops) -> None:
+        index = first(ops, kind, number)
+        ops[index] = replace(ops[index], **values)
+
+    return change
+
+
+def twice(kind: type, number: int = 0) -> Callable[[Ops], None]:
+    def change(ops: Ops) -> None:
+        index = first(ops, kind, number)
+        ops.insert(index, ops[index])
+
+    return change
+
+
+def in_parameters(ops: Ops) -> None:
+    index = first(ops, LoadParameters)
+    ops[index] = replace(ops[index], to=LocalRows(Space.PARAMETERS, 127, 3, 1, 3))
+
+
+def swapped_weights(ops: Ops) -> None:
+    """Two products exchange their weights."""
+    one, other = first(ops, Multiply), first(ops, Multiply, 1)
+    ops[one], ops[other] = (
+        replace(ops[one], w=ops[other].w),
+        replace(ops[other], w=ops[one].w),
+    )
+
+
+def exchanged(ops: Ops) -> None:
+    """A product and the one that goes on with its sums."""
+    one = first(ops, Multiply, accumulate=False)
+    other = first(ops, Multiply, accumulate=True)
+    ops[one], ops[other] = ops[other], ops[one]
+
+
+def overwritten(ops: Ops) -> None:
+    """The last product's A is overwritten by other rows of the same tensor."""
+    last = max(i for i, op in enumerate(ops) if isinstance(op, Multiply))
+    a = next(
+        op
+        for op in reversed(ops[:last])
+        if isinstance(op, Load) and op.to.row <= ops[last].a < op.to.end
+    )
+    ops.insert(last, replace(a, view=replace(a.view, col=0)))
+
+
+@pytest.mark.parametrize(
+    ("program", "change", "message"),
+    [
+        (MATMUL, without(Load), "hold nothing|are not of one operation"),
+        (MATMUL, without(LoadParameters), "hold nothing"),
+        (MATMUL, without(Multiply), "hold nothing|does not go on|nobody has used"),
+        (MATMUL, without(Multiply, accumulate=True), "goes on with|nobody has used"),
+        (MATMUL, without(Transform), "hold nothing"),
+        (MATMUL, without(Store), "nobody has used"),
+        (MATMUL, twice(Store), "is stored a second time"),
+        (MATMUL, twice(Load), "overwrites what nobody has used"),
+        (MATMUL, in_parameters, r"rows 127..129 are not in 0..127"),
+        (MATMUL, changed(Multiply, a=4094), r"rows 4094..4102 are not in 0..4095"),
+        (MATMUL, changed(Multiply, accumulate=True), "hold nothing"),
+        (MATMUL, changed(Multiply, 1, accumulate=False), "overwrites what nobody has used"),
+        (MATMUL, changed(Multiply, 1, cols=3), "does not go on with the sums in its rows"),
+        (MATMUL, swapped_weights, "goes on with|nobody has used"),
+        (MATMUL, exchanged, "hold nothing"),
+        (MATMUL, overwritten, "goes on with"),
+        (MATMUL, changed(Store, view=View("a", 0, 0, 9, 10)), "is given"),
+        (MATMUL, changed(Load, after=1), "waits for 1 stores, but only 0 come before it"),
+        (LAYERNORM, without(Transform, function=Function.MOMENTS), "nobody has started|complete"),
+        (LAYERNORM, changed(Transform, settings={"start": 1}), "not complete"),
+        (LAYERNORM, without(Transform, function=Function.LAYERNORM), "hold nothing|not been used"),
+        (SOFTMAX, without(Transform, function=Function.MAXIMUM), "nobody has started"),
+        (SOFTMAX, without(Transform, function=Function.SUM), "not complete"),
+        (SOFTMAX, twice(Transform), "starts statistics before those in their place"),
+        (SOFTMAX, changed(Transform, settings={"statistics": 250, "start": 1}), "do not exist"),
+        (ATTENTION, without(Transform, function=Function.EXPONENT), "hold nothing"),
+    ],
+)
+def test_what_is_wrong_is_named(program, change, message):
+    ops = ops_of(program)
+    change(ops)
+    with pytest.raises(ValueError, match=message):
+        check(program, ops)
+
+
+def waiting(program: CompiledGraph) -> int:
+    """The first load that waits for a store."""
+    return next(
+        index for index, op in enumerate(ops_of(program)) if isinstance(op, Load) and op.after
+    )
+
+
+def test_a_load_that_comes_before_its_store():
+    program = relay()
+    ops, load = ops_of(program), waiting(program)
+    store = max(
+        index
+        for index, op in enumerate(ops[:load])
+        if isinstance(op, Store) and op.view.meets(ops[load].view)
+    )
+    ops.insert(store, replace(ops.pop(load), after=0))
+    with pytest.raises(ValueError, match="is loaded before it is stored"):
+        check(program, ops)
+
+
+def test_a_load_that_does_not_wait():
+    program = relay()
+    ops, load = ops_of(program), waiting(program)
+    for after in range(ops[load].after):
+        ops[load] = replace(ops[load], after=after)
+        with pytest.raises(ValueError, match=f"waits for {after} stores, not for"):
+            check(program, ops)
+
+
+def test_results_that_meet_their_source():
+    program = LAYERNORM
+    ops = ops_of(program)
+    index = first(ops, Transform, function=Function.LAYERNORM)
+    ops[index] = replace(ops[index], targets=(ops[index].source, *ops[index].targets[1:]))
+    with pytest.raises(ValueError, match="meets"):
+        check(program, ops)
+
+
+def test_blocks_that_meet():
+    ops = ops_of(MATMUL)
+    index = first(ops, Load)
+    ops[index] = replace(ops[index], to=replace(ops[index].to, blocks=3, pitch=2))
+    with pytest.raises(ValueError, match="blocks meet"):
+        check(MATMUL, ops)
+
+
+def test_a_tensor_of_which_a_part_is_not_stored():
+    ops = ops_of(SOFTMAX)
+    index = first(ops, Store)
+    view = ops[index].view
+    ops[index] = replace(ops[index], view=view.part(cols=view.cols - 1))
+    with pytest.raises(ValueError, match="out: not all of it is stored"):
+        check(SOFTMAX, ops)

@@ -1,0 +1,101 @@
+"""Attention: the order of its parts, and what it keeps."""
+
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sw.graphs.cases import attention_case
+from celosia.sw.ir.graph import MatMul
+from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform
+from celosia.sw.lowering.attention import Head
+from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.writer import Written
+from tests.support.levels import CONFIGS, configured
+
+BASE = CONFIGS["base"]
+
+
+def written(heads: int, rows: int, width: int, config=BASE) -> tuple[Written, ...]:
+    return lower_graph(attention_case(heads, rows, width, seed=1).graph, config).ops
+
+
+def transforms(ops: tuple[Written, ...]) -> list[Transform]:
+    return [one.op for one in ops if isinstance(one.op, Transform)]
+
+
+def test_scores_of_a_unit_come_before_the_context_of_the_one_before():
+    ops = [one for one in written(3, 64, 32) if isinstance(one.op, Multiply)]
+    order = [one.operator for one in ops]
+    runs = [name for name, before in zip(order, ["", *order], strict=False) if name != before]
+    assert runs == [
+        "scores.head0",
+        "scores.head1",
+        "context.head0",
+        "scores.head2",
+        "context.head1",
+        "context.head2",
+    ]
+
+
+def test_numerators_are_never_loaded_nor_stored():
+    ops = written(2, 40, 32)
+    moved = {one.op.view.tensor for one in ops if isinstance(one.op, Load | Store)}
+    assert moved == {"query", "key", "value", "context"}
+
+
+def test_units_take_turns_with_numerators_and_slots():
+    exponents = [op for op in transforms(written(4, 64, 32)) if op.function is Function.EXPONENT]
+    rows = [op.targets[0].row for op in exponents]
+    slots = [op.settings["statistics"] for op in exponents]
+    assert rows == [rows[0], rows[1]] * 2
+    assert rows[0] != rows[1]
+    assert slots == [0, BASE.statistics_rows // 2] * 2
+
+
+def test_keys_and_values_of_a_head_are_loaded_once():
+    loads = [one.op for one in written(1, 200, 32) if isinstance(one.op, Load)]
+    for name in ("key", "value"):
+        assert sum(op.view.rows * op.view.cols for op in loads if op.view.tensor == name) == (
+            200 * 32
+        )
+
+
+def test_scores_and_contexts_are_in_different_halves():
+    half = BASE.accumulator_rows // 2
+    for one in written(2, 100, 64):
+        if isinstance(one.op, Multiply):
+            assert (one.op.c < half) == one.operator.startswith("scores")
+            assert (one.op.c + one.op.rows <= half) == one.operator.startswith("scores")
+
+
+def test_keys_block_by_block_have_one_maximum_and_one_sum():
+    config = configured("tiny", accumulator_kib=1)
+    keys = 140
+    ops = transforms(written(1, keys, 4, config))
+    first = ops[: next(i for i, op in enumerate(ops) if op.function is Function.CONTEXT)]
+    maxima = [op for op in first if op.function is Function.MAXIMUM]
+    exponents = [op for op in first if op.function is Function.EXPONENT]
+    assert [op.function for op in first] == [Function.MAXIMUM] * 2 + [Function.EXPONENT] * 2
+    assert [op.settings["start"] for op in maxima] == [1, 0]
+    assert [op.settings["start"] for op in exponents] == [1, 0]
+    assert [op.settings["finish"] for op in exponents] == [0, 1]
+    assert sum(op.cols for op in exponents) == keys
+    masks = [op.mask for op in exponents]
+    assert [mask and mask["first_key"] for mask in masks] == [0, exponents[0].cols]
+    half = config.accumulator_rows // 2
+    assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
+
+
+@pytest.mark.parametrize("part", ["queries", "keys", "values"])
+def test_a_head_that_reads_another_ones_context(part):
+    products = [op for op in attention_case(2, 5, 4, seed=1).graph.ops if isinstance(op, MatMul)]
+    first, second = Head(*products[:2]), Head(*products[2:])
+    assert not second.reads([first])
+    context = first.context.out
+    second = {
+        "queries": replace(second, scores=replace(second.scores, a=context)),
+        "keys": replace(second, scores=replace(second.scores, b=context)),
+        "values": replace(second, context=replace(second.context, b=context)),
+    }[part]
+    assert second.reads([first])

@@ -1,0 +1,106 @@
+"""Layer normalization: blocks, passes, and what is loaded."""
+
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sw.graphs.cases import encoder_layer_case, layernorm_case
+from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Transform
+from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.writer import Written
+from celosia.sw.models.encoder import EncoderShape
+from tests.support.levels import CONFIGS, configured
+
+
+def written(rows: int, cols: int, config) -> list[Written]:
+    return list(lower_graph(layernorm_case(rows, cols, seed=1).graph, config).ops)
+
+
+def transforms(ops: list[Written], function: Function) -> list[Transform]:
+    found = (one.op for one in ops)
+    return [op for op in found if isinstance(op, Transform) and op.function is function]
+
+
+def loaded(ops: list[Written]) -> int:
+    return sum(
+        one.op.view.rows * one.op.view.cols
+        for one in ops
+        if isinstance(one.op, Load) and one.op.view.tensor == "source"
+    )
+
+
+def test_rows_that_fit_are_loaded_once():
+    assert loaded(written(100, 384, CONFIGS["base"])) == 100 * 384
+
+
+def test_longer_rows_are_loaded_twice():
+    config = configured("tiny", scratchpad_kib=2)
+    assert loaded(written(3, 1000, config)) == 2 * 3 * 1000
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_moments_begin_and_end_with_the_row(config):
+    for cols in (5, 300):
+        moments = transforms(written(3, cols, config), Function.MOMENTS)
+        by_slot: dict[int, list[Transform]] = {}
+        for op in moments:
+            by_slot.setdefault(op.settings["statistics"], []).append(op)
+            assert op.norm == {"channels": cols}
+        for ops in by_slot.values():
+            row, flags = 0, [(op.settings["start"], op.settings["finish"]) for op in ops]
+            for op, (start, finish) in zip(ops, flags, strict=True):
+                assert start == (row == 0)
+                row += op.cols
+                assert finish == (row == cols)
+                row %= cols
+
+
+def test_blocks_take_turns_with_slots():
+    config = CONFIGS["base"]
+    moments = transforms(written(200, 64, config), Function.MOMENTS)
+    slots = [op.settings["statistics"] for op in moments if op.settings["start"]]
+    half = config.statistics_rows // 2
+    assert slots == [half, 0] * (len(slots) // 2)
+    assert len(slots) > 2
+
+
+def test_parameters_are_those_of_the_columns():
+    config = CONFIGS["tiny"]
+    ops = written(3, 300, config)
+    loads = [one.op for one in ops if isinstance(one.op, LoadParameters)]
+    norms = transforms(ops, Function.LAYERNORM)
+    assert len(norms) == len(loads) > 1
+    position = 0
+    for load, norm in zip(loads, norms, strict=True):
+        assert norm.norm is not None
+        assert norm.norm["parameter_row"] == load.to.row
+        assert load.view.col == position * 2 * config.dim // (config.dim // 2)
+        assert load.to.rows == 2 * -(-norm.cols // (config.dim // 2))
+        position += norm.cols
+    assert position == 300
+
+
+def test_in_an_encoder_products_go_on_while_rows_are_normalized():
+    shape = EncoderShape(layers=2, width=64, heads=2, hidden=256)
+    case = encoder_layer_case(shape, [150], seed=1)
+    ops = lower_graph(case.graph, CONFIGS["base"]).ops
+    kinds = [one.op for one in ops]
+    products = [
+        products_until_normalized(kinds[index:])
+        for index, op in enumerate(kinds)
+        if isinstance(op, Transform) and op.settings.get("moments") and op.settings["finish"]
+    ]
+    assert len(products) == 6
+    assert sum(count > 0 for count in products) >= len(products) - 1
+
+
+def products_until_normalized(ops: list[Op]) -> int:
+    """How many there are until the statistics that the first operation completes are used."""
+    (slot,) = (op.settings["statistics"] for op in ops[:1] if isinstance(op, Transform))
+    end = next(
+        index
+        for index, op in enumerate(ops)
+        if isinstance(op, Transform)
+        and op.function is Function.LAYERNORM
+        and op.settings["statistics"] == slot
+    )
+    return sum(isinstance(op, Multiply) for op in ops[:end])

@@ -1,0 +1,90 @@
+"""Rings and regions: inside their memories, and apart from each other."""
+
+from itertools import pairwise
+
+import pytest
+
+from celosia.sw.ir.program import Space
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.rings import RING_SHARES, Ring
+from tests.support.levels import CONFIGS, configured
+
+config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+
+
+def spans(*rings: Ring) -> list[tuple[int, int]]:
+    """All rows that rings can give out, found by taking them; first and behind the last."""
+    found = []
+    for ring in rings:
+        most = ring.rows
+        taken = [ring.take(most) for _ in range(4)]
+        found += [(row, row + most) for row in sorted(set(taken))]
+    return found
+
+
+def check_apart(regions: list[tuple[int, int]], rows: int) -> None:
+    ordered = sorted(regions)
+    assert ordered[0][0] >= 0
+    assert ordered[-1][1] <= rows
+    for (_, end), (start, _) in pairwise(ordered):
+        assert end <= start
+
+
+@config
+def test_rings_of_linear_operators_are_apart(config):
+    places = Places(config)
+    rings = (places.weights, places.bytes, places.activations, places.wide, places.sums)
+    assert {ring.space for ring in (*rings, places.residuals)} == {Space.SCRATCHPAD}
+    check_apart(spans(*rings, places.residuals), config.scratchpad_rows)
+
+
+@config
+def test_rings_of_attention_are_apart(config):
+    places = Places(config).attention
+    numerators = [(row, row + places.numerator_rows) for row in places.numerators]
+    rings = (places.keys, places.values, *places.queries, places.results)
+    check_apart(spans(*rings) + numerators, config.scratchpad_rows)
+
+
+@config
+def test_halves_of_the_accumulator(config):
+    places = Places(config)
+    assert spans(places.halves) == [
+        (0, places.accumulator_half),
+        (places.accumulator_half, config.accumulator_rows),
+    ]
+
+
+@config
+def test_blocks_and_pieces_fit(config):
+    places = Places(config)
+    assert 1 <= places.block_rows <= 4 * config.dim
+    assert places.block_rows <= places.accumulator_half
+    assert places.block_rows * 4 <= places.wide.rows
+    piece = places.block_rows * places.piece_tiles
+    assert piece <= places.activations.rows
+    assert RING_SHARES * piece <= places.attention.queries[0].rows
+    assert RING_SHARES * config.dim <= places.weights.rows
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "base", "rebalanced"])
+def test_presets_have_room_for_blocks_of_four_tiles(preset):
+    config = configured(preset)
+    assert Places(config).block_rows == 4 * config.dim
+
+
+def test_slots_alternate_between_halves():
+    places = Places(configured("tiny", statistics_rows=16))
+    assert [places.next_slots() for _ in range(4)] == [8, 0, 8, 0]
+
+
+def test_results_of_a_byte_and_wider_ones_go_apart():
+    places = Places(configured("tiny"))
+    assert places.results(1) is places.bytes
+    assert places.results(2) is places.results(4) is places.wide
+
+
+def test_a_scratchpad_that_is_too_small_is_refused():
+    config = configured("base", dim=64, scratchpad_kib=64)
+    with pytest.raises(ValueError, match=r"scratchpad_kib: 64 are 1024 rows, .* 24\*dim = 1536"):
+        Places(config)

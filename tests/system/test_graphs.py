@@ -1,0 +1,77 @@
+"""Graphs on the RTL, with memories that stall and reorder: loads wait for the stores they need.
+
+A load that did not wait would read poison, or garbage of an earlier run: memory answers reads long
+before it has taken the writes.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from celosia.sim.devices import open_device
+from celosia.sw.driver.device import Device, MemoryTiming
+from celosia.sw.graphs.cases import Case, attention_case, encoder_case, layernorm_case, matmul_case
+from celosia.sw.ir.graph import Mask
+from celosia.sw.models.encoder import EncoderShape
+from tests.support.levels import check_device, configured
+from tests.support.random_graphs import random_case
+
+MEMORY_BYTES = 1 << 19
+SLOW_WRITES = MemoryTiming(latency=60, channel_stalls=(("w", 90), ("b", 90), ("ar", 5)), seed=3)
+TIMINGS = {
+    "steady": MemoryTiming(latency=20),
+    "stalls": MemoryTiming(latency=20, stall_percent=40, reorder=True, seed=1),
+    "slow writes": SLOW_WRITES,
+    "late": MemoryTiming(latency=300, reorder=True, ready_after_valid=True, seed=2),
+}
+SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Case:
+    return encoder_case(SHAPE, [4, 1, 9], seed=6)
+
+
+@pytest.fixture(params=TIMINGS)
+def timing(request) -> MemoryTiming:
+    return TIMINGS[request.param]
+
+
+@pytest.fixture(params=["tiny", "small"])
+def device(request, timing) -> Iterator[Device]:
+    opened = open_device("verilator", configured(request.param), timing, MEMORY_BYTES)
+    with closing(opened):
+        yield opened
+
+
+@pytest.mark.slow
+def test_random_graphs(device):
+    for seed in range(30):
+        check_device(random_case(seed, ops=4 + seed % 5, extent=(9, 20, 40)[seed % 3]), device)
+
+
+@pytest.mark.slow
+def test_an_encoder_of_two_layers_for_ragged_texts(encoder, device):
+    check_device(encoder, device)
+
+
+@pytest.mark.slow
+def test_masked_attention(device):
+    for mask in (Mask(keys=11), Mask(causal=True), Mask(keys=0)):
+        check_device(attention_case(2, 35, 12, seed=3, mask=mask), device)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 7])
+def test_rows_longer_than_the_memories(timing, rows):
+    config = configured("tiny", accumulator_kib=1, scratchpad_kib=1, parameter_rows=8)
+    with closing(open_device("verilator", config, timing, MEMORY_BYTES)) as device:
+        check_device(layernorm_case(rows, 500, seed=1), device)
+
+
+@pytest.mark.slow
+def test_graphs_on_the_other_simulator():
+    with closing(open_device("amaranth", configured("tiny"), SLOW_WRITES, MEMORY_BYTES)) as device:
+        for case in (matmul_case(5, 6, 7, seed=1), random_case(3, ops=4, extent=9)):
+            check_device(case, device)

@@ -1,0 +1,72 @@
+"""The published model on the RTL: every tensor in memory as the integer graph has it."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from celosia.sim.cache import cached
+from celosia.sim.devices import open_device
+from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.graphs.cases import Case
+from celosia.sw.graphs.encoder import encoder_graph
+from celosia.sw.models.published import MissingModelError, model_files, tokenize
+from celosia.sw.models.texts import evaluation_texts
+from celosia.sw.pipeline import compile_graph
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.model_file import load_model, save_model
+from celosia.sw.quantize.tables import embed
+from celosia.sw.sentences import model_key, quantize_published
+from tests.support.levels import check_device, check_levels, configured
+
+try:
+    model_files()
+except MissingModelError as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
+LONG = 128
+"""Tokens of the longest text."""
+CONFIG = configured("base")
+
+
+@pytest.fixture(scope="module")
+def model() -> IntegerEncoder:
+    def save(folder: Path) -> Path:
+        return save_model(quantize_published(), folder / "model")
+
+    return load_model(cached(f"quantized/{model_key()}", save))
+
+
+def text_of(count: int) -> str:
+    """Words of the evaluation texts, of which there are so many tokens."""
+    words = " ".join(evaluation_texts()).split()
+    for end in range(1, len(words)):
+        text = " ".join(words[:end])
+        (tokens,) = tokenize([text])
+        if len(tokens) == count:
+            return text
+        assert len(tokens) < count
+    raise AssertionError(f"no beginning of the texts has {count} tokens")
+
+
+def case_of(model: IntegerEncoder, texts: list[str]) -> Case:
+    tokens = tokenize(texts)
+    lengths = [len(text) for text in tokens]
+    return Case(encoder_graph(model, lengths), {"embedding": embed(model, tokens)})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("simulator", ["functional", "verilator"])
+@pytest.mark.parametrize(
+    "texts",
+    [pytest.param(evaluation_texts()[:7], id="seven"), pytest.param(None, id=f"{LONG} tokens")],
+)
+def test_every_tensor_is_that_of_the_integer_graph(model, texts, simulator):
+    case = case_of(model, texts or [text_of(LONG)])
+    if simulator == "functional":
+        check_levels(case, CONFIG)
+        return
+    compiled = compile_graph(case.graph, CONFIG)
+    size = compiled.end - MEMORY_BASE
+    with closing(open_device(simulator, CONFIG, MemoryTiming(), size)) as device:
+        check_device(case, device, compiled)
