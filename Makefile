@@ -31,8 +31,8 @@ help: ## list the targets
 	@echo "  ARGS=... is handed on to run, test, bench, wave and verilog;"
 	@echo "  PRESET=... (now $(PRESET)) and TOP=core|axi (now $(TOP)) to verilog"
 
-run: $(READY) ## the main job: a real encoder layer's products on the RTL, every element checked
-	$(BIN)/celosia run minilm-linears $(ARGS)
+run: $(READY) ## the main job: a whole sentence encoder on the RTL, every tensor checked
+	$(BIN)/celosia run encoder --model minilm $(ARGS)
 
 test: $(READY) ## the tests that take seconds
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)

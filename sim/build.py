@@ -16,9 +16,7 @@ from celosia.isa.events import COUNTERS
 from celosia.sim.build_options import USUAL, BuildOptions
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
-from celosia.sim.simulated import simulated_verilog
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
-from celosia.sim.verilog import to_verilog
 
 __all__ = ["MODEL_TOP", "bench_library", "build_model", "model_key", "model_library"]
 
@@ -95,7 +93,7 @@ def build_model(
 
     def make(work: Path) -> Path:
         progress("translating the Verilog to C++", None)
-        text = verilog if options.wave else simulated_verilog(verilog)
+        text = verilog if options.wave else _faster(verilog)
         (work / f"{MODEL_TOP}.v").write_text(text)
         (work / "ports.h").write_text(_ports(config, verilog))
         run_tools(
@@ -158,9 +156,14 @@ def _unit(work: Path, name: str, sources: list[Path]) -> list[str]:
 
 
 def _write(config: AcceleratorConfig) -> str:
-    # Not before it is needed: whoever finds a model in the cache does without the RTL.
+    # Not before it is needed: whoever finds a model in the cache does without the RTL and Amaranth.
     top = import_module("celosia.sim.observed").ObservedTop(config)
-    return to_verilog(top, MODEL_TOP, ports=top.ports)
+    return import_module("celosia.sim.verilog").to_verilog(top, MODEL_TOP, ports=top.ports)
+
+
+def _faster(verilog: str) -> str:
+    # It loads Amaranth, too.
+    return import_module("celosia.sim.simulated").simulated_verilog(verilog)
 
 
 def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:

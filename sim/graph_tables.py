@@ -19,7 +19,7 @@ __all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
 
 _SMALLEST_SHARE: Final = 0.005
 """Of an operator's cycles: owners with less are left out of its line."""
-_TEXT_WIDTH: Final = 48
+_TEXT_WIDTH: Final = 40
 _LAYER_OR_PART: Final = re.compile(r"^\d+\.|\.text\d+$")
 
 
@@ -79,12 +79,12 @@ def similarity_table(similarity: Similarity) -> Table:
     table.add_column("tokens", justify="right")
     numbers = [str(number) for number in range(1, len(similarity.texts) + 1)]
     for number in numbers:
-        table.add_column(f"to {number}", justify="right")
+        table.add_column(number, justify="right", no_wrap=True)
     real = similarity.float_cosines
     if real is not None:
         for number in numbers:
-            table.add_column(f"float32, to {number}", justify="right", style="dim")
-        table.add_column("to its float32", justify="right")
+            table.add_column(f"float32 {number}", justify="right", style="dim", no_wrap=True)
+        table.add_column("to float32", justify="right", no_wrap=True)
     for index, (text, tokens) in enumerate(zip(similarity.texts, similarity.lengths, strict=True)):
         cells = _cosines(similarity.cosines[index])
         if real is not None and similarity.to_float is not None:

@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 DEFAULT_TEXTS: Final = (
-    "A cat is sleeping on the warm windowsill.",
-    "On the sunny sill, a kitten takes a nap.",
-    "Parliament passed a new tax law yesterday.",
+    "The cat is asleep on the windowsill.",
+    "A kitten naps by the window.",
+    "The central bank raised interest rates.",
 )
 """Two that are alike, and one that is not."""
 

@@ -152,3 +152,19 @@ def test_an_interrupted_run_is_exit_code_130_and_leaves_nothing():
     assert process.returncode == 130, err
     assert b"Traceback" not in err
     assert sorted(os.listdir()) == ["A.npy", "B.npy"]
+
+
+def test_the_command_line_starts_without_what_most_commands_do_not_need():
+    code = "import sys, celosia.sim.cli; print(*{'amaranth', 'tokenizers'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not done.stdout.split()
+
+
+def test_blas_has_one_thread_unless_told_otherwise():
+    code = "import os, celosia.sim; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    for told, threads in ((None, "1"), ("3", "3")):
+        names = {name: value for name, value in os.environ.items() if "OPENBLAS" not in name}
+        env = names | ({} if told is None else {"OPENBLAS_NUM_THREADS": told})
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+        assert done.stdout.strip() == threads

