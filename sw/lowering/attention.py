@@ -94,12 +94,19 @@ class AttentionWriter:
     def _units(self, heads: Iterable[Head]) -> Iterator[_Unit]:
         number = 0
         for head in heads:
+            self.writer.operator = head.context.name
+            self._check_width(head)
             most = self._rows_that_fit(head)
             for row, rows in even_cuts(head.scores.out.rows, most):
                 turn = number % 2
                 slots = self.writer.config.statistics_rows // 2
                 yield _Unit(head, row, rows, turn, turn * slots)
                 number += 1
+
+    def _check_width(self, head: Head) -> None:
+        width, most = head.context.out.cols, self.places.accumulator_half * self.dim
+        if width > most:
+            raise ValueError(f"a head is {width} wide, more than the {most} that the sums of fit")
 
     def _rows_that_fit(self, head: Head) -> int:
         """Rows of a unit: as many as a block if scores, numerators and context of them fit."""

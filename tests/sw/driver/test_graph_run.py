@@ -38,9 +38,10 @@ OPERATORS = {
 }
 SHAPES = ((1, 1, 1), (1, 5, 3), (5, 1, 2), (19, 17, 21), (3, 130, 9))
 LONG = 4096
+SOME = {name: CONFIGS[name] for name in ("tiny", "base", "dim 2", "dim 64", "least")}
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("config", SOME.values(), ids=SOME)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("operator", ["matmul", "softmax", "gelu", "residual", "layernorm"])
 def test_an_operator_of_every_shape(operator, shape, config):

@@ -87,6 +87,13 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
 
 
+def test_a_head_whose_context_does_not_fit_is_refused():
+    config = configured("tiny", accumulator_kib=1)
+    written(1, 3, 128, config)
+    with pytest.raises(ValueError, match=r"context\.head0: a head is 129 wide, more than the 128"):
+        written(1, 3, 129, config)
+
+
 @pytest.mark.parametrize("part", ["queries", "keys", "values"])
 def test_a_head_that_reads_another_ones_context(part):
     products = [op for op in attention_case(2, 5, 4, seed=1).graph.ops if isinstance(op, MatMul)]

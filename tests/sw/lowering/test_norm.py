@@ -80,7 +80,7 @@ def test_parameters_are_those_of_the_columns():
 
 
 def test_in_an_encoder_products_go_on_while_rows_are_normalized():
-    shape = EncoderShape(layers=2, width=64, heads=2, hidden=256)
+    shape = EncoderShape(layers=2, width=32, heads=1, hidden=96)
     case = encoder_layer_case(shape, [150], seed=1)
     ops = lower_graph(case.graph, CONFIGS["base"]).ops
     kinds = [one.op for one in ops]

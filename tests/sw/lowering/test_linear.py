@@ -1,0 +1,76 @@
+"""Operators whose sums are finished in the accumulator: halves, blocks and passes."""
+
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sw.graphs.cases import gelu_case, matmul_case, residual_case, softmax_case
+from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.program import Load, Multiply, Op, Space, Store, Transform
+from celosia.sw.lowering.graph import lower_graph
+from tests.support.levels import CONFIGS, configured
+
+TINY, BASE = CONFIGS["tiny"], CONFIGS["base"]
+
+
+def written(case, config) -> list[Op]:
+    return [one.op for one in lower_graph(case.graph, config).ops]
+
+
+def transforms(ops: list[Op]) -> list[Transform]:
+    return [op for op in ops if isinstance(op, Transform)]
+
+
+def test_sums_take_turns_with_the_halves_of_the_accumulator():
+    ops = written(matmul_case(200, 600, 32, seed=1), BASE)
+    half = BASE.accumulator_rows // 2
+    order = [op.c >= half for op in ops if isinstance(op, Multiply)]
+    turns = [one for one, before in zip(order, [None, *order], strict=False) if one != before]
+    assert turns[0] is False
+    assert len(turns) > 4
+    for op in transforms(ops):
+        assert op.source.end <= half or op.source.row >= half
+
+
+def test_blocks_of_rows_are_outermost():
+    ops = written(matmul_case(200, 600, 32, seed=1), BASE)
+    rows = [op.view.row for op in ops if isinstance(op, Store)]
+    assert rows == sorted(rows)
+    assert len(set(rows)) == 4, "blocks of up to 64"
+
+
+def test_weights_that_fit_are_loaded_once():
+    ops = written(matmul_case(200, 64, 64, seed=1), BASE)
+    elements = sum(op.view.rows * op.view.cols for op in ops
+                   if isinstance(op, Load) and op.view.tensor == "b")  # fmt: skip
+    assert elements == 64 * 64
+
+
+@pytest.mark.parametrize("make", [gelu_case, residual_case])
+def test_sums_from_memory_are_loaded_once(make):
+    ops = written(make(50, 70, seed=1), TINY)
+    elements = sum(op.view.rows * op.view.cols for op in ops
+                   if isinstance(op, Load) and op.view.tensor == "source")  # fmt: skip
+    assert elements == 50 * 70
+
+
+def test_scores_that_fit_are_loaded_for_all_three_passes():
+    ops = written(softmax_case(3, 70, seed=1), TINY)
+    loads = [op for op in ops if isinstance(op, Load)]
+    assert sum(op.view.rows * op.view.cols for op in loads) == 3 * 70
+    functions = [op.function for op in transforms(ops)]
+    assert functions[:2] == [Function.MAXIMUM, Function.SUM]
+    assert set(functions[2:]) == {Function.PROBABILITY}
+
+
+def test_scores_that_do_not_fit_are_loaded_for_each_pass():
+    config = configured("tiny", accumulator_kib=1)
+    ops = written(softmax_case(1, 300, seed=1, mask=Mask(keys=250, causal=True)), config)
+    loads = [op for op in ops if isinstance(op, Load)]
+    assert sum(op.view.cols for op in loads) == 3 * 300
+    for function in (Function.MAXIMUM, Function.SUM):
+        passes = [op for op in transforms(ops) if op.function is function]
+        assert [op.settings["start"] for op in passes] == [1, *[0] * (len(passes) - 1)]
+        assert [op.settings["finish"] for op in passes] == [*[0] * (len(passes) - 1), 1]
+        keys = [op.mask["first_key"] for op in passes if op.mask is not None]
+        assert keys == [sum(op.cols for op in passes[:n]) for n in range(len(passes))]
+    assert all(op.source.space is Space.ACCUMULATOR for op in transforms(ops))
