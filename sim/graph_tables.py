@@ -17,6 +17,7 @@ from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, r
 
 __all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
 
+_MOST_OWNERS: Final = 3
 _SMALLEST_SHARE: Final = 0.005
 """Of an operator's cycles: owners with less are left out of its line."""
 _TEXT_WIDTH: Final = 40
@@ -49,7 +50,7 @@ def groups_table(report: Report) -> Table:
 
 
 def owners(counters: dict[str, int]) -> str:
-    """Whose the cycles were, the largest share first, without those that had next to none."""
+    """Whose the cycles were: the three largest shares, without those of next to none."""
     cycles = counters.get("cycles", 0)
     if not cycles:
         return NOTHING
@@ -58,7 +59,7 @@ def owners(counters: dict[str, int]) -> str:
         / cycles
         for owner in ARRAY_OWNERS
     }
-    order = sorted(shares, key=lambda name: -shares[name])
+    order = sorted(shares, key=lambda name: -shares[name])[:_MOST_OWNERS]
     return ", ".join(
         f"{name} {shares[name]:.1%}" for name in order if shares[name] >= _SMALLEST_SHARE
     )
@@ -73,7 +74,10 @@ def on_chip_line(names: Sequence[str]) -> str:
 
 def similarity_table(similarity: Similarity) -> Table:
     """Cosines between texts, as computed and in float32, and of each to its float32 form."""
-    table = Table(title="Cosines of the texts' vectors", title_justify="left")
+    title = "Cosines of the texts' vectors"
+    if similarity.float_cosines is not None:
+        title += ", of those in float32 (f32), and of each to its own in float32"
+    table = Table(title=title, title_justify="left")
     table.add_column("")
     table.add_column("text", overflow="fold", max_width=_TEXT_WIDTH)
     table.add_column("tokens", justify="right")
@@ -83,8 +87,8 @@ def similarity_table(similarity: Similarity) -> Table:
     real = similarity.float_cosines
     if real is not None:
         for number in numbers:
-            table.add_column(f"float32 {number}", justify="right", style="dim", no_wrap=True)
-        table.add_column("to float32", justify="right", no_wrap=True)
+            table.add_column(f"f32 {number}", justify="right", style="dim", no_wrap=True)
+        table.add_column("to f32", justify="right", no_wrap=True)
     for index, (text, tokens) in enumerate(zip(similarity.texts, similarity.lengths, strict=True)):
         cells = _cosines(similarity.cosines[index])
         if real is not None and similarity.to_float is not None:
