@@ -46,7 +46,7 @@ PLACES = {
 HEAVY = {
     "functional": pytest.mark.slow,
     "verilator": pytest.mark.slow,
-    "amaranth": pytest.mark.slow,
+    "amaranth": pytest.mark.nightly,
 }
 
 

@@ -42,7 +42,7 @@ def vectors(name: str) -> dict[str, NDArray[Any]]:
     params=[
         "functional",
         pytest.param("verilator", marks=pytest.mark.slow),
-        pytest.param("amaranth", marks=pytest.mark.slow),
+        pytest.param("amaranth", marks=pytest.mark.nightly),
     ],
 )
 def operators(request) -> Iterator[Operators]:
