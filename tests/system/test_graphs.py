@@ -11,7 +11,14 @@ import pytest
 
 from celosia.sim.devices import open_device
 from celosia.sw.driver.device import Device, MemoryTiming
-from celosia.sw.graphs.cases import Case, attention_case, encoder_case, layernorm_case, matmul_case
+from celosia.sw.graphs.cases import (
+    Case,
+    attention_case,
+    encoder_case,
+    layernorm_case,
+    matmul_case,
+    random_integer_encoder,
+)
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models.encoder import EncoderShape
 from tests.support.levels import check_device, configured
@@ -30,7 +37,7 @@ SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
 
 @pytest.fixture(scope="module")
 def encoder() -> Case:
-    return encoder_case(SHAPE, [4, 1, 9], seed=6)
+    return encoder_case(random_integer_encoder(SHAPE, 6), [4, 1, 9], seed=6)
 
 
 @pytest.fixture(params=TIMINGS)

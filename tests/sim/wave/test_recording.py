@@ -19,7 +19,7 @@ class Base(RtlDevice):
     def __init__(self, error: BaseException | None):
         self.error = error
 
-    def run(self, program, issue="stream"):
+    def run(self, program, issue="stream", marks=()):
         if self.error:
             raise self.error
         return RunResult(len(program))

@@ -15,6 +15,7 @@ from celosia.sw.graphs.cases import (
     gelu_case,
     layernorm_case,
     matmul_case,
+    random_integer_encoder,
     residual_case,
     softmax_case,
 )
@@ -110,7 +111,7 @@ def test_longer_rows_are_refused(operator):
 
 @pytest.fixture(scope="module")
 def encoder() -> Case:
-    return encoder_case(SHAPE, [4, 1, 19], seed=6)
+    return encoder_case(random_integer_encoder(SHAPE, 6), [4, 1, 19], seed=6)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,9 @@ def test_an_encoder_of_two_layers_for_ragged_texts(encoder, name):
 
 @pytest.mark.slow
 def test_a_layer_of_an_encoder():
-    check_levels(encoder_layer_case(SHAPE, [9, 30], seed=7), CONFIGS["small"])
+    check_levels(
+        encoder_layer_case(random_integer_encoder(SHAPE, 7), [9, 30], seed=7), CONFIGS["small"]
+    )
 
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)

@@ -3,7 +3,7 @@
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.graphs.cases import encoder_layer_case, layernorm_case
+from celosia.sw.graphs.cases import encoder_layer_case, layernorm_case, random_integer_encoder
 from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Transform
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
@@ -81,7 +81,7 @@ def test_parameters_are_those_of_the_columns():
 
 def test_in_an_encoder_products_go_on_while_rows_are_normalized():
     shape = EncoderShape(layers=2, width=32, heads=1, hidden=96)
-    case = encoder_layer_case(shape, [150], seed=1)
+    case = encoder_layer_case(random_integer_encoder(shape, 1), [150], seed=1)
     ops = lower_graph(case.graph, CONFIGS["base"]).ops
     kinds = [one.op for one in ops]
     products = [

@@ -109,7 +109,7 @@ def test_what_was_deferred_is_written_between_products():
     y = Tensor("y", "int8", 4, 4)
     writer = ProgramWriter(BASE, {t.name: t for t in (a, w, y)})
     store = Store(y.view(), LocalRows(Space.SCRATCHPAD, 0, 4, 1, 4))
-    writer.defer((y.view(),), lambda: writer.write(store), delay=0)
+    writer.defer(lambda: writer.write(store), (y.view(),), delay=0)
     places = Places(BASE)
     block = ProductBlock(
         a=MemoryRowsOfA(writer, a.view(), places.activations),

@@ -164,7 +164,7 @@ def test_a_load_of_what_was_stored_leaves_memory_some_time(writer):
 def test_what_was_deferred_is_written_in_its_time(writer):
     writer.operator = "one"
     store = Store(view(0, tensor="y"), scratchpad(0))
-    writer.defer((store.view,), lambda: writer.write(store), delay=100)
+    writer.defer(lambda: writer.write(store), (store.view,), delay=100)
     writer.operator = "other"
     for _ in range(40):
         writer.write(product(1000, w=1000))
@@ -179,7 +179,7 @@ def test_what_was_deferred_is_written_in_its_time(writer):
 def test_what_was_deferred_is_written_when_someone_needs_it(writer):
     stores = [Store(view(4 * n, tensor="y"), scratchpad(4 * n)) for n in range(3)]
     for store in stores:
-        writer.defer((store.view,), lambda store=store: writer.write(store), delay=1000)
+        writer.defer(lambda store=store: writer.write(store), (store.view,), delay=1000)
     writer.trickle()
     ring = Ring(SCRATCHPAD, (100, 100))
     writer.write(product(writer.load(view(4, tensor="y"), ring).row, w=2000))
