@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal, unsigned
+from amaranth import Module, Mux, ResetSignal, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -13,6 +13,7 @@ from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.reader import READ_BYTES_BITS, Reader
 from celosia.hw.dma.rows import RowWriter
 from celosia.hw.dma.unpack import Unpacker
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
 from celosia.isa.config import AcceleratorConfig
 
@@ -45,6 +46,8 @@ class LoadPath(wiring.Component):
     written, then `fault` reports it.  From the error on no address is offered, beats of bursts in
     flight are thrown away, and no load is accepted.  `halt` does the same at once, only what is on
     offer stands until it is accepted.  Only a reset ends this.
+
+    The path sleeps while it has nothing to do.
 
     Members
     -------
@@ -109,7 +112,19 @@ class LoadPath(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        # Loads that are in the queue, or before it or behind it (one per stage).
+        working = Signal(range(self.config.load_queue + RowWriter.LATENCY + 4))
+        awake = Signal(name=AWAKE)
+        # Beats are looked at even if nobody asked for them.
+        called = self.op.valid | self.port.r.valid | self.halt
+        m.d.comb += awake.eq(called | (working != 0) | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit, working)
+        return m
+
+    def _build(self, m: Module, working: Signal) -> None:
+        """What sleeps."""
         m.submodules.controller = controller = LoadController(self.config)
         m.submodules.contexts = contexts = Queue(LoadContext(), self.config.load_queue)
         m.submodules.reader = reader = Reader(self.config)
@@ -149,8 +164,6 @@ class LoadPath(wiring.Component):
                 self.fault.tag.eq(unpacker.tag),
             ]
 
-        # Loads that are in the queue, or before it or behind it (one per stage).
-        working = Signal(range(self.config.load_queue + rows.LATENCY + 4))
         m.d.sync += working.eq(working + (self.op.valid & self.op.ready) - rows.done)
         m.d.comb += [
             self.done.eq(rows.done),
@@ -159,4 +172,3 @@ class LoadPath(wiring.Component):
             self.waits.latency.eq(unpacker.starved & ~stop),
             self.waits.credit.eq(reader.no_credit & ~stop),
         ]
-        return m

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal, signed, unsigned
+from amaranth import Module, Mux, ResetSignal, Signal, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -14,6 +14,7 @@ from celosia.hw.dma.pack import Packer
 from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreRows, StoreSegments
 from celosia.hw.dma.writer import Writer
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
@@ -118,7 +119,18 @@ class StorePath(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        stores = Signal(range(max_stores(self.config) + 1))  # Accepted, and not done.
+        awake = Signal(name=AWAKE)
+        # Responses are looked at even if nobody asked for them.
+        called = self.op.valid | self.port.b.valid | self.halt
+        m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit, stores)
+        return m
+
+    def _build(self, m: Module, stores: Signal) -> None:
+        """What sleeps."""
         m.submodules.controller = controller = StoreController(self.config)
         m.submodules.drain = drain = Drain(self.config)
         m.submodules.segments = segments = StoreSegments(self.config)
@@ -145,10 +157,8 @@ class StorePath(wiring.Component):
         ]
         accepted = self._accept(m, controller, segments, ~writer.stopped)
 
-        stores = Signal(range(max_stores(self.config) + 1))  # Accepted, and not done.
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
-        return m
 
     def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
         """Hand the two halves of an operation to those who walk them.  Returns when."""

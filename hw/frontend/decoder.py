@@ -1,6 +1,6 @@
 """From commands to operations, with the rules of the contract checked."""
 
-from amaranth import Module, Mux, Signal, unsigned
+from amaranth import Module, Mux, ResetSignal, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -12,6 +12,7 @@ from celosia.hw.frontend.hulls import Hull
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.lib.fields import field_signals, joined, leaves
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.transform.decode import TRANSFORM_HULLS, TRANSFORM_WRITES, decode_transform
 from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
@@ -108,17 +109,28 @@ class Decoder(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
         s1_valid, s2_valid = Signal(), Signal()
         s1_moves, s2_moves = Signal(), Signal()
+        s1_left = Signal()  # In the cycle before.
         m.d.comb += [
             s2_moves.eq(~self.o.valid | self.o.ready),
             s1_moves.eq(~s2_valid | s2_moves),
             self.commands.ready.eq((~s1_valid | s1_moves) & ~self.halt),
             self.accepted.eq(self.commands.valid & self.commands.ready),
             self.empty.eq(~s1_valid & ~s2_valid & ~self.o.valid),
+            self.ended.eq(s1_left & ~s2_valid),
         ]
+        awake = Signal(name=AWAKE)
+        moves = (s1_valid & s1_moves) | (s2_valid & s2_moves) | (self.o.valid & self.o.ready)
+        m.d.comb += awake.eq(self.accepted | moves | s1_left | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit, (s1_valid, s1_moves, s1_left), (s2_valid, s2_moves))
+        return m
 
+    def _build(self, m: Module, stage_1: tuple, stage_2: tuple) -> None:
+        """What sleeps."""
+        (s1_valid, s1_moves, s1_left), (s2_valid, s2_moves) = stage_1, stage_2
         # Stage 1: the command and its number.
         s1_command = Signal(COMMAND, reset_less=True)
         s1_tag = Signal(TAG_BITS, reset_less=True)
@@ -139,9 +151,7 @@ class Decoder(wiring.Component):
             field_signals(Hull(), f"s2_hull_{index}") for index in range(hull_count(self.config))
         ]
         s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
-        s1_left = Signal()  # In the cycle before.
         m.d.sync += s1_left.eq(s1_valid & s1_moves)
-        m.d.comb += self.ended.eq(s1_left & ~s2_valid)
         with m.If(s1_moves):
             m.d.sync += s2_valid.eq(0)
         with m.If(s1_moves & s1_valid):
@@ -158,7 +168,6 @@ class Decoder(wiring.Component):
         with m.If(s2_moves & s2_valid):
             m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
             self._check(m, s2, s2_hulls, s2_late, s3)
-        return m
 
     def _operations(self, decoded) -> list:
         names = ["load", "execute", "store"] + ["transform"] * self.config.normalization

@@ -3,12 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth import Module, Signal, Value, unsigned
+from amaranth import Cat, Module, ResetSignal, Signal, Value, unsigned
 from amaranth.hdl import ShapeLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.frontend.axi_lite import AxiLitePort, AxiLiteSlave
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers import (
     REGISTER_BITS,
@@ -83,7 +84,19 @@ class RegisterFile(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        port, awake = self.port, Signal(name=AWAKE)
+        comes = (port.aw.valid, port.w.valid, port.ar.valid)
+        free = (port.aw.ready, port.w.ready, port.ar.ready)  # Down while something is held.
+        raised = [_word(self.raised, register).any() for register in RAISED]
+        answers = (port.b.valid, port.r.valid)
+        m.d.comb += awake.eq(Cat(comes, answers, raised).any() | ~Cat(free).all() | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit)
+        return m
+
+    def _build(self, m: Module) -> None:
+        """What sleeps."""
         m.submodules.slave = slave = AxiLiteSlave()
         connect(m, flipped(self.port), slave.port)
         self._stored = self._registers(m)
@@ -93,7 +106,6 @@ class RegisterFile(wiring.Component):
                 m.d.sync += stored.eq(stored | raised)
         self._write(m, slave.access)
         self._read(m, slave.access)
-        return m
 
     def _registers(self, m: Module) -> SimpleNamespace:
         """What `values` shows."""

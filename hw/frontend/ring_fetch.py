@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -13,6 +13,7 @@ from celosia.hw.dma.window import CheckedBeat
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.frontend.ring_gear import RingGear
 from celosia.hw.frontend.ring_pointers import RingRun
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.errors import Cause
@@ -101,7 +102,14 @@ class RingFetcher(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        awake = Signal(name=AWAKE)
+        m.submodules.unit = sleeper(unit, awake)
+        m.d.comb += awake.eq(self._build(unit) | ResetSignal())
+        return m
+
+    def _build(self, m: Module) -> Value:
+        """What sleeps.  Returns whether anything moves."""
         self._room = PREFETCH_BYTES // self.config.bus_bytes
         self._first = URGENT_BYTES // self.config.bus_bytes
         # Beats that may be asked for and not used at a time; and those of them that are.
@@ -133,7 +141,10 @@ class RingFetcher(wiring.Component):
                 self.fault.address.eq(gear.address),
                 self.fault.id.eq(BusId.RING),
             ]
-        return m
+        streams = (self.runs, gear_runs.o, splitter.segments, splitter.bursts, self.port.ar)
+        streams = (*streams, gear.beats, self.commands)
+        moves = Cat(stream.valid & stream.ready for stream in streams).any()
+        return moves | self.port.r.valid | gear.drops
 
     def _walk(self, m: Module, splitter: BurstSplitter, gear_runs: Queue) -> Value:
         """Cut runs at multiples of 64 bytes; returns whether one runs past the end of memory."""

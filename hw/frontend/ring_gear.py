@@ -45,6 +45,8 @@ class RingGear(wiring.Component):
         Of the next entry.
     starved : ``Out(1)``
         Beats of the next entry are missing.
+    drops : ``Out(1)``
+        A beat of which nothing is left goes.
     """
 
     runs: stream.Interface
@@ -53,6 +55,7 @@ class RingGear(wiring.Component):
     cause: Any
     address: Signal
     starved: Signal
+    drops: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -63,6 +66,7 @@ class RingGear(wiring.Component):
             "cause": Out(Cause),
             "address": Out(DRAM_ADDRESS_BITS),
             "starved": Out(1),
+            "drops": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -140,6 +144,7 @@ class RingGear(wiring.Component):
             straddles.eq(word + ENTRY_WORDS > words),
             here.eq(active & ~drops & window.head_valid & (window.second_valid | ~straddles)),
             self.runs.ready.eq(~active & ~drops),
+            self.drops.eq(drops & window.head_valid),
         ]
         with m.If(here):
             m.d.comb += bad.eq(window.head.bad | (straddles & window.second.bad))
@@ -160,6 +165,6 @@ class RingGear(wiring.Component):
         with m.Elif(taken):
             m.d.comb += window.take.eq(end >= words)
             m.d.sync += word.eq(Mux(end >= words, end - words, end))
-        with m.Elif(drops & window.head_valid):
+        with m.Elif(self.drops):
             m.d.comb += window.take.eq(1)
             m.d.sync += word.eq(0)

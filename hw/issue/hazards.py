@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Signal, unsigned
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.frontend.decoder import Kind, hull_count
 from celosia.hw.issue.queues import QueueTraits, event_names, queues
 from celosia.hw.issue.ranges import RowRange, overlap
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "reached"]
@@ -91,7 +92,15 @@ class HazardTables(wiring.Component):
         })
 
     def elaborate(self, platform) -> Module:
-        m = Module()
+        m, unit = Module(), Module()
+        awake = Signal(name=AWAKE)
+        m.d.comb += awake.eq(self.compare | self.insert | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit)
+        return m
+
+    def _build(self, m: Module) -> None:
+        """What sleeps."""
         for index, queue in enumerate(self.queues):
             table = self._table(m, index, queue)
             for event, conflicts_with in (
@@ -107,7 +116,6 @@ class HazardTables(wiring.Component):
                     with m.If(self.insert):
                         need = _youngest(conflicts, self.tails[index])
                         m.d.sync += self.needs[event].eq(need)
-        return m
 
     def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` has written."""
