@@ -108,7 +108,7 @@ class Background(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.divider = divider = Divider()
-        m.submodules.root = root = Root()
+        m.submodules.square_root = root = Root()
 
         # The division under way.
         purpose = Signal(_Purpose, reset_less=True)

@@ -165,7 +165,7 @@ class Lanes(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.largest = largest = MaximumReduction(self.config)
+        m.submodules.maximum = largest = MaximumReduction(self.config)
         m.submodules.scaler_in = scaler_in = Scaler(self.config, every_kind=False)
         m.submodules.polynomial = polynomial = Polynomial(self.config)
         m.submodules.total = total = SumReduction(self.config)

@@ -17,7 +17,7 @@ def even_cuts(extent: int, most: int, multiple: int = 1) -> Iterator[tuple[int, 
     `most` is at least that.
     """
     step = tiles(extent, tiles(extent, most))
-    if multiple <= most:
+    if extent > most >= multiple:
         step = min(tiles(step, multiple) * multiple, most // multiple * multiple)
     for start in range(0, extent, step):
         yield start, min(step, extent - start)

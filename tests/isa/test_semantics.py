@@ -180,7 +180,7 @@ def test_columns_of_a_store(local, limit):
 
 @pytest.mark.parametrize(
     ("memory", "stride", "span"),
-    [(spad, 0, 7), (spad, 9, 7), (acc, 0, 7), (acc, 9, 12), (acc, 1, 4)],
+    [(spad, 0, 7), (spad, 9, 12), (acc, 0, 7), (acc, 9, 12), (acc, 1, 4)],
 )
 def test_every_row_of_a_store_exists(memory, stride, span):
     size = SPAD if memory is spad else ACC

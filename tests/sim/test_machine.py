@@ -147,7 +147,7 @@ def test_stores(move, relu, bias, bias_row, seed):
     machine.parameters[::2] >>= 22
     size = 4 if move.accumulator and move.flag else 1
     want = bytearray(device.read(MEMORY_BASE, BYTES))
-    pitch = move.pitch if move.accumulator and move.pitch else DIM
+    pitch = move.pitch or DIM
     with np.errstate(all="ignore"):
         for r in range(move.rows):
             for c in range(move.cols):

@@ -270,7 +270,7 @@ def test_a_broken_rule_is_an_error(device, settings, cause):
 
 
 def test_without_the_unit_there_is_no_such_instruction():
-    device = FunctionalDevice(PRESETS["base"], memory_bytes=1 << 16)
+    device = FunctionalDevice(PRESETS["small"], memory_bytes=1 << 16)
     with pytest.raises(DeviceError) as caught:
         device.run(transform(Function.GELU, shape=(1, 1), source=accumulator_row(0)))
     assert caught.value.cause is Cause.UNKNOWN_FUNCT

@@ -1,7 +1,5 @@
 """Looking into local memories."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from celosia.hw.memory.garbage import garbage
@@ -33,7 +31,7 @@ async def read_rows(ctx, port, count: int) -> list[list[int]]:
     return rows
 
 
-def set_row(ctx, ports: Iterable, values: list[int]) -> None:
+def set_row(ctx, ports: list, values: list[int]) -> None:
     """Drive one value into each of `ports`."""
     for port, value in zip(ports, values, strict=True):
         ctx.set(port, value)

@@ -40,13 +40,21 @@ def test_tiles_back_to_back(config, rows):
             tile, row = divmod(cycle, step)
             loading = tile < tiles and row < dim
             ctx.set(dut.weights_start, loading and row == 0)
-            set_row(ctx, dut.weights, weights[tile, row].tolist() if loading else [-1] * dim)
+            set_row(
+                ctx,
+                [dut.weights[i] for i in range(dim)],
+                weights[tile, row].tolist() if loading else [-1] * dim,
+            )
             ctx.set(dut.swap, tile < tiles and row == 1)
             # Rows of A: two cycles behind.
             tile, row = divmod(cycle - 2, step)
             enters = 0 <= tile < tiles and row < rows
             ctx.set(dut.a_unsigned, int(is_unsigned[tile, row, 0]) if enters else cycle % 2)
-            set_row(ctx, dut.a, (a[tile, row] & 0xFF).tolist() if enters else [0x80] * dim)
+            set_row(
+                ctx,
+                [dut.a[i] for i in range(dim)],
+                (a[tile, row] & 0xFF).tolist() if enters else [0x80] * dim,
+            )
             tile, row = divmod(cycle - 2 - mesh_latency(config), step)
             if 0 <= tile < tiles and row < rows:
                 assert [ctx.get(x) for x in dut.sums] == wanted[tile, row].tolist()

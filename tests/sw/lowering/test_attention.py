@@ -1,6 +1,7 @@
 """Attention: the order of its parts, and what it keeps."""
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 
@@ -45,7 +46,8 @@ def test_numerators_are_never_loaded_nor_stored():
 
 
 def test_units_take_turns_with_numerators_and_slots():
-    exponents = [op for op in transforms(written(4, 64, 32)) if op.function is Function.EXPONENT]
+    found = transforms(written(4, 64, 32))
+    exponents = [op for op in found if op.function is Function.EXPONENT and op.settings["start"]]
     rows = [op.targets[0].row for op in exponents]
     slots = [op.settings["statistics"] for op in exponents]
     assert rows == [rows[0], rows[1]] * 2
@@ -76,13 +78,13 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     first = ops[: next(i for i, op in enumerate(ops) if op.function is Function.CONTEXT)]
     maxima = [op for op in first if op.function is Function.MAXIMUM]
     exponents = [op for op in first if op.function is Function.EXPONENT]
-    assert [op.function for op in first] == [Function.MAXIMUM] * 2 + [Function.EXPONENT] * 2
+    assert [op.function for op in first] == [Function.MAXIMUM] * 2 + [Function.EXPONENT] * 4
     assert [op.settings["start"] for op in maxima] == [1, 0]
-    assert [op.settings["start"] for op in exponents] == [1, 0]
-    assert [op.settings["finish"] for op in exponents] == [0, 1]
+    assert [op.settings["start"] for op in exponents] == [1, 0, 0, 0]
+    assert [op.settings["finish"] for op in exponents] == [0, 0, 0, 1]
     assert sum(op.cols for op in exponents) == keys
-    masks = [op.mask for op in exponents]
-    assert [mask and mask["first_key"] for mask in masks] == [0, exponents[0].cols]
+    first_keys = [op.mask and op.mask["first_key"] for op in exponents]
+    assert first_keys == [0, *accumulate(op.cols for op in exponents[:-1])]
     half = config.accumulator_rows // 2
     assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
 

@@ -115,7 +115,7 @@ def test_gamma_and_beta_become_a_constant():
 
 def test_without_the_unit_graphs_are_refused():
     with pytest.raises(ValueError, match="no unit for transforms"):
-        lower_graph(softmax_case(2, 3, seed=1).graph, PRESETS["tiny"])
+        lower_graph(softmax_case(2, 3, seed=1).graph, PRESETS["small"])
 
 
 def test_sums_of_another_operator_are_refused():
