@@ -1,6 +1,6 @@
 """Queues operations, and starts each one as soon as nothing stands against it."""
 
-from amaranth import Cat, Module, Signal, unsigned
+from amaranth import Cat, Module, ResetSignal, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
@@ -11,6 +11,7 @@ from celosia.hw.dma.bus import Fault
 from celosia.hw.frontend.decoder import Decoded, Kind
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
 from celosia.hw.issue.queues import QueueTraits, event_names, queues
+from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 
@@ -137,11 +138,12 @@ class Issue(wiring.Component):
                     with m.If(inserting):
                         m.d.sync += tails[index].eq(tails[index] + 1)
 
-        pushed = Signal()
+        pushed, fifos = Signal(), Module()
         heads = [
-            self._queue(m, tables.needs, over, index, queue)
+            self._queue(m, fifos, tables.needs, over, index, queue)
             for index, queue in enumerate(self._queues)
         ]
+        self._sleep(m, fifos, pushed)
         m.d.comb += [
             nothing_queued.eq(
                 Cat(tail == end for tail, end in zip(tails, ends, strict=True)).all()
@@ -161,6 +163,15 @@ class Issue(wiring.Component):
         self._drain(m, nothing_queued & self.paths_idle & ~self.halt)
         return m
 
+    def _sleep(self, m: Module, fifos: Module, pushed: Signal) -> None:
+        """Let `fifos` sleep.  Operations come with `pushed`, and are at the head a cycle later."""
+        ports = [getattr(self, queue.name) for queue in self._queues]
+        leaves = Cat(port.valid & port.ready for port in ports).any()
+        awake, comes = Signal(name=AWAKE), Signal()
+        m.d.sync += comes.eq(pushed)
+        m.d.comb += awake.eq(pushed | comes | leaves | ResetSignal())
+        m.submodules.fifos = sleeper(fifos, awake)
+
     def _close(self, tag: Value) -> Value:
         """Whether the operation `tag`, which still waits, is near enough to the new one."""
         return (self.i.p.tag - tag)[: len(tag)] < WINDOW
@@ -179,13 +190,13 @@ class Issue(wiring.Component):
                 ]
 
     def _queue(
-        self, m: Module, needs: data.View, over: dict, index: int, queue: QueueTraits
+        self, m: Module, fifos: Module, needs: data.View, over: dict, index: int, queue: QueueTraits
     ) -> tuple[Value, Value]:
         """One queue; returns whether its head waits, and the head's tag."""
         name, port = queue.name, getattr(self, queue.name)
         entry = data.StructLayout({"op": queue.op, "needs": Needs(self.config)})
         fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth)
-        m.submodules[f"{name}_queue"] = fifo
+        fifos.submodules[f"{name}_queue"] = fifo
 
         # The operation of the last cycle's insertion, now that its needs are known.
         pushing, pushed = Signal(name=f"{name}_pushing"), Signal(entry, name=f"{name}_pushed")
