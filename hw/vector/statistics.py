@@ -85,7 +85,7 @@ class Statistics(wiring.Component):
         maximum, total, squares, mean, reciprocal = (
             self._memory(m, name, index, bits)
             for index, (name, bits) in enumerate({
-                "maximum": 32, "total": 32, "squares": 48, "mean": 17, "reciprocal": 32,
+                "maxima": 32, "totals": 32, "squares": 48, "means": 17, "reciprocals": 32,
             }.items())
         )  # fmt: skip
         sums = self.sums_write

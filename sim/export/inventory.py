@@ -8,7 +8,7 @@ __all__ = ["FoundMemory", "find_memories"]
 
 _NAME = r"(\\\S+|[A-Za-z_][\w$]*)"
 _MODULE = re.compile(rf"^module {_NAME} ?\((.*?)^endmodule$", re.MULTILINE | re.DOTALL)
-_INSTANCE = re.compile(rf"^  {_NAME} +{_NAME} \($", re.MULTILINE)
+_INSTANCE = re.compile(rf"^  {_NAME} +{_NAME} +\($", re.MULTILINE)
 _MEMORY = re.compile(rf"^  reg \[(\d+):0\] {_NAME} \[(\d+):0\];$", re.MULTILINE)
 
 
