@@ -121,11 +121,12 @@ class Tokens(wiring.Component):
         ]
         with m.If(self.i.valid):
             m.d.sync += report.waits.eq(holds)
-        m.d.comb += [
-            report.token.eq(load.wait_token),
-            report.count.eq(load.wait_count),
-            report.finished.eq(Mux(some, awaited.data, 0)),
-        ]
+        with m.If(report.waits):  # Before the first load, its fields are not known.
+            m.d.comb += [
+                report.token.eq(load.wait_token),
+                report.count.eq(load.wait_count),
+                report.finished.eq(Mux(some, awaited.data, 0)),
+            ]
         return m
 
     def _ending(self, m: Module) -> data.View:
