@@ -114,9 +114,10 @@ def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
         return _texts_job(options, partial(published_model, tell), published=True)
     if name.endswith(MODEL_SUFFIX):
         return _texts_job(options, partial(model_of_file, Path(name)), published=False)
+    shape = _known_shape(name, f"or a file FILE{MODEL_SUFFIX}")
     if options.text:
         raise InputError(f"--text: not with --model {name}, which has random weights: give --seq")
-    rows, shape = _needed("encoder", "seq", options.seq), _known_shape(name)
+    rows = _needed("encoder", "seq", options.seq)
     if options.layers is not None:
         shape = shape.with_layers(options.layers)
     _check_elements(f"--seq {rows}", shape.layers * shape.heads * rows * max(rows, shape.width))
@@ -140,9 +141,9 @@ def _texts_job(
     return GraphJob(case, Texts(model, texts, tokens, published))
 
 
-def _known_shape(name: str) -> EncoderShape:
+def _known_shape(name: str, *others: str) -> EncoderShape:
     if name not in _SHAPES:
-        raise InputError(f"--model {name}: there are {', '.join(_SHAPES)}")
+        raise InputError(f"--model {name}: there are {', '.join((*_SHAPES, *others))}")
     return _SHAPES[name]
 
 

@@ -235,11 +235,6 @@ def _requantize(pipe: _Pipeline, total: Value, narrow: Value, wide: Value) -> No
     m.d.comb += wide.eq(register(10, "wide", whole.as_signed(), raw[9]))
 
 
-def _left(value: Value, bits: int) -> Value:
-    """`value` shifted left in as many bits as it has."""
-    return Cat(Const(0, bits), value[:-bits])
-
-
 def _cut(value: Value, bits: int) -> Value:
     """``value / 2^bits`` to nearest, ties to even."""
     kept, half, rest = value[bits:], value[bits - 1], value[: bits - 1]

@@ -8,18 +8,15 @@ output = run.read("output")
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, RunResult
+from celosia.sw.ir.graph_interpret import Array, checked_inputs
 from celosia.sw.pipeline import CompiledGraph
 
 __all__ = ["GraphRun"]
-
-Array = NDArray[Any]
 
 
 class GraphRun:
@@ -49,16 +46,7 @@ class GraphRun:
         Raises `ValueError` for an input that is missing, or of another type or shape.
         """
         graph, addresses = self.compiled.graph, self.compiled.addresses
-        for name in graph.inputs:
-            if name not in inputs:
-                raise ValueError(f"graph {graph.name}: input {name} is missing")
-            tensor, value = graph.tensors[name], inputs[name]
-            if value.shape != tensor.shape or value.dtype != tensor.type:
-                raise ValueError(
-                    f"graph {graph.name}: input {name} is {value.dtype} of {value.shape}, not "
-                    f"{tensor.type} of {tensor.shape}"
-                )
-        values = {**graph.constants, **{name: inputs[name] for name in graph.inputs}}
+        values = {**graph.constants, **checked_inputs(graph, inputs)}
         for name, value in values.items():
             little_endian = value.astype(value.dtype.newbyteorder("<"), copy=False)
             self.device.write(addresses[name], np.ascontiguousarray(little_endian).tobytes())

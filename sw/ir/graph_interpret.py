@@ -26,7 +26,7 @@ from celosia.sw.ir.graph import (
     View,
 )
 
-__all__ = ["Array", "interpret"]
+__all__ = ["Array", "checked_inputs", "interpret"]
 
 Array = NDArray[Any]
 
@@ -41,14 +41,18 @@ def interpret(
     `progress` is told the operators done so far, and their number.  Raises `ValueError` for an
     input that is missing, or has another type or shape.
     """
-    machine = _Machine(graph, _checked(graph, inputs))
+    machine = _Machine(graph, checked_inputs(graph, inputs))
     for index, op in enumerate(graph.ops):
         machine.take(op)
         progress(index + 1, len(graph.ops))
     return machine.values
 
 
-def _checked(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Those of `inputs` that `graph` has.
+
+    Raises `ValueError` for one that is missing, or has another type or shape.
+    """
     for name in graph.inputs:
         if name not in inputs:
             raise ValueError(f"graph {graph.name}: input {name} is missing")

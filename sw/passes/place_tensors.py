@@ -1,14 +1,11 @@
 """The tensors of a graph to addresses in device memory."""
 
 from collections.abc import Iterable
-from typing import Final
 
+from celosia.sw.driver.buffers import ALIGNMENT
 from celosia.sw.ir.graph import Tensor
 
-__all__ = ["ALIGNMENT", "place_tensors"]
-
-ALIGNMENT: Final = 64
-"""Bytes that the start of a tensor is aligned to: the longest burst."""
+__all__ = ["place_tensors"]
 
 
 def place_tensors(tensors: Iterable[Tensor], base: int) -> tuple[dict[str, int], int]:

@@ -17,10 +17,11 @@ from celosia.sim.product_workloads import Operator
 from celosia.sim.progress import silent
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import MEMORY_BASE, DeviceError, MemoryTiming, RunResult
+from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming, RunResult
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.reference import matmul_reference
+from tests.support.faulty_devices import Idle, Stopping
 
 TINY = PRESETS["tiny"]
 TIMING = MemoryTiming()
@@ -37,20 +38,6 @@ class Flipping(FunctionalDevice):
         (byte,) = self.read(address, 1)
         self.write(address, bytes([byte ^ 0x10]))
         return result
-
-
-class Idle(FunctionalDevice):
-    """Does nothing at all."""
-
-    def run(self, program, issue="stream", marks=()):
-        return RunResult(cycles=None)
-
-
-class Stopping(FunctionalDevice):
-    """Stops at once."""
-
-    def run(self, program, issue="stream", marks=()):
-        raise DeviceError("watchdog: no progress", command=3)
 
 
 class Clocked(FunctionalDevice):

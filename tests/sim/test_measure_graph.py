@@ -5,7 +5,7 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.sim.functional import FunctionalDevice
 from celosia.sim.measure_graph import measure_graph
-from celosia.sw.driver.device import DeviceError, RunResult
+from celosia.sw.driver.device import RunResult
 from celosia.sw.graphs.cases import (
     attention_case,
     encoder_layer_case,
@@ -14,6 +14,7 @@ from celosia.sw.graphs.cases import (
 )
 from celosia.sw.models.encoder import EncoderShape
 from celosia.sw.pipeline import compile_graph
+from tests.support.faulty_devices import Idle, Stopping
 
 TINY = PRESETS["tiny"]
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
@@ -33,20 +34,6 @@ class Flipping(FunctionalDevice):
         (byte,) = self.read(self.address, 1)
         self.write(self.address, bytes([byte ^ 0x10]))
         return result
-
-
-class Idle(FunctionalDevice):
-    """Does nothing at all."""
-
-    def run(self, program, issue="stream", marks=()):
-        return RunResult(cycles=None)
-
-
-class Stopping(FunctionalDevice):
-    """Stops at once."""
-
-    def run(self, program, issue="stream", marks=()):
-        raise DeviceError("watchdog: no progress", command=3)
 
 
 class Clocked(FunctionalDevice):

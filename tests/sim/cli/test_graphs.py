@@ -148,6 +148,7 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
         ("encoder-layer: give --seq SEQ", "encoder-layer --model minilm"),
         ("--model gpt: there are minilm, bert-base", "encoder-layer --model gpt --seq 9"),
         ("--model gpt: there are minilm, bert-base", "encoder --model gpt --seq 9"),
+        ("or a file FILE.safetensors", "encoder --model gpt --text Hello"),
         ("encoder: give --model MODEL", "encoder --seq 9"),
         ("encoder: give --seq SEQ", "encoder --model bert-base"),
         ("--text: not with --model bert-base", "encoder --model bert-base --text Hello"),
