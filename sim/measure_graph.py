@@ -18,6 +18,8 @@ from celosia.sim.operator_groups import (
     group_operators,
 )
 from celosia.sim.report import Measurement
+from celosia.sim.reporting.executed import executed
+from celosia.sim.reporting.traffic import graph_traffic
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.graphs.cases import Case
@@ -65,6 +67,8 @@ def measure_graph(
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,
+        least_traffic=graph_traffic(case.graph, [op.name for op in case.graph.ops]),
+        executed=executed(result, program, compiled.operators),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, program, device.config),
     )
@@ -78,6 +82,7 @@ def measure_graph(
             replace(
                 _part(group, found, differing, times.get(group.name)),
                 commands=commands[group.name],
+                least_traffic=graph_traffic(case.graph, group.operators),
             )
             for group in groups
         ),

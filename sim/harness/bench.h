@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lite.h"
+#include "log.h"
 #include "marks.h"
 #include "model.h"
 
@@ -107,6 +108,17 @@ class Bench {
   Memory& memory() { return memory_; }
   Marks& marks() { return marks_; }
   const Marks& marks() const { return marks_; }
+  const Log& log() const { return log_; }
+  Log& log() { return log_; }
+
+  // The edge that takes the first command, or writes the first doorbell; 0: not yet.
+  uint64_t first_edge() const { return first_edge_; }
+
+  // The events of the last edge, before the next one.
+  void note(const LogPins& pins) {
+    if (running()) log_.edge(memory_.now(), pins);
+  }
+
   const AxiLiteHost& host() const { return host_; }
 
   // Whether there is something to simulate on the way to `goal`.
@@ -155,6 +167,7 @@ class Bench {
     first_edge_ = last_busy_ = last_response_ = 0;
     worked_after_response_ = true;
     quiet_ = 0, alive_at_ = memory_.now();
+    if (log_.active()) log_.begin(memory_.now());
     state_ = kRunning;
   }
 
@@ -214,6 +227,7 @@ class Bench {
   Memory memory_;
   AxiLiteHost host_;
   Marks marks_;
+  Log log_;
   BenchPins pins_{};
   std::vector<Command> program_;
   State state_ = kIdle;
