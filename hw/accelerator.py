@@ -238,6 +238,10 @@ class Accelerator(wiring.Component):
     def _observe(self, m: Module, decoder, issue, load, execute, store) -> None:
         events = self.events
         m.d.comb += [
+            *(
+                events[name].eq(owner_number(f"{name}_none"))
+                for name in ("read", "write", "vector")
+            ),
             events.busy.eq(self.busy | self.pending),
             events.command.eq(decoder.accepted),
             events.read_bytes.eq(load.read_bytes),
@@ -249,27 +253,27 @@ class Accelerator(wiring.Component):
             ArrayState.ROWS: owner_number("array_rows"),
             ArrayState.PADDING: owner_number("array_padding"),
             ArrayState.WEIGHTS: owner_number("array_weights"),
-            ArrayState.BANK: owner_number("wait_bank"),
-            ArrayState.EXECUTE: owner_number("wait_execute"),
+            ArrayState.BANK: owner_number("wait_bank_weights"),
+            ArrayState.EXECUTE: owner_number("wait_bank_results"),
             ArrayState.ISSUE: owner_number("wait_issue"),
         }
         waits = issue.waits[1]
         with m.Switch(execute.state):
             for state, owner in known.items():
                 with m.Case(state):
-                    m.d.comb += events.owner.eq(owner)
+                    m.d.comb += events.array.eq(owner)
             with m.Default():
                 with m.If(waits.load):
-                    m.d.comb += events.owner.eq(owner_number("wait_load"))
+                    m.d.comb += events.array.eq(owner_number("wait_load_latency"))
                 with m.Elif(waits.store):
-                    m.d.comb += events.owner.eq(owner_number("wait_store"))
+                    m.d.comb += events.array.eq(owner_number("wait_execute_store"))
                 with m.Elif(waits.execute):
-                    m.d.comb += events.owner.eq(owner_number("wait_execute"))
+                    m.d.comb += events.array.eq(owner_number("wait_execute_execute"))
                 with m.Elif(waits.transform):
-                    m.d.comb += events.owner.eq(owner_number("wait_transform"))
+                    m.d.comb += events.array.eq(owner_number("wait_requantize"))
                 with m.Elif(issue.execute.valid):
-                    m.d.comb += events.owner.eq(owner_number("wait_issue"))
+                    m.d.comb += events.array.eq(owner_number("wait_issue"))
                 with m.Elif(~decoder.empty | self.commands.valid | self.pending):
-                    m.d.comb += events.owner.eq(owner_number("wait_command"))
+                    m.d.comb += events.array.eq(owner_number("wait_command"))
                 with m.Else():
-                    m.d.comb += events.owner.eq(owner_number("drain"))
+                    m.d.comb += events.array.eq(owner_number("drain"))

@@ -20,7 +20,7 @@ _WIDE: Final = 120
 LINES: Final[Mapping[str, int]] = {
     "command": _WIDE,
     **{f"{queue}{part}": _WIDE for queue in QUEUES for part in ("", "_next")},
-    "array": 16,
+    "array": 24,
 }
 """Names of the lines, and how many characters each may have."""
 

@@ -84,7 +84,7 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
         "funct": [command.funct],
         "reset": [ResetSignal("core")],
         "busy": [events.busy],
-        "owner": [Value.cast(events.owner)],
+        "owner": [Value.cast(events.array)],
         "starts": starts,
         "done": done,
         "heads": [head.valid | wait.any() for head, wait in zip(heads, waits, strict=True)],
