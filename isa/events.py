@@ -182,6 +182,11 @@ ARRAY_OWNERS: Final = (
         "command",
     ),
     Owner(
+        "wait_queue_execute",
+        "No product is queued: the next one waits for a place, until the results of one are there.",
+        "command",
+    ),
+    Owner(
         "wait_queue_store",
         "No product is queued: the next command waits for a place in the queue of stores.",
         "command",
@@ -193,7 +198,7 @@ ARRAY_OWNERS: Final = (
     ),
     Owner(
         "wait_fence",
-        "No product is queued: the next command is a FENCE, and waits for all before it.",
+        "No product is queued: a FENCE, or a command that breaks a rule, waits for all before it.",
         "command",
     ),
     Owner(
@@ -282,7 +287,6 @@ VECTOR_OWNERS: Final = (
     Owner("vector_wait_load", "The next transform waits for a load.", "hazard"),
     Owner("vector_wait_execute", "The next transform waits for a product.", "hazard"),
     Owner("vector_wait_store", "The next transform waits for a store.", "hazard"),
-    Owner("vector_wait_transform", "The next transform waits for an earlier one.", "hazard"),
     Owner("vector_none", "No transform is queued, or there is no unit for any.", "none"),
 )
 """Whose the cycles of the transform path are, the vector unit."""

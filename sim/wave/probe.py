@@ -13,7 +13,7 @@ __all__ = ["LINES", "QUEUES", "TEXT_BYTES", "WAVE_SCOPE", "Probe", "pack_lines"]
 WAVE_SCOPE: Final = "wave"
 """Where the lines are, below the top."""
 
-QUEUES: Final = ("load", "execute", "store")
+QUEUES: Final = ("load", "execute", "store", "transform")
 
 _WIDE: Final = 120
 
