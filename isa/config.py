@@ -3,7 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-__all__ = ["MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+__all__ = ["DATAFLOWS", "MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+
+DATAFLOWS: Final = ("ws", "os", "both")
+"""Which operand of a product stays in the array: its weights, its result, or as CONFIG_EX says."""
 
 MAX_REQUEST_BYTES: Final = 64
 """Most useful bytes that one memory request (one AXI burst) moves."""
@@ -56,6 +59,10 @@ class AcceleratorConfig:
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
+    dataflow: str = "ws"
+    """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
+    convolution: bool = False
+    """Build max-pooling (MVOUT) and pixel repeats (MVIN)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -63,6 +70,9 @@ class AcceleratorConfig:
             if isinstance(field.default, bool):
                 if not isinstance(value, bool):
                     raise ConfigError(f"{field.name}: {value!r} is neither true nor false")
+            elif isinstance(field.default, str):
+                if value not in DATAFLOWS:
+                    raise ConfigError(f"{field.name}: {value!r} is not {', '.join(DATAFLOWS)}")
             elif not isinstance(value, int) or isinstance(value, bool):
                 raise ConfigError(f"{field.name}: {value!r} is not a whole number")
         self._check_power_of_two("dim", 2, 64)
@@ -156,6 +166,16 @@ class AcceleratorConfig:
     def partial_sum_bits(self) -> int:
         """Signed width that holds ``dim`` products of a 9-bit and an 8-bit signed number."""
         return (self.dim * 255 * 128).bit_length() + 1
+
+    @property
+    def weight_stationary(self) -> bool:
+        """Whether weights can stay in the array."""
+        return self.dataflow != "os"
+
+    @property
+    def output_stationary(self) -> bool:
+        """Whether results can stay at the array."""
+        return self.dataflow != "ws"
 
     @property
     def macs_per_cycle(self) -> int:

@@ -26,6 +26,7 @@ from celosia.isa.encoding import (
     MVOUT,
     PRELOAD,
     Command,
+    Instruction,
     float_bits,
 )
 from celosia.isa.tokens import TOKENS
@@ -157,7 +158,12 @@ class RandomCommands:
         )
 
     def _config_ex(self) -> Command:
+        both = self.config.dataflow == "both"
+        weight_stationary = self._flag() if both else self.config.weight_stationary
+        stationary = {} if weight_stationary else {"shift": self._shift()}
         return CONFIG_EX.encode(
+            weight_stationary=weight_stationary,
+            **stationary,
             strides_only=self._flag(20),
             activation=self.random.randrange(3),
             a_transpose=self._flag(25),
@@ -166,6 +172,10 @@ class RandomCommands:
             a_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
             c_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
         )
+
+    def _shift(self) -> int:
+        """Of results that stay at the array; the upper bits are ignored."""
+        return self.random.choice((0, 0, 1, 2, 5, 8, self.random.randrange(1 << 6)))
 
     def _config_st(self) -> Command:
         row = self.config.dim * self.random.choice((1, ACC_BYTES))
@@ -241,12 +251,19 @@ class RandomCommands:
             b_rows=min(self._extent(dim), dim),
             c=GARBAGE if self._flag(8) else c,
             c_cols=min(self._extent(dim), dim),
-            c_rows=self._extent(3 * dim),
+            c_rows=self._streamed_rows(),
         )
+
+    def _streamed_rows(self) -> int:
+        """More than `dim` of them only if weights stay in the array."""
+        dim = self.config.dim
+        return self._extent(dim if self.config.output_stationary and self._flag(80) else 3 * dim)
 
     def _compute(self) -> Command:
         dim = self.config.dim
         instruction = COMPUTE_PRELOADED if self._flag(70) else COMPUTE_ACCUMULATED
+        if self.config.output_stationary:
+            return self._compute_either(instruction)
         return instruction.encode(
             a=GARBAGE if self._flag(5) else self._local(),
             a_cols=min(self._extent(dim), dim),
@@ -254,4 +271,16 @@ class RandomCommands:
             d=GARBAGE if self._flag(60) else self._local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._extent(3 * dim),
+        )
+
+    def _compute_either(self, instruction: Instruction) -> Command:
+        """With sizes that suit weights or sums that stay in the array."""
+        dim = self.config.dim
+        return instruction.encode(
+            a=GARBAGE if self._flag(5) else self._local(),
+            a_cols=min(self._extent(dim), dim),
+            a_rows=self._streamed_rows(),
+            d=GARBAGE if self._flag(40) else self._local(),
+            d_cols=min(self._extent(dim), dim),
+            d_rows=self._streamed_rows(),
         )

@@ -18,6 +18,7 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
+    CONFIG_EX,
     CONFIG_LD,
     CONFIG_NORM,
     CONFIG_ST,
@@ -134,6 +135,10 @@ class _Generator:
                 b=self.places.scratchpad[0].first, b_cols=config.dim, b_rows=config.dim, c=GARBAGE
             )
         )
+        if config.dataflow == "both":  # Both what weights and what sums stay in.
+            self._append(CONFIG_EX.encode(weight_stationary=0))
+            self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
+            self._append(CONFIG_EX.encode())
         self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
 
         if config.normalization:
