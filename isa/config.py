@@ -66,15 +66,7 @@ class AcceleratorConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool):
-                if not isinstance(value, bool):
-                    raise ConfigError(f"{field.name}: {value!r} is neither true nor false")
-            elif isinstance(field.default, str):
-                if value not in DATAFLOWS:
-                    raise ConfigError(f"{field.name}: {value!r} is not {', '.join(DATAFLOWS)}")
-            elif not isinstance(value, int) or isinstance(value, bool):
-                raise ConfigError(f"{field.name}: {value!r} is not a whole number")
+            _check_kind(field.name, getattr(self, field.name), type(field.default))
         self._check_power_of_two("dim", 2, 64)
         self._check_power_of_two("bus_bits", 32, 512)
         self._check_power_of_two("scratchpad_kib", 1, 16 * 1024)
@@ -185,3 +177,14 @@ class AcceleratorConfig:
 
 MAX_BANK_ROWS: Final = 1 << 20
 """Largest bank: total rows stay far below the 26 row bits of a local address."""
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if kind is str:
+        if value not in DATAFLOWS:
+            raise ConfigError(f"{name}: {value!r} is not {', '.join(DATAFLOWS)}")
+    elif kind is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name}: {value!r} is neither true nor false")
+    elif not isinstance(value, int) or isinstance(value, bool):
+        raise ConfigError(f"{name}: {value!r} is not a whole number")

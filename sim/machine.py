@@ -170,8 +170,8 @@ class Machine:
         first = np.arange(local.row, local.row + store.rows)[:, np.newaxis]
         rows = first + np.arange(blocks) * store.pitch
         if not local.accumulator:
-            return self.scratchpad[rows].reshape(store.rows, -1)[:, : store.cols]
-        data = self.accumulator[rows].reshape(store.rows, -1)[:, : store.cols]
+            return self.scratchpad[rows].reshape(store.rows, blocks * self.dim)[:, : store.cols]
+        data = self.accumulator[rows].reshape(store.rows, blocks * self.dim)[:, : store.cols]
         if store.bias_row is not None:
             bias = self.parameters[store.bias_row : store.bias_row + blocks]
             data = data + bias.reshape(-1)[: store.cols]

@@ -152,10 +152,15 @@ class RandomCommands:
             set=self.random.randrange(len(LOADS)),
             stride=stride,
             block_stride=self.random.choice((0, 1, dim, dim, self.random.randrange(2 * dim))),
-            pixel_repeats=self.random.randrange(2),
+            pixel_repeats=self._repeats(),
             shrunk=self._flag(40),
             scale=self._scale(),
         )
+
+    def _repeats(self) -> int:
+        if not self.config.convolution or self._flag():
+            return self.random.randrange(2)
+        return self.random.choice((2, 2, 3, 4, self.random.randint(2, self.config.dim)))
 
     def _config_ex(self) -> Command:
         both = self.config.dataflow == "both"
@@ -183,7 +188,23 @@ class RandomCommands:
             stride=self.random.choice((0, row, row, self.random.randrange(2 * row))),
             scale=KEEP_SCALE if self._flag(10) else self._scale(),
             activation=self.random.randrange(2),
+            **(self._pooling() if self.config.convolution and self._flag(40) else {}),
         )
+
+    def _pooling(self) -> dict[str, int]:
+        """Windows over a small image, some of them beside it."""
+        cols = self.random.randint(0 if self._flag(5) else 1, 4)
+        return {
+            "pool_stride": self.random.randint(1, 3),
+            "pool_size": self.random.randint(0 if self._flag(5) else 1, 3),
+            "pool_top_pad": self.random.choice((0, 1, self.random.randrange(4))),
+            "pool_left_pad": self.random.choice((0, 1, self.random.randrange(4))),
+            "pool_rows": self.random.randint(0 if self._flag(5) else 1, 4),
+            "pool_cols": cols,
+            "pool_pitch": self.random.choice((cols, cols + 2, 0)),
+            "image_rows": self.random.randrange(5),
+            "image_cols": self.random.randrange(5),
+        }
 
     def _config_drain(self) -> Command:
         return CONFIG_DRAIN.encode(
@@ -217,6 +238,8 @@ class RandomCommands:
         )
 
     def _columns(self) -> int:
+        if self.config.convolution and self._flag(30):
+            return self.random.randint(1, self.config.dim // 2)
         blocks = self.random.randint(1, self.config.max_blocks) if self._flag(40) else 1
         return (blocks - 1) * self.config.dim + self._extent(self.config.dim)
 

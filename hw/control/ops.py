@@ -55,10 +55,10 @@ def local_row_bits(config: AcceleratorConfig) -> int:
 
 
 def _repeats(config: AcceleratorConfig) -> dict:
-    """Pixel repeats, if there are any: at most one per column."""
+    """Pixel repeats, if there are any."""
     if not config.convolution:
         return {}
-    return {"repeats": range(config.dim + 1)}
+    return {"copies": range(config.dim)}  # Of each row, beyond the first.
 
 
 def _resident(config: AcceleratorConfig) -> dict:

@@ -71,7 +71,7 @@ def _decode_repeats(m: Module, config: AcceleratorConfig, fields, settings, op, 
     above = Mux(row >= half, row - half, row)[:ROW_BITS]  # Rows down to the floor.
     below = Mux(above < copies, above[: len(copies)], copies)
     m.d.comb += copies.eq(Mux(fields.local[ACCUMULATOR_BIT], 0, repeats - 1))
-    m.d.sync += op.repeats.eq(copies + 1)
+    m.d.sync += op.copies.eq(copies)
     with m.If(copies != 0):
         m.d.sync += [
             hull.row.eq(row - below),
@@ -93,6 +93,7 @@ def _decode_parameters(m: Module, config: AcceleratorConfig, command, op, hulls)
         op.zero.eq(0),
         op.accumulate.eq(0),
         op.shrunk.eq(0),
+        *([op.copies.eq(0)] if config.convolution else []),
         hulls[0].valid.eq(1),
         hulls[0].space.eq(Space.PARAMETER),
         hulls[0].row.eq(fields.row),

@@ -69,7 +69,7 @@ def load_op(load: Load) -> dict:
         "accumulate": load.local.accumulate,
         "shrunk": load.shrunk,
         "scale": load.scale,
-        **({"repeats": load.repeats} if load.repeats > 1 else {}),
+        **({"copies": load.repeats - 1} if load.repeats > 1 else {}),
     } | _wait_fields(load.wait)
 
 
