@@ -2,7 +2,6 @@
 
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import baseline, config_report
 from celosia.sim.bench import BENCHMARKS, baseline_path, run_bench
+from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
@@ -88,7 +88,6 @@ app = typer.Typer(
 )
 config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
-c_host_app = typer.Typer(no_args_is_help=True, help="Drive a simulated accelerator from C.")
 app.add_typer(c_host_app, name="c-host")
 
 
@@ -296,36 +295,6 @@ def config_list(*, json: JsonOption = None) -> None:
     table_console(json).print(config_report.preset_table(PRESETS))
     if json:
         write_file(json, as_json(config_report.presets_document(PRESETS)))
-
-
-@c_host_app.command("build")
-@guarded
-def c_host_build(
-    *,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Gets include/ and lib/; made if need be.")
-    ],
-    presets: Annotated[
-        str, typer.Option("--presets", metavar="NAME,NAME", help="The first one is the default.")
-    ] = "base",
-    functional_only: Annotated[
-        bool, typer.Option("--functional-only", help="Without the RTL: no Verilator is needed.")
-    ] = False,
-    wave: Annotated[
-        bool, typer.Option("--wave", help="Also models that write waveforms (CELOSIA_WAVE).")
-    ] = False,
-) -> None:
-    """Build header and library for C and C++ programs: docs/c-host.md."""
-    builder = import_module("celosia.sim.c_host.build")
-    chosen = builder.choose_presets(presets)
-    if wave and functional_only:
-        raise InputError("--wave: with --functional-only there is no RTL, and no signals")
-    with progress_bar() as tell:
-        files = builder.build_c_host(
-            out, chosen, models=not functional_only, wave=wave, progress=tell
-        )
-    for path in files:
-        typer.echo(path)
 
 
 @app.command()

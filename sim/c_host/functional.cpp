@@ -10,6 +10,7 @@
 #include "backend.h"
 #include "operand.h"
 #include "process.h"
+#include "softmax.h"
 
 namespace celosia {
 
@@ -83,10 +84,12 @@ class Functional : public Backend {
       case ConfigDrain::kFunct:
         drain_ = ConfigDrain(command);
         return kCauseNone;
-      case Transform::kFunct:
       case ConfigTransform::kFunct:
-        if (c_.normalization) fail("the functional simulator of C programs has no TRANSFORM");
-        return kCauseUnknownFunct;
+        return c_.normalization ? softmax_.configure(command) : kCauseUnknownFunct;
+      case Transform::kFunct:
+        if (!c_.normalization) return kCauseUnknownFunct;
+        if (!softmax_.knows()) fail("this simulator does not know the function of the TRANSFORM");
+        return softmax_.run(Transform(command));
       default:
         return kCauseUnknownFunct;
     }
@@ -386,6 +389,7 @@ class Functional : public Backend {
   ConfigSt store_;
   ConfigDrain drain_;
   Preload preload_ = Preload().b(kGarbage).c(kGarbage);
+  SoftmaxUnit softmax_{c_, {scratchpad_.data(), accumulator_.data(), parameters_.data()}};
   uint64_t number_ = 0;
 };
 
