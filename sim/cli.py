@@ -68,6 +68,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
+from celosia.sim.trust_commands import add_commands
 from celosia.sim.wave.request import parse_request
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sim.workloads import WORKLOADS
@@ -87,6 +88,7 @@ app = typer.Typer(
 )
 config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
+add_commands(app)
 
 
 def main() -> None:
