@@ -8,7 +8,7 @@ from celosia.isa import address
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.document_registers import c_header
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.errors import Cause, describe
 from celosia.isa.events import COUNTERS
 from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES

@@ -88,7 +88,7 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
         "busy": [events.busy],
         "owner": [Value.cast(events.array)],
         "starts": starts,
-        "done": done,
+        "done": list(map(Value.cast, done)),
         "heads": [head.valid | wait.any() for head, wait in zip(heads, waits, strict=True)],
         "waits": waits,
         "zero": [Const(0, 16)],
