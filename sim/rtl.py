@@ -213,7 +213,7 @@ def _observed_values(top: Any) -> dict[str, Any]:
         "begins": top.product_begins,
         "ends": top.product_ends,
         "tag": top.product_tag,
-        "counters": top.counters,
+        "events": top.events,
     }
 
 
