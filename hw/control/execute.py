@@ -38,7 +38,8 @@ class ExecutePath(wiring.Component):
     A product with n rows takes max(dim, n, 4) cycles, and none is lost between products whose
     operands are there: see `WeightLoader` and `RowStreamer` for what waits.  From a product's
     acceptance to its first row it takes 5 cycles (dim + 6 with a transposed operand); from a row's
-    request to its result in memory, 2*dim + 2 cycles.
+    request to its result in memory, 2*dim + 2 cycles, and one more where products may be
+    output-stationary.
 
     Parameters
     ----------

@@ -198,6 +198,10 @@ class RowStreamer(wiring.Component):
                 result.relu.eq(new.relu),
                 result.add_d.eq(new.d_valid),
             ]
+            if self.config.output_stationary:
+                m.d.comb += [
+                    result[name].eq(new[name]) for name in ("resident", "start", "kept", "shift")
+                ]
 
 
 class _State:

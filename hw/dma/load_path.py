@@ -133,7 +133,7 @@ class LoadPath(wiring.Component):
     def _build(self, m: Module, working: Signal) -> Reader:
         """What sleeps."""
         m.submodules.controller = controller = LoadController(self.config)
-        m.submodules.contexts = contexts = Queue(LoadContext(), self.config.load_queue)
+        m.submodules.contexts = contexts = Queue(LoadContext(self.config), self.config.load_queue)
         m.submodules.reader = reader = Reader(self.config)
         m.submodules.unpacker = unpacker = Unpacker(self.config)
         m.submodules.rows = rows = RowWriter(self.config)

@@ -7,6 +7,7 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
+from celosia.hw.control.pool import PoolingController
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
@@ -152,7 +153,8 @@ class StorePath(wiring.Component):
 
     def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
         """What sleeps."""
-        m.submodules.controller = controller = StoreController(self.config)
+        walker = PoolingController if self.config.convolution else StoreController
+        m.submodules.controller = controller = walker(self.config)
         m.submodules.drain = drain = Drain(self.config)
         m.submodules.segments = segments = StoreSegments(self.config)
         m.submodules.writer = writer = Writer(self.config)
@@ -203,7 +205,7 @@ class StorePath(wiring.Component):
         with m.Else():
             m.d.sync += self.state.eq(StoreState.LATENCY)
 
-    def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
+    def _accept(self, m: Module, controller, segments: StoreSegments, free):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
@@ -218,4 +220,17 @@ class StorePath(wiring.Component):
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        if self.config.convolution:
+            self._pool(m, rows.i.p)
         return accepted
+
+    def _pool(self, m: Module, rows) -> None:
+        """Rows in memory are pixels."""
+        op = self.op.p
+        m.d.comb += [
+            rows.pools.eq(op.pools),
+            rows.cols.eq(op.pooling.cols),
+            rows.row_stride.eq(op.row_stride),
+        ]
+        with m.If(op.pools):
+            m.d.comb += rows.rows.eq(op.pooling.rows * op.pooling.cols)

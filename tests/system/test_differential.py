@@ -96,6 +96,13 @@ def test_random_transforms_on_verilator_tiny(first):
         compare(program, "verilator", seed, "stream")
 
 
+@pytest.mark.parametrize("preset", ["gemmini4", pytest.param("gemmini", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("issue", ISSUES)
+def test_random_programs_of_gemmini_on_verilator(preset, issue):
+    for seed in range(25):
+        compare(random_program(seed, preset=preset, length=80), "verilator", seed, issue)
+
+
 @pytest.mark.slow
 def test_random_transforms_on_verilator_base():
     for seed in range(25):
