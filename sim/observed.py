@@ -45,7 +45,7 @@ class ObservedTop(Elaboratable):
         It has turned to a product, for which this is the last cycle.
     product_tag : ``Out(TAG_BITS)``
         The number of the command of the product that it turned to last.
-    events : ``Out(64)``
+    counted : ``Out(64)``
         What was to be counted in the cycle before: a byte for each of `EVENT_BYTES`.
 
     All ports of the top are attributes too.
@@ -57,7 +57,7 @@ class ObservedTop(Elaboratable):
         self.product_begins = Signal(name="_product_begins")
         self.product_ends = Signal(name="_product_ends")
         self.product_tag = Signal(TAG_BITS, name="_product_tag", reset_less=True)
-        self.events = Signal(64, name="_events")
+        self.counted = Signal(64, name="_counted")
 
     def __getattr__(self, name: str) -> Any:
         """A port of the top."""
@@ -68,7 +68,7 @@ class ObservedTop(Elaboratable):
         """Of a module."""
         own = [Value.cast(getattr(self.top, name)) for name in self.top.signature.members]
         products = [self.product_begins, self.product_ends, self.product_tag]
-        return [*own, *products, self.events]
+        return [*own, *products, self.counted]
 
     def elaborate(self, platform) -> Fragment:
         fragment = Fragment.get(self.top, platform)
@@ -83,7 +83,7 @@ class ObservedTop(Elaboratable):
             m.d.port += self.product_tag.eq(streamer.i.p.tag)
         for byte, names in enumerate(EVENT_BYTES):
             fields = Cat(counters.now[name] for name in names)
-            m.d.comb += self.events.word_select(byte, 8).eq(fields)
+            m.d.comb += self.counted.word_select(byte, 8).eq(fields)
         fragment.add_subfragment(Fragment.get(m, platform), "_observed")
         return fragment
 

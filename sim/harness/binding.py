@@ -269,7 +269,7 @@ class Observed(Structure):
         ("ends", c_uint8),
         ("zero", c_uint8 * 2),
         ("tag", c_uint32),
-        ("events", c_uint8 * 8),
+        ("counted", c_uint8 * 8),
     ]
 
 

@@ -138,7 +138,7 @@ class Device : public Bench {
   void observe() {
     const Vtop& t = *top_;
     Events events;
-    memcpy(&events, &t._events, sizeof events);
+    memcpy(&events, &t._counted, sizeof events);
     marks().edge(t._product_begins, t._product_ends, events, [&t] { return t._product_tag; });
   }
 #endif
