@@ -10,6 +10,7 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import baseline, config_report
 from celosia.sim.assembly_commands import register as register_assembly
 from celosia.sim.bench import BENCHMARKS, baseline_path, run_bench
+from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
@@ -91,6 +92,7 @@ config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
 for register in (register_assembly, register_reporting):
     register(app)
+app.add_typer(c_host_app, name="c-host")
 
 
 def main() -> None:

@@ -164,7 +164,9 @@ def _run_graph(
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
         steps.begin(options.workload)
-        measured = measure_graph(options.workload, device, compiled, job.case, options.issue)
+        measured = measure_graph(
+            options.workload, device, compiled, job.case, options.issue, options.timing
+        )
     similarity = None
     if job.texts is not None:
         tell("comparing with float32", None)

@@ -75,6 +75,8 @@ class Goal(IntEnum):
     ACCESS_OVER = 1
     INTERRUPT = 2
     """Or the end of the run."""
+    OFFERED = 3
+    """Every command of the stream is on offer, or taken."""
 
 
 class Address(Structure):

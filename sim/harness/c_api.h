@@ -16,6 +16,15 @@ CELOSIA_API void celosia_load(celosia::Bench* bench, const celosia::Command* com
   bench->load(commands, count);
 }
 
+CELOSIA_API void celosia_open_stream(celosia::Bench* bench) { bench->open_stream(); }
+CELOSIA_API void celosia_push(celosia::Bench* bench, const celosia::Command* command) {
+  bench->push(*command);
+}
+CELOSIA_API void celosia_close_stream(celosia::Bench* bench) { bench->close_stream(); }
+CELOSIA_API void celosia_activity(const celosia::Bench* bench, celosia::Activity* activity) {
+  *activity = bench->activity();
+}
+
 CELOSIA_API void celosia_load_ring(celosia::Bench* bench) { bench->load_ring(); }
 CELOSIA_API void celosia_end_ring(celosia::Bench* bench) { bench->end_ring(); }
 
