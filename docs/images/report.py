@@ -6,8 +6,8 @@ from pathlib import Path
 from celosia.sim.reporting.browser import picture
 
 SECTIONS = {
-    "stalls": ("?only=stalls-array&lost", (1100, 400)),
-    "timeline": ("?only=timeline", (1100, 560)),
+    "stalls": ("?only=stalls-array&lost", (1100, 300)),
+    "timeline": ("?only=timeline", (1100, 640)),
 }
 
 page, folder = map(Path, sys.argv[1:])
