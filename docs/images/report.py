@@ -7,7 +7,7 @@ from celosia.sim.reporting.browser import picture
 
 SECTIONS = {
     "stalls": ("?only=stalls-array&lost", (1100, 300)),
-    "timeline": ("?only=timeline", (1100, 640)),
+    "timeline": ("?only=timeline", (1100, 720)),
 }
 
 page, folder = map(Path, sys.argv[1:])
