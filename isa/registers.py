@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 IDENTITY: Final = int.from_bytes(b"CELO", "big")
-INTERFACE_VERSION: Final = (0, 3)
+INTERFACE_VERSION: Final = (0, 4)
 """Major and minor: the major one changes when old software no longer works."""
 
 BUS_ID_BITS: Final = 4

@@ -27,8 +27,9 @@ class ArrayState(enum.Enum, shape=3):
     PADDING = 2
     WEIGHTS = 3
     BANK = 4
-    EXECUTE = 5
+    RESULTS = 5
     ISSUE = 6
+    D = 7
 
 
 class ExecutePath(wiring.Component):
@@ -144,10 +145,12 @@ class ExecutePath(wiring.Component):
             m.d.comb += self.state.eq(ArrayState.ROWS)
             with m.If(streamer.padding):
                 m.d.comb += self.state.eq(ArrayState.PADDING)
+        with m.Elif(streamer.control.d_valid):
+            m.d.comb += self.state.eq(ArrayState.D)
         with m.Elif(streamer.waits_bank):
             m.d.comb += self.state.eq(ArrayState.BANK)
         with m.Elif(loader.waiting):
-            m.d.comb += self.state.eq(ArrayState.EXECUTE)
+            m.d.comb += self.state.eq(ArrayState.RESULTS)
         with m.Elif(streamer.waits_weights | loader.working):
             m.d.comb += self.state.eq(ArrayState.WEIGHTS)
         with m.Elif(~streamer.empty | ~loader.empty):

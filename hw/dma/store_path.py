@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
@@ -21,12 +21,24 @@ from celosia.hw.memory.read_port import RowRead
 from celosia.isa.bert import NormCommand
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StorePath", "max_stores"]
+__all__ = ["StorePath", "StoreState", "max_stores"]
 
 
 def max_stores(config: AcceleratorConfig) -> int:
     """Stores that were accepted and are not done: at most one per place where one can be."""
     return config.store_queue + config.write_requests + 4
+
+
+class StoreState(enum.Enum, shape=3):
+    """What the store path does in a cycle: the first that is true."""
+
+    DATA = 0  # A beat leaves.
+    BANDWIDTH = 1  # A beat or an address is on offer.
+    BANK = 2  # A row waits for its bank.
+    REQUESTS = 3  # As many bursts are in flight as there may be.
+    STAGES = 4  # Something is to be sent.
+    LATENCY = 5  # All is sent, and a response is missing.
+    IDLE = 6
 
 
 class StorePath(wiring.Component):
@@ -83,6 +95,8 @@ class StorePath(wiring.Component):
         No store is being worked on; after an error: no burst is in flight.
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
+    state : ``Out(StoreState)``
+        What happens in this cycle, `halt` and errors aside.
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
@@ -100,6 +114,7 @@ class StorePath(wiring.Component):
     halt: Signal
     idle: Signal
     write_bytes: Signal
+    state: Any
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -118,6 +133,7 @@ class StorePath(wiring.Component):
             "halt": In(1),
             "idle": Out(1),
             "write_bytes": Out(unsigned(8)),
+            "state": Out(StoreState),
         })
 
     def elaborate(self, platform) -> Module:
@@ -171,6 +187,29 @@ class StorePath(wiring.Component):
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        issues = accepted & writes if self.config.bert else accepted
+        self._name_state(m, writer, stores, issues)
+
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, accepted: Value) -> None:
+        unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
+        with m.If(accepted != writer.issued):
+            m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        beat, address = self.port.w, self.port.aw
+        blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
+        with m.If(beat.valid & beat.ready):
+            m.d.comb += self.state.eq(StoreState.DATA)
+        with m.Elif(beat.valid | (address.valid & ~address.ready)):
+            m.d.comb += self.state.eq(StoreState.BANDWIDTH)
+        with m.Elif(Cat(blocked).any()):
+            m.d.comb += self.state.eq(StoreState.BANK)
+        with m.Elif(writer.no_credit):
+            m.d.comb += self.state.eq(StoreState.REQUESTS)
+        with m.Elif(stores == 0):
+            m.d.comb += self.state.eq(StoreState.IDLE)
+        with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
+            m.d.comb += self.state.eq(StoreState.STAGES)
+        with m.Else():
+            m.d.comb += self.state.eq(StoreState.LATENCY)
 
     def _leaves(self, read: Value, row) -> Value:
         """Whether a row in memory is complete."""

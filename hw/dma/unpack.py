@@ -92,8 +92,6 @@ class Unpacker(wiring.Component):
         Parts of local rows, in order.
     tag : ``Out(unsigned(TAG_BITS))``
         Of the load whose piece is made next; after a fault, of the load that failed.
-    starved : ``Out(1)``
-        The next piece waits for a beat.
     """
 
     LATENCY = 2
@@ -104,7 +102,6 @@ class Unpacker(wiring.Component):
     stop: Signal
     pieces: stream.Interface
     tag: Signal
-    starved: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -115,7 +112,6 @@ class Unpacker(wiring.Component):
             "stop": In(1),
             "pieces": Out(stream.Signature(Piece(config))),
             "tag": Out(unsigned(TAG_BITS)),
-            "starved": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -155,7 +151,6 @@ class Unpacker(wiring.Component):
             window.take.eq(window.head_valid & (stop | used | (make & ~zero & finished))),
             self.runs.ready.eq(load),
             self.contexts.ready.eq(load & self.runs.p.op_last),
-            self.starved.eq(active & ~there),
         ]
         m.d.sync += used.eq(make & ~zero & ends_run & straddles)
         with m.If(make):

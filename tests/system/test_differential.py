@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
 from celosia.sim.rtl_device import RtlDevice
@@ -70,7 +70,8 @@ def compare(program: ProgramFile, simulator: str, seed: int, issue: Issue) -> Ru
     got, result = run(device, program, issue)
     assert got == wanted
     counters = result.counters
-    assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
+    for unit in TABLES:
+        assert sum(counters[owner.name] for owner in unit.owners) == counters["cycles"]
     return result
 
 
