@@ -7,7 +7,7 @@ product or convolution, and COUNTER is the only command with a result (`sim/c_ho
 from enum import IntEnum
 from typing import Final
 
-from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs2
+from celosia.isa.encoding.fields import Field, Instruction, Kind, rs1, rs2
 
 __all__ = ["LIBRARY_INSTRUCTIONS", "LOOP_CONV_CONFIGS", "LOOP_WS_CONFIGS", "LibraryFunct"]
 
