@@ -9,7 +9,13 @@ from typing import Final
 
 from celosia.isa.encoding.fields import Field, Instruction, Kind, rs1, rs2
 
-__all__ = ["LIBRARY_INSTRUCTIONS", "LOOP_CONV_CONFIGS", "LOOP_WS_CONFIGS", "LibraryFunct"]
+__all__ = [
+    "LIBRARY_INSTRUCTIONS",
+    "LOOP_CONV_CONFIGS",
+    "LOOP_WS",
+    "LOOP_WS_CONFIGS",
+    "LibraryFunct",
+]
 
 
 class LibraryFunct(IntEnum):
@@ -79,7 +85,7 @@ LOOP_WS_CONFIGS: Final = (
     ),
 )
 
-_LOOP_WS: Final = Instruction(
+LOOP_WS: Final = Instruction(
     "loop_ws",
     LibraryFunct.LOOP_WS,
     "C = A*B + D of up to half the scratchpad and half the accumulator.",
@@ -214,7 +220,7 @@ _COUNTER: Final = Instruction(
 
 LIBRARY_INSTRUCTIONS: Final = (
     *LOOP_WS_CONFIGS,
-    _LOOP_WS,
+    LOOP_WS,
     *LOOP_CONV_CONFIGS,
     _LOOP_CONV,
     _COUNTER,
