@@ -17,7 +17,7 @@ BLOCKS = 3
 COLS = BLOCKS * CONFIG.dim - 1
 SOURCE, TARGET = MEMORY_BASE, MEMORY_BASE + 4096
 ROOT_2 = 2**0.5
-SIMULATORS = ["functional", "verilator"]
+SIMULATORS = ["functional", pytest.param("verilator", marks=pytest.mark.slow)]
 PASSES = {
     "layernorm": (NormCommand.MEAN, NormCommand.INV_STDDEV, NormCommand.RESET),
     "softmax": (NormCommand.MAX, NormCommand.INV_SUM_EXP, NormCommand.RESET),
