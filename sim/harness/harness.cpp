@@ -74,6 +74,16 @@ class Device : public Bench {
     }
   }
 
+#ifdef CELOSIA_COUNTERS
+  // As they stand now, two cycles behind what they count.
+  void counters(uint64_t* target) const {
+    const Vtop& t = *top_;
+#define CELOSIA_COPY(name) *target++ = t._counter_##name;
+    CELOSIA_COUNTERS(CELOSIA_COPY)
+#undef CELOSIA_COPY
+  }
+#endif
+
 #ifdef CELOSIA_TRACE
   bool open_trace(const TraceRequest& request) { return trace_.open(*top_, request); }
   const char* close_trace() { return trace_.close(); }
@@ -136,11 +146,7 @@ class Device : public Bench {
     const Vtop& t = *top_;
     marks().edge(
         t._product_begins, t._product_ends, [&t] { return t._product_tag; },
-        [&t](uint64_t* target) {
-#define CELOSIA_COPY(name) *target++ = t._counter_##name;
-          CELOSIA_COUNTERS(CELOSIA_COPY)
-#undef CELOSIA_COPY
-        });
+        [this](uint64_t* target) { counters(target); });
   }
 #endif
 
@@ -204,6 +210,15 @@ CELOSIA_API uint32_t celosia_observable() {
 #else
   return 0;
 #endif
+}
+
+// Copies the counters; returns whether the model shows them.
+CELOSIA_API uint32_t celosia_counters([[maybe_unused]] const Device* device,
+                                      [[maybe_unused]] uint64_t* values) {
+#ifdef CELOSIA_COUNTERS
+  device->counters(values);
+#endif
+  return celosia_observable();
 }
 
 CELOSIA_API void celosia_reset(Device* device) { device->reset(); }

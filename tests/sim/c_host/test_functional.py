@@ -39,8 +39,8 @@ WALKS = (
 )
 
 
-def expected(commands: list[Command], memory: bytes) -> bytes:
-    device = FunctionalDevice(resolve_config("tiny"), memory_bytes=len(memory))
+def expected(commands: list[Command], memory: bytes, preset: str = "tiny") -> bytes:
+    device = FunctionalDevice(resolve_config(preset), memory_bytes=len(memory))
     device.write(MEMORY_BASE, memory)
     device.run(commands)
     return device.read(MEMORY_BASE, len(memory))
@@ -53,6 +53,15 @@ def test_random_programs(sim):
         program = random_program(seed, preset="tiny", overrides=("normalization=false",), length=80)
         commands, memory = list(program.commands), program.memory_image()
         assert c_host().play(sim, commands, memory) == expected(commands, memory)
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_random_programs_of_all_that_gemmini_does(sim):
+    for seed in range(40):
+        program = random_program(seed, preset="gemmini4", length=80)
+        commands, memory = list(program.commands), program.memory_image()
+        wanted = expected(commands, memory, "gemmini4")
+        assert c_host("gemmini4").play(sim, commands, memory) == wanted
 
 
 @pytest.mark.parametrize("sim", SIMS)

@@ -215,3 +215,14 @@ def test_the_library_exports_what_the_header_declares():
     for name in ("cmd", "fence", "cycles", "open", "close"):
         assert hasattr(library, f"celosia_{name}")
     assert not hasattr(library, "_ZN7celosia14format_commandB5cxx11ERKNS_7CommandE")
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_a_program_of_gemmini_runs_with_its_headers(sim, tmp_path):
+    host = c_host("gemmini4")
+    source = Path(__file__).parent / "os_product.c"
+    options = ("-ffast-math", "-Wno-pedantic", "-Wno-unused-value")
+    program = host.compile(source, tmp_path / "program", *options, language="gnu99")
+    done = host.run(program, sim)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("0 wrong, counter 0")
