@@ -45,7 +45,7 @@ _DERIVED: Final = (
 )
 """Properties of a configuration that the library needs."""
 
-_ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolution": 0}
+_ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolution": 0, "bert": 0}
 """What not every accelerator can do, and what one can do that knows no such choice."""
 
 
