@@ -130,15 +130,11 @@ class Functional : public Backend {
     }
   }
 
-  uint32_t rows_of(bool accumulator) const {
-    return accumulator ? c_.accumulator_rows : c_.scratchpad_rows;
-  }
-
   // Of a transfer: more columns than it may have, or rows that do not exist.
   Cause check(const Local& local, uint64_t rows, uint64_t cols, uint64_t pitch, bool wide) const {
     if (cols > dim_ * (wide ? c_.max_accumulator_blocks : c_.max_blocks)) return kCauseShape;
     uint64_t last = local.row + rows - 1 + ((cols + dim_ - 1) / dim_ - 1) * pitch;
-    return last < rows_of(local.accumulator) ? kCauseNone : kCauseLocalRange;
+    return last < rows_of(c_, local.accumulator) ? kCauseNone : kCauseLocalRange;
   }
 
   Cause load(const Command& command, const ConfigLd& how) {
@@ -299,7 +295,7 @@ class Functional : public Backend {
     if (a) a->stride = execute_.a_stride(), a->transposed = execute_.a_transpose();
     if (w) w->transposed = execute_.b_transpose();
     if (c) c->stride = execute_.c_stride();
-    if (Cause cause = check(a, w, d, c, stays)) return cause;
+    if (Cause cause = check_product(c_, a, w, d, c, stays)) return cause;
     if (preloaded || stays) weights_ = matrix(w, dim_);
     if (stays) {
       accumulate(a, d, preloaded);
@@ -336,22 +332,6 @@ class Functional : public Backend {
         for (uint64_t j = 0; j < dim_; j++)
           sums_[r * dim_ + j] =
               add(sums_[r * dim_ + j], element(rows[r * dim_ + k]) * weights_[k * dim_ + j]);
-  }
-
-  Cause check(const Maybe& a, const Maybe& w, const Maybe& d, const Maybe& c, bool stays) const {
-    for (const Maybe* x : {&a, &w, &d})
-      if (*x && (*x)->local.accumulator) return kCauseUnsupported;
-    if (stays)
-      for (const Maybe* x : {&a, &c, &d})
-        if (*x && (*x)->rows > dim_) return kCauseShape;
-    if ((w && w->rows > dim_) || (a && a->transposed && a->rows > dim_)) return kCauseShape;
-    for (const Maybe* x : {&a, &w, &c, &d})
-      if (*x && (*x)->cols > dim_) return kCauseShape;
-    for (const Maybe* x : {&a, &w, &d, &c})
-      if (*x && (*x)->end() > rows_of((*x)->local.accumulator)) return kCauseLocalRange;
-    for (const Maybe* x : {&a, &w, &d})
-      if (c && *x && c->overlaps(**x)) return kCauseOverlap;
-    return kCauseNone;
   }
 
   // The operand's elements, `rows` x dim: cut, or filled up with zeros.

@@ -6,7 +6,7 @@ namespace {
 
 int32_t wrap(int64_t x) { return int32_t(uint32_t(uint64_t(x))); }
 int64_t square(int32_t x) { return int64_t(x) * x; }
-int32_t product(int64_t a, int64_t b) { return wrap(int64_t(uint64_t(wrap(a)) * uint64_t(wrap(b)))); }
+int32_t product(int64_t a, int64_t b) { return wrap(int64_t(wrap(a)) * wrap(b)); }
 
 uint32_t root(uint32_t x) {
   uint32_t found = uint32_t(std::sqrt(double(x)));

@@ -210,10 +210,10 @@ class Rtl : public Backend {
     for (unsigned unit = 0; unit < 4; unit++) {
       uint32_t queued = field(queues, kQueued[unit]), others = field(waits, kWaits[unit]);
       if (!queued) continue;
-      text += print("\n  waiting: %" PRIu64 " operations of ", queued) + kUnits[unit] + ", for";
+      text += std::string("\n  ") + kUnits[unit] + print(": %" PRIu64 " queued", queued);
+      text += others ? ", the first one waits for" : ", the first one runs";
       for (unsigned other = 0; other < 5; other++)
         if (others >> other & 1) text += std::string(" ") + kUnits[other];
-      if (!others) text += " memory, or nothing";
     }
     if (now.reads_in_flight) text += print("\n  in flight: %" PRIu64 " reads", now.reads_in_flight);
     if (now.writes_in_flight)

@@ -104,9 +104,10 @@ def test_a_broken_rule_names_its_command(sim, body, what, tmp_path):
 
 
 def test_a_failure_at_the_end_of_the_process_is_one(tmp_path):
-    done = run(tmp_path, "in = 64;" + LOAD + "return 0;", "verilator")
+    done = run(tmp_path, "in = 64;" + LOAD + STORE + "return 0;", "verilator")
     assert done.returncode == 1
     assert "command 2: mvin dram=0x40" in done.stderr
+    assert "\n  store: 1 queued, the first one waits for load\n" in done.stderr
 
 
 @pytest.mark.parametrize("sim", SIMS)
