@@ -65,6 +65,23 @@ def test_random_programs_of_all_that_gemmini_does(sim):
 
 
 @pytest.mark.parametrize("sim", SIMS)
+def test_repeated_pixels_stay_in_their_half(sim):
+    half = resolve_config("gemmini4").scratchpad_rows // 2
+    commands = [
+        CONFIG_LD.encode(set=0, stride=4, block_stride=4),
+        MVIN.encode(dram=MEMORY_BASE, local=half - 4, local_cols=4, local_rows=8),
+        CONFIG_LD.encode(set=0, stride=1, block_stride=4, pixel_repeats=4),
+        MVIN.encode(dram=MEMORY_BASE + 64, local=half, local_cols=1, local_rows=4),
+        CONFIG_ST.encode(stride=4),
+        MVOUT.encode(dram=MEMORY_BASE + 128, local=half - 4, local_cols=4, local_rows=8),
+    ]
+    memory = random_bytes(192, 1)
+    wanted = expected(commands, memory, "gemmini4")
+    assert wanted[128:144] == memory[:16]
+    assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
 def test_random_softmaxes(sim):
     for seed in range(10):
         commands, memory = softmax_program(Random(seed)), random_bytes(8192, seed)
