@@ -69,7 +69,9 @@ int main(void) {
     half = half > 127 ? 127 : half < -128 ? -128 : half;
     wrong += ACC_SCALE(x, 0.5f) != half;
     wrong += x == (elem_t)x && MVIN_SCALE((elem_t)x, 0.5f) != half;
-    wrong += ROUNDING_RIGHT_SHIFT((full_t)x, 1) != x / 2 + (x % 2 && (x / 2) % 2 ? (x > 0) - (x < 0) : 0);
+    int even = x / 2 + (x % 2 && (x / 2) % 2 ? (x > 0) - (x < 0) : 0);
+    wrong += ROUNDING_RIGHT_SHIFT((full_t)x, 1) != even;
+    wrong += ROUNDING_RIGHT_SHIFT_BITS((full_t)x, 1) != even;
   }
   printf("%d wrong, counter %u\n", wrong, read_counter(0));
   return wrong != 0;
