@@ -193,12 +193,9 @@ class StorePath(wiring.Component):
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
         issues = accepted & writes if self.config.bert else accepted
-        self._name_state(m, writer, stores, issues)
-
-    def _name_state(self, m: Module, writer: Writer, stores: Signal, accepted: Value) -> None:
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
-        with m.If(accepted != writer.issued):
-            m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        with m.If(issues != writer.issued):
+            m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
         return writer, unissued
 
     def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
