@@ -64,6 +64,7 @@ from celosia.sim.output import (
     write_array,
     write_file,
 )
+from celosia.sim.plan_command import plan
 from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.run import RunOptions, run_workload
@@ -205,6 +206,9 @@ def run(
     if out and report.right and outcome.result is not None:
         write_array(out, outcome.result)
     raise typer.Exit(report.exit_code)
+
+
+app.command()(plan)
 
 
 @app.command()

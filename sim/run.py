@@ -33,6 +33,7 @@ from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
@@ -155,7 +156,7 @@ def _run_graph(
     tell("preparing the operands", None)
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
-    compiled = _compile(job.case.graph, config)
+    compiled = _compile(job.case.graph, config, options.timing)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -180,9 +181,9 @@ def _run_graph(
     )
 
 
-def _compile(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
     try:
-        return compile_graph(graph, config)
+        return compile_graph(graph, config, choices=choose(graph, config, timing))
     except ValueError as error:
         raise InputError(str(error)) from error
 
