@@ -19,6 +19,8 @@ from celosia.sim.operator_groups import (
     group_operators,
 )
 from celosia.sim.report import Measurement
+from celosia.sim.reporting.executed import executed
+from celosia.sim.reporting.traffic import graph_traffic
 from celosia.sw.driver.device import Device, Issue, MemoryTiming
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.graphs.cases import Case
@@ -76,6 +78,8 @@ def measure_graph(
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,
+        least_traffic=graph_traffic(case.graph, [op.name for op in case.graph.ops]),
+        executed=executed(result, program, compiled.operators),
         predicted_cycles=prediction.cycles,
         limit=graph_limit(case.graph, device.config, timing or MemoryTiming()),
         elapsed_seconds=time.perf_counter() - start,
@@ -91,6 +95,7 @@ def measure_graph(
             replace(
                 _part(group, found, differing, times.get(group.name)),
                 commands=commands[group.name],
+                least_traffic=graph_traffic(case.graph, group.operators),
                 predicted_cycles=predicted.get(group.name),
             )
             for group in groups

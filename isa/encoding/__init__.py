@@ -35,6 +35,7 @@ from celosia.isa.encoding.gemmini import (
     MVIN3,
     MVOUT,
     PRELOAD,
+    SHIFT_BITS,
 )
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
 from celosia.isa.encoding.transform import (
@@ -79,6 +80,7 @@ __all__ = [
     "ONE",
     "PRELOAD",
     "RING_ENTRY",
+    "SHIFT_BITS",
     "TRANSFORM",
     "WORD_BITS",
     "Command",
