@@ -75,6 +75,7 @@ bench: $(READY) ## the performance tables, with their bounds
 nightly: $(READY) ## every test, long fuzzing and planted faults included, then every benchmark
 	$(BIN)/python -m pytest -n $(JOBS) -m "" --hypothesis-profile=nightly
 	$(BIN)/celosia bench
+	$(BIN)/celosia bench nonlinear
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs

@@ -81,7 +81,7 @@ class Rtl : public Backend {
   uint64_t cycles() const override { return status().now - start_; }
 
   uint64_t source(uint32_t number) override {
-    if (number < kCounters) return counter(number);
+    if (number < kCounters) return read_pair(kCounterOffsets[number]);
     number -= kCounters;
     if (number >= kActivities) {
       QueueField queue = kQueueFields[number - kActivities];
@@ -154,8 +154,7 @@ class Rtl : public Backend {
   }
 
   // Counters run on meanwhile.
-  uint64_t counter(uint32_t number) {
-    uint32_t offset = kCounterOffsets[number];
+  uint64_t read_pair(uint32_t offset) {
     for (uint32_t high = read(offset + 4);;) {
       uint32_t low = read(offset), again = read(offset + 4);
       if (again == high) return uint64_t(high) << 32 | low;
