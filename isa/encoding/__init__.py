@@ -36,6 +36,7 @@ from celosia.isa.encoding.gemmini import (
     MVOUT,
     PRELOAD,
 )
+from celosia.isa.encoding.loops import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
 from celosia.isa.encoding.transform import (
     CONFIG_EXPONENT,
@@ -60,6 +61,7 @@ __all__ = [
     "CONFIG_LD",
     "CONFIG_MASK",
     "CONFIG_NORM",
+    "CONFIG_PRODUCTS",
     "CONFIG_ROWS",
     "CONFIG_ST",
     "CONFIG_TOKEN",
@@ -78,7 +80,10 @@ __all__ = [
     "NO_KEY_LIMIT",
     "ONE",
     "PRELOAD",
+    "PRODUCTS",
+    "REPEAT",
     "RING_ENTRY",
+    "STRIDE",
     "TRANSFORM",
     "WORD_BITS",
     "Command",
@@ -120,6 +125,10 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         CONFIG_EXPONENT,
         CONFIG_GELU,
         TRANSFORM,
+        CONFIG_PRODUCTS,
+        PRODUCTS,
+        REPEAT,
+        STRIDE,
     )
 }
 """By name, in the order of the documentation."""

@@ -53,6 +53,10 @@ class Funct(IntEnum):
     CONFIG_TRANSFORM = 35
     TRANSFORM = 36
     CONFIG_TOKEN = 37
+    CONFIG_PRODUCTS = 38
+    PRODUCTS = 39
+    REPEAT = 40
+    STRIDE = 41
 
 
 class Kind(Enum):
