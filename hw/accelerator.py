@@ -15,12 +15,14 @@ from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
 from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.registers import BODY_BITS
 
 __all__ = ["Accelerator"]
 
@@ -69,6 +71,14 @@ class Accelerator(wiring.Component):
         For how many stores the head of the load queue waits.
     completed : ``Out(Completed())``
         Commands that end.
+    gained : ``Out(1)``
+        A command goes to the decoder, and more will for the same one of the program.
+    missing : ``Out(unsigned(BODY_BITS))``
+        Commands of a loop's body that have not come.
+    looping : ``Out(1)``
+        The loop engine holds commands, or has more of them to make.
+    starved : ``Out(1)``
+        Nothing is left to do before the rest of a loop's body comes.
     events : ``Out(CycleEvents(config))``
         What happens in this cycle, for `Counters`.
     """
@@ -88,6 +98,10 @@ class Accelerator(wiring.Component):
     waits: data.View
     token: data.View
     completed: data.View
+    gained: Signal
+    missing: Signal
+    looping: Signal
+    starved: Signal
     events: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -107,12 +121,17 @@ class Accelerator(wiring.Component):
             "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
             "token": Out(TokenReport()),
             "completed": Out(Completed()),
+            "gained": Out(1),
+            "missing": Out(unsigned(BODY_BITS)),
+            "looping": Out(1),
+            "starved": Out(1),
             "events": Out(CycleEvents(config)),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
         config, seed = self.config, self._seed
+        m.submodules.loops = loops = LoopEngine(config)
         m.submodules.decoder = decoder = Decoder(config)
         m.submodules.issue = issue = Issue(config)
         m.submodules.load = load = LoadPath(config)
@@ -123,7 +142,8 @@ class Accelerator(wiring.Component):
         m.submodules.parameters = parameters = ParameterMemory(config, memory_seed=seed)
 
         # Commands become operations, and wait for what they need.
-        connect(m, flipped(self.commands), decoder.commands)
+        connect(m, flipped(self.commands), loops.i)
+        connect(m, loops.o, decoder.commands)
         connect(m, decoder.o, issue.i)
         connect(m, issue.execute, execute.op)
         connect(m, issue.store, store.op)
@@ -161,14 +181,15 @@ class Accelerator(wiring.Component):
         transform_idle = self._transform(m, issue, scratchpad, accumulator, parameters)
         halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
+            loops.halt.eq(halted),
             decoder.halt.eq(halted),
             issue.halt.eq(halted),
             load.halt.eq(halted),
             store.halt.eq(halted),
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
-        self._tell(m, paths_idle, halted, decoder, issue, load, execute, store)
-        self._observe(m, decoder, issue, load, execute, store)
+        self._tell(m, paths_idle, halted, loops, decoder, issue, load, execute, store)
+        self._observe(m, loops, decoder, issue, load, execute, store)
         return m
 
     def _order_memory(self, m: Module, issue, load, store) -> None:
@@ -206,8 +227,9 @@ class Accelerator(wiring.Component):
 
     def _tell(self, m: Module, paths_idle: Value, halted: Value, *units) -> None:
         """What happens, for those outside."""
-        decoder, issue, load, execute, store = units
-        waiting = ~halted & ~(decoder.empty & issue.idle)
+        loops, decoder, issue, load, execute, store = units
+        begun = ~(decoder.empty & issue.idle)
+        waiting = ~halted & (begun | loops.busy)
         # Kept in `error` from the next cycle on: it never looks as if all had gone well.
         failing = issue.fault.valid | load.fault.valid | store.fault.valid
         m.d.comb += [
@@ -219,6 +241,12 @@ class Accelerator(wiring.Component):
             self.completed.execute.eq(execute.done),
             self.completed.store.eq(store.done),
             self.completed.nothing.eq(decoder.ended),
+            self.completed.loop.eq(loops.lost),
+            loops.fenced.eq(self.completed.fence),
+            self.gained.eq(loops.gained),
+            self.missing.eq(loops.missing),
+            self.looping.eq(loops.busy),
+            self.starved.eq(loops.starved & paths_idle & ~begun),
             self.completed.fence.eq(
                 decoder.o.valid & decoder.o.ready & (decoder.o.p.kind == Kind.FENCE)
             ),
@@ -235,7 +263,8 @@ class Accelerator(wiring.Component):
         m.d.comb += halted.eq(self.error.cause != Cause.NONE)
         return halted
 
-    def _observe(self, m: Module, decoder, issue, load, execute, store) -> None:
+    def _observe(self, m: Module, *units) -> None:
+        loops, decoder, issue, load, execute, store = units
         events = self.events
         m.d.comb += [
             events.busy.eq(self.busy | self.pending),
@@ -269,7 +298,7 @@ class Accelerator(wiring.Component):
                     m.d.comb += events.owner.eq(owner_number("wait_transform"))
                 with m.Elif(issue.execute.valid):
                     m.d.comb += events.owner.eq(owner_number("wait_issue"))
-                with m.Elif(~decoder.empty | self.commands.valid | self.pending):
+                with m.Elif(~decoder.empty | loops.busy | self.commands.valid | self.pending):
                     m.d.comb += events.owner.eq(owner_number("wait_command"))
                 with m.Else():
                     m.d.comb += events.owner.eq(owner_number("drain"))

@@ -5,8 +5,8 @@ commands that come out.  A loop that is not well formed comes out as the command
 which no rule accepts (`Cause.LOOP`).
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, product, takewhile
 from typing import Final
 
@@ -25,7 +25,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
 
-__all__ = ["MAX_LOOP_DEPTH", "advance", "expand"]
+__all__ = ["MAX_LOOP_DEPTH", "LoopState", "advance", "expand", "missing_commands"]
 
 MAX_LOOP_DEPTH: Final = 4
 """Loops in each other."""
@@ -34,19 +34,44 @@ _WORD: Final = (1 << WORD_BITS) - 1
 _LANE: Final = (1 << LANE_BITS) - 1
 
 
-def expand(program: Iterable[Command], config: AcceleratorConfig) -> Iterator[tuple[int, Command]]:
-    """The commands that `program` stands for, each with the index of the one that it is made of."""
+@dataclass(slots=True)
+class LoopState:
+    """What is configured from one program to the next, until a reset."""
+
+    strides: Command = field(default_factory=CONFIG_PRODUCTS.encode)
+    """The last CONFIG_PRODUCTS."""
+
+
+def expand(
+    program: Iterable[Command], config: AcceleratorConfig, state: LoopState | None = None
+) -> Iterator[tuple[int, Command]]:
+    """The commands that `program` stands for, each with the index of the one that it is made of.
+
+    `state` is as the program finds it, and then as it leaves it; None: after a reset.
+    """
     if not config.loop_entries:
         yield from enumerate(program)
         return
-    strides = CONFIG_PRODUCTS.encode()
+    state = state or LoopState()
     for index, command in _repeat(program, config):
         if command.funct == Funct.CONFIG_PRODUCTS:
-            strides = command
+            state.strides = command
             continue
-        products = command.funct == Funct.PRODUCTS and _products(command, config, strides)
+        products = command.funct == Funct.PRODUCTS and _products(command, config, state.strides)
         for each in products or (command,):
             yield index, each
+
+
+def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> tuple[int, int]:
+    """How many commands of a REPEAT's body `program` ends without, and the REPEAT's index."""
+    start = index = 0
+    while config.loop_entries and index < len(program):
+        start, index = index, index + 1
+        if program[start].funct == Funct.REPEAT:
+            values = REPEAT.decode(program[start])
+            if values["count"] and 0 < values["length"] <= config.loop_entries:
+                index += values["length"]
+    return (index - len(program), start) if index > len(program) else (0, 0)
 
 
 def advance(operand: int, addend: int, wraps: tuple[int, ...]) -> int:
