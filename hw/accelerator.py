@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Signal, Value, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.control.execute import ArrayState, ExecutePath
+from celosia.hw.control.execute import ExecutePath
 from celosia.hw.control.tokens import TokenReport, Tokens
-from celosia.hw.counters import CycleEvents, owner_number
+from celosia.hw.counters import CycleEvents
 from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
@@ -19,9 +19,11 @@ from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
+from celosia.hw.owners import Commands, Owners
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.events import TABLES
 from celosia.isa.registers import BODY_BITS
 
 __all__ = ["Accelerator"]
@@ -189,7 +191,9 @@ class Accelerator(wiring.Component):
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
         self._tell(m, paths_idle, halted, loops, decoder, issue, load, execute, store)
-        self._observe(m, loops, decoder, issue, load, execute, store)
+        coming = ~decoder.empty | loops.busy | self.commands.valid | self.pending
+        owners = self._own(m, coming, decoder, issue, load, execute, store, scratchpad, accumulator)
+        self._observe(m, owners, decoder, load, store)
         return m
 
     def _order_memory(self, m: Module, issue, load, store) -> None:
@@ -210,7 +214,8 @@ class Accelerator(wiring.Component):
         """What is not a product stays on chip.  Returns whether nothing is being transformed."""
         if not self.config.normalization:
             return Const(1)
-        m.submodules.transform = path = TransformPath(self.config, memory_seed=self._seed)
+        path = TransformPath(self.config, memory_seed=self._seed)
+        m.submodules.transform = self._path = path
         connect(m, issue.transform, path.op)
         connect(m, path.scratchpad, scratchpad.transform)
         connect(m, path.accumulator, accumulator.transform)
@@ -263,10 +268,12 @@ class Accelerator(wiring.Component):
         m.d.comb += halted.eq(self.error.cause != Cause.NONE)
         return halted
 
-    def _observe(self, m: Module, *units) -> None:
-        loops, decoder, issue, load, execute, store = units
+    def _observe(self, m: Module, owners: Owners, *units) -> None:
+        """What is counted."""
+        decoder, load, store = units
         events = self.events
         m.d.comb += [
+            *(events[table.name].eq(getattr(owners.owners, table.name)) for table in TABLES),
             events.busy.eq(self.busy | self.pending),
             events.command.eq(decoder.accepted),
             events.read_bytes.eq(load.read_bytes),
@@ -274,31 +281,47 @@ class Accelerator(wiring.Component):
             events.read_beat.eq(self.read_port.r.valid & self.read_port.r.ready),
             events.write_beat.eq(self.write_port.w.valid & self.write_port.w.ready),
         ]
-        known = {
-            ArrayState.ROWS: owner_number("array_rows"),
-            ArrayState.PADDING: owner_number("array_padding"),
-            ArrayState.WEIGHTS: owner_number("array_weights"),
-            ArrayState.BANK: owner_number("wait_bank"),
-            ArrayState.EXECUTE: owner_number("wait_execute"),
-            ArrayState.ISSUE: owner_number("wait_issue"),
-        }
-        waits = issue.waits[1]
-        with m.Switch(execute.state):
-            for state, owner in known.items():
-                with m.Case(state):
-                    m.d.comb += events.owner.eq(owner)
-            with m.Default():
-                with m.If(waits.load):
-                    m.d.comb += events.owner.eq(owner_number("wait_load"))
-                with m.Elif(waits.store):
-                    m.d.comb += events.owner.eq(owner_number("wait_store"))
-                with m.Elif(waits.execute):
-                    m.d.comb += events.owner.eq(owner_number("wait_execute"))
-                with m.Elif(waits.transform):
-                    m.d.comb += events.owner.eq(owner_number("wait_transform"))
-                with m.Elif(issue.execute.valid):
-                    m.d.comb += events.owner.eq(owner_number("wait_issue"))
-                with m.Elif(~decoder.empty | loops.busy | self.commands.valid | self.pending):
-                    m.d.comb += events.owner.eq(owner_number("wait_command"))
-                with m.Else():
-                    m.d.comb += events.owner.eq(owner_number("drain"))
+
+    def _own(self, m: Module, coming: Value, *units) -> Owners:
+        """Whose the cycle is, of each unit."""
+        decoder, issue, load, execute, store, scratchpad, accumulator = units
+        m.submodules.owners = owners = Owners()
+        blockers, next_one = scratchpad.blockers, decoder.o
+        m.d.comb += [
+            owners.array.eq(execute.state),
+            owners.array_bank.eq(blockers.operands),
+            owners.load.eq(load.state),
+            owners.load_bank.eq(blockers.load),  # In the accumulator it is results.
+            owners.store.eq(store.state),
+            owners.store_bank.eq(
+                Mux(store.scratchpad.valid, blockers.store, accumulator.store_blocker)
+            ),
+            owners.awaited.eq(issue.awaited),
+            owners.accumulator.eq(issue.execute.p.c_accumulator),
+            owners.token.eq(issue.load.valid & ~load.op.valid),
+            owners.waits.eq(issue.waits),
+            owners.held.eq(issue.held),
+            owners.kind.eq(next_one.p.kind),
+        ]
+        with m.If(issue.full):
+            m.d.comb += owners.commands.eq(Commands.FULL)
+        with m.Elif(
+            next_one.valid & ((next_one.p.kind == Kind.FENCE) | (next_one.p.kind == Kind.ERROR))
+        ):
+            m.d.comb += owners.commands.eq(Commands.FENCE)
+        with m.Elif(coming):
+            m.d.comb += owners.commands.eq(Commands.COMING)
+        if self.config.normalization:
+            path = self._path
+            m.d.comb += [
+                owners.vector.eq(path.state),
+                owners.vector_bank.eq(
+                    Mux(
+                        path.accumulator.valid & ~path.accumulator.ready,
+                        accumulator.transform_blocker,
+                        blockers.transform,
+                    )
+                ),
+                owners.function.eq(path.function),
+            ]
+        return owners

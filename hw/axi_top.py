@@ -143,7 +143,7 @@ class AxiTop(wiring.Component):
                 | (ports.m_axi_awvalid & ports.m_axi_awready)
                 | (ports.m_axi_wvalid & ports.m_axi_wready)
                 | (ports.m_axi_bvalid & ports.m_axi_bready)
-                | (events.busy & events.owner.matches(*rows))
+                | (events.busy & events.array.matches(*rows))
             ),
             supervisor.core_busy.eq(core.busy),
             supervisor.halted.eq(halted),

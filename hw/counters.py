@@ -7,23 +7,26 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS, COUNTER_BITS, COUNTERS
+from celosia.isa.events import COUNTER_BITS, COUNTERS, TABLES
 
 __all__ = ["Counters", "CycleEvents", "owner_number"]
 
 
+_NUMBERS = {owner.name: number for table in TABLES for number, owner in enumerate(table.owners)}
+
+
 def owner_number(name: str) -> int:
-    """The number of a name in `ARRAY_OWNERS`."""
-    return [owner.name for owner in ARRAY_OWNERS].index(name)
+    """The number of an owner in its table of `TABLES`."""
+    return _NUMBERS[name]
 
 
 class CycleEvents(data.StructLayout):
-    """What happens in one cycle."""
+    """What happens in one cycle: the number of each table's owner, and what else is counted."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "busy": 1,
-            "owner": range(len(ARRAY_OWNERS)),
+            **{table.name: range(len(table.owners)) for table in TABLES},
             "command": 1,
             "read_bytes": range(129),
             "write_bytes": range(129),
@@ -66,10 +69,11 @@ class Counters(wiring.Component):
 
         with m.If(now.busy):
             count("cycles")
-            with m.Switch(now.owner):
-                for number, owner in enumerate(ARRAY_OWNERS):
-                    with m.Case(number):
-                        count(owner.name)
+            for table in TABLES:
+                with m.Switch(now[table.name]):
+                    for number, owner in enumerate(table.owners):
+                        with m.Case(number):
+                            count(owner.name)
         for event, name in (
             (now.command, "commands"),
             (now.read_beat, "read_beats"),

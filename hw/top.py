@@ -22,7 +22,7 @@ from celosia.isa.events import COUNTER_BITS, COUNTERS
 
 __all__ = ["Top"]
 
-QUEUES = ("load", "execute", "store")
+QUEUES = ("load", "execute", "store", "transform")
 
 
 class Top(wiring.Component):
@@ -89,6 +89,6 @@ def _control_ports() -> dict:
         "error_address": Out(64),
         "error_tag": Out(32),
         **{f"queued_{queue}": Out(8) for queue in QUEUES},
-        **{f"waits_{queue}": Out(4) for queue in QUEUES},
+        **{f"waits_{queue}": Out(5) for queue in QUEUES},
         **{f"counter_{counter.name}": Out(COUNTER_BITS) for counter in COUNTERS},
     }

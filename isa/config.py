@@ -3,7 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-__all__ = ["MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+__all__ = ["DATAFLOWS", "MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+
+DATAFLOWS: Final = ("ws", "os", "both")
+"""Which operand of a product stays in the array: its weights, its result, or as CONFIG_EX says."""
 
 MAX_REQUEST_BYTES: Final = 64
 """Most useful bytes that one memory request (one AXI burst) moves."""
@@ -58,15 +61,14 @@ class AcceleratorConfig:
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
+    dataflow: str = "ws"
+    """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
+    convolution: bool = False
+    """Build max-pooling (MVOUT) and pixel repeats (MVIN)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool):
-                if not isinstance(value, bool):
-                    raise ConfigError(f"{field.name}: {value!r} is neither true nor false")
-            elif not isinstance(value, int) or isinstance(value, bool):
-                raise ConfigError(f"{field.name}: {value!r} is not a whole number")
+            _check_kind(field.name, getattr(self, field.name), type(field.default))
         self._check_power_of_two("dim", 2, 64)
         self._check_power_of_two("bus_bits", 32, 512)
         self._check_power_of_two("scratchpad_kib", 1, 16 * 1024)
@@ -165,6 +167,16 @@ class AcceleratorConfig:
         return (self.dim * 255 * 128).bit_length() + 1
 
     @property
+    def weight_stationary(self) -> bool:
+        """Whether weights can stay in the array."""
+        return self.dataflow != "os"
+
+    @property
+    def output_stationary(self) -> bool:
+        """Whether results can stay at the array."""
+        return self.dataflow != "ws"
+
+    @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates of a busy array cycle."""
         return self.dim * self.dim
@@ -172,3 +184,14 @@ class AcceleratorConfig:
 
 MAX_BANK_ROWS: Final = 1 << 20
 """Largest bank: total rows stay far below the 26 row bits of a local address."""
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if kind is str:
+        if value not in DATAFLOWS:
+            raise ConfigError(f"{name}: {value!r} is not {', '.join(DATAFLOWS)}")
+    elif kind is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name}: {value!r} is neither true nor false")
+    elif not isinstance(value, int) or isinstance(value, bool):
+        raise ConfigError(f"{name}: {value!r} is not a whole number")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import DATAFLOWS, AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
 from celosia.isa.events import COUNTERS
 from celosia.isa.register import (
@@ -137,7 +137,12 @@ _IDENTITY: Final = (
         0x024,
         Access.RO,
         "More of the configuration.",
-        _parameters(("normalization", 0, 1), ("statistics_rows", 16, 16)),
+        _parameters(
+            ("normalization", 0, 1),
+            ("convolution", 1, 1),
+            ("dataflow", 2, 2),
+            ("statistics_rows", 16, 16),
+        ),
         reset=None,
         constant=True,
     ),
@@ -392,8 +397,13 @@ def configuration_words(config: AcceleratorConfig) -> dict[str, int]:
     """What the registers without a fixed reset value hold in an accelerator of `config`."""
     return {
         register.name: register.pack({
-            field.name: getattr(config, field.name) for field in register.fields
+            field.name: _number(getattr(config, field.name)) for field in register.fields
         })
         for register in REGISTERS.values()
         if register.reset is None
     }
+
+
+def _number(parameter: int | str) -> int:
+    """A parameter as its field holds it; a dataflow by its place in `DATAFLOWS`."""
+    return DATAFLOWS.index(parameter) if isinstance(parameter, str) else int(parameter)

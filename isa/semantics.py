@@ -13,7 +13,15 @@ from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Funct, Instruction
 from celosia.isa.errors import Cause
-from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.operations import (
+    Load,
+    LoadParameters,
+    Operand,
+    Operation,
+    Product,
+    Resident,
+    Store,
+)
 from celosia.isa.state import ArchState, Values
 from celosia.isa.transform_state import TRANSFORM_CONFIGS
 from celosia.isa.transforms import Transform
@@ -64,7 +72,7 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
             values = instruction.decode(command)
             if configure := _CONFIGURES.get(instruction.name):
                 cause, change = configure
-                broken = cause(values)
+                broken = cause(values, config)
                 return Step(broken, state if broken else change(state, values))
             return _operate(_OPERATES[instruction.name](values, state, config), state, config)
     return Step(Cause.UNSUPPORTED, state)
@@ -81,30 +89,34 @@ def _operate(operation: Operation | None, state: ArchState, config: AcceleratorC
     return Step(cause, state, None if cause else operation)
 
 
-def _legal(_values: Values) -> Cause:
+def _legal(_values: Values, _config: AcceleratorConfig) -> Cause:
     return Cause.NONE
 
 
-def _config_ex_cause(values: Values) -> Cause:
+def _config_ex_cause(values: Values, config: AcceleratorConfig) -> Cause:
     if values["strides_only"]:
         return Cause.NONE
-    one_transpose = not (values["a_transpose"] and values["b_transpose"])
-    return Cause.NONE if values["weight_stationary"] and one_transpose else Cause.UNSUPPORTED
-
-
-def _config_ld_cause(values: Values) -> Cause:
-    known = values["set"] <= _LAST_SET and values["pixel_repeats"] <= 1
+    if values["weight_stationary"]:
+        known = config.weight_stationary and not (values["a_transpose"] and values["b_transpose"])
+    else:
+        known = config.output_stationary and values["b_transpose"] <= values["a_transpose"]
     return Cause.NONE if known else Cause.UNSUPPORTED
 
 
-def _config_st_cause(values: Values) -> Cause:
-    known = values["pool_stride"] == 0 and values["activation"] < _ACTIVATIONS
+def _config_ld_cause(values: Values, config: AcceleratorConfig) -> Cause:
+    known = values["set"] <= _LAST_SET and (config.convolution or values["pixel_repeats"] <= 1)
     return Cause.NONE if known else Cause.UNSUPPORTED
 
 
-_CONFIGURES: Final[
-    dict[str, tuple[Callable[[Values], Cause], Callable[[ArchState, Values], ArchState]]]
-] = {
+def _config_st_cause(values: Values, config: AcceleratorConfig) -> Cause:
+    pools = config.convolution and values["pool_size"] != 0
+    known = values["activation"] < _ACTIVATIONS and (pools or not values["pool_stride"])
+    return Cause.NONE if known else Cause.UNSUPPORTED
+
+
+_Check = Callable[[Values, AcceleratorConfig], Cause]
+_Change = Callable[[ArchState, Values], ArchState]
+_CONFIGURES: Final[dict[str, tuple[_Check, _Change]]] = {
     "config_ex": (_config_ex_cause, ArchState.config_ex),
     "config_ld": (_config_ld_cause, ArchState.config_ld),
     "config_st": (_config_st_cause, ArchState.config_st),
@@ -124,17 +136,18 @@ _CONFIGURES: Final[
 def _mvin(number: int, values: Values, state: ArchState) -> Load | None:
     if not values["local_rows"] or not values["local_cols"]:
         return None
-    load = state.loads[number]
+    load, local = state.loads[number], LocalAddress.decode(values["local"])
     return Load(
         address=values["dram"],
         stride=load.stride,
-        local=LocalAddress.decode(values["local"]),
+        local=local,
         rows=values["local_rows"],
         cols=values["local_cols"],
         pitch=load.block_stride,
         shrunk=load.shrunk,
         scale=load.scale,
         wait=state.wait,
+        repeats=1 if local.accumulator else load.pixel_repeats,
     )
 
 
@@ -149,20 +162,23 @@ def _mvin_param(
 
 
 def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store | None:
-    if not values["local_rows"] or not values["local_cols"]:
+    pooling = state.pooling
+    some = pooling.rows and pooling.cols if pooling else values["local_rows"]
+    if not some or not values["local_cols"]:
         return None
     local = LocalAddress.decode(values["local"])
     return Store(
         address=values["dram"],
         stride=state.store_stride,
         local=local,
-        rows=values["local_rows"],
+        rows=pooling.pixels if pooling else values["local_rows"],
         cols=values["local_cols"],
         pitch=state.drain_block_stride or config.dim,
         scale=state.store_scale,
         relu=state.store_relu,
         bias_row=state.bias_row if local.accumulator and state.bias else None,
         signal=state.signal,
+        pooling=pooling,
     )
 
 
@@ -180,8 +196,12 @@ def _transform(values: Values, state: ArchState, _config: AcceleratorConfig) -> 
 
 
 def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
+    second = values["d"], values["d_rows"], values["d_cols"]
+    staying = state.b, state.b_rows, state.b_cols
+    stationary = state.output_stationary
+    w, d = (second, staying) if stationary else (staying, second)
     return Product(
-        load_weights=preloaded,
+        load_weights=preloaded or stationary,
         a=_operand(
             values["a"],
             values["a_rows"],
@@ -189,13 +209,12 @@ def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
             stride=state.a_stride,
             transposed=state.a_transpose,
         ),
-        w=_operand(state.b, state.b_rows, state.b_cols, transposed=state.b_transpose)
-        if preloaded
-        else None,
-        d=_operand(values["d"], values["d_rows"], values["d_cols"]),
+        w=_operand(*w, transposed=state.b_transpose) if preloaded or stationary else None,
+        d=_operand(*d) if preloaded or not stationary else None,
         c=_operand(state.c, state.c_rows, state.c_cols, stride=state.c_stride),
         a_unsigned=state.a_unsigned,
         relu=state.execute_relu,
+        resident=Resident(start=preloaded, shift=state.shift) if stationary else None,
     )
 
 

@@ -71,11 +71,13 @@ class Product:
 
 
 PRODUCTS: Final = (
-    Product(shape="64x64x64", bound=0.65, gemmini=0.489),
-    Product(shape="128x128x128", bound=0.94, gemmini=0.863),
-    Product(shape="512x768x768", bound=0.995, gemmini=0.994),
-    Product(shape="512x512x64", bound=0.97, gemmini=0.781, transpose_b=True),
-    Product(shape="512x64x512", bound=0.97, gemmini=0.903),
+    Product(shape="64x64x64", bound=0.70, gemmini=0.489),
+    Product(shape="128x128x128", bound=0.95, gemmini=0.863),
+    Product(shape="512x768x768", bound=0.997, gemmini=0.994),
+    Product(shape="128x128x64", bound=0.88, gemmini=0.666, transpose_b=True),
+    Product(shape="128x64x128", bound=0.88, gemmini=0.623),
+    Product(shape="512x512x64", bound=0.98, gemmini=0.781, transpose_b=True),
+    Product(shape="512x64x512", bound=0.98, gemmini=0.903),
     Product(shape="128x768x768", bound=0.99, gemmini=0.980),
     Product(shape="128x3072x768", bound=0.99),
     Product(shape="128x768x3072", bound=0.99),

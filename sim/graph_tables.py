@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.sim.report import Measurement, Report
 from celosia.sim.similarity import Similarity
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
@@ -50,14 +50,14 @@ def groups_table(report: Report) -> Table:
 
 
 def owners(counters: dict[str, int]) -> str:
-    """Whose the cycles were: the three largest shares, without those of next to none."""
+    """Whose the array's cycles were: the three largest groups, without those of next to none."""
     cycles = counters.get("cycles", 0)
     if not cycles:
         return NOTHING
+    array, *_ = TABLES
     shares = {
-        owner.name.removeprefix("array_").removeprefix("wait_"): counters.get(owner.name, 0)
-        / cycles
-        for owner in ARRAY_OWNERS
+        group: sum(counters.get(owner.name, 0) for owner in members) / cycles
+        for group, members in array.groups.items()
     }
     order = sorted(shares, key=lambda name: -shares[name])[:_MOST_OWNERS]
     return ", ".join(

@@ -2,11 +2,11 @@
 
 import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, Command, pack_ring
-from celosia.isa.events import COUNTERS
+from celosia.isa.events import COUNTERS, TABLES
 from celosia.sim.diagnosis import Stop, device_error
 from celosia.sim.harness.binding import Goal, State, Status
 from celosia.sim.harness.settings import RING_BYTES, patience, ring_base
@@ -22,7 +22,14 @@ from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.host import Host, IdentityError, Range
 from celosia.sw.driver.ring import CommandRing, StoppedError
 
-__all__ = ["DEFAULT_TIMING", "MEMORY_BYTES", "RING_ENTRIES", "RtlDevice", "Setup"]
+__all__ = [
+    "DEFAULT_TIMING",
+    "MEMORY_BYTES",
+    "RING_ENTRIES",
+    "RtlDevice",
+    "Setup",
+    "check_owners",
+]
 
 MEMORY_BYTES: Final = 64 << 20
 """Memory of a device, if nothing else is said."""
@@ -119,6 +126,7 @@ class RtlDevice(Simulation):
         if completed != len(program):
             raise DeviceError(f"RING_COMPLETED: {completed} of {len(program)} commands")
         counters = self.host.counters()
+        check_owners(counters)
         self._commands += counters["commands"]
         self._clean = True
         return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
@@ -199,6 +207,16 @@ class RtlDevice(Simulation):
 
     def _share(self, status: Status) -> float | None:
         return status.accepted / self._share_of if self._share_of else None
+
+
+def check_owners(counters: Mapping[str, int]) -> None:
+    """Raise `DeviceError` unless each unit has one owner in each cycle."""
+    for unit in TABLES:
+        owned = sum(counters[owner.name] for owner in unit.owners)
+        if owned != counters["cycles"]:
+            raise DeviceError(
+                f"counters: {unit.name} has owners of {owned} of {counters['cycles']} cycles"
+            )
 
 
 def _image(program: Sequence[Command]) -> bytes:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.sim.bench import Bench, ProductLine
 from celosia.sim.doctor import Finding
 from celosia.sim.encoder_bench import EncoderLine
@@ -37,7 +37,7 @@ def print_report(console: Console, report: Report) -> None:
     """The results, whose cycles they were, and what went wrong."""
     console.print(results_table(report) if report.whole is None else groups_table(report))
     total = report.total
-    if any(owner.name in total.counters for owner in ARRAY_OWNERS):
+    if total.counters.get("cycles"):
         console.print(owner_table(total))
     if report.on_chip:
         console.print(on_chip_line(report.on_chip))
@@ -108,18 +108,21 @@ def _limit(part: Measurement, config: AcceleratorConfig) -> str:
 
 
 def owner_table(part: Measurement) -> Table:
-    """Whose the array's cycles were, as numbers, shares and bars."""
+    """Whose the cycles of each unit were, as numbers, shares and bars."""
     cycles = part.counters.get("cycles", 0)
-    table = Table(title="The array's cycles", title_justify="left")
+    table = Table(title="Whose the cycles were", title_justify="left")
     table.add_column("owner", no_wrap=True)
     table.add_column("cycles", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     table.add_column("meaning", overflow="fold", style="dim")
-    for owner in ARRAY_OWNERS:
-        count = part.counters.get(owner.name, 0)
-        share = count / cycles if cycles else 0.0
-        table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
+    for unit in TABLES:
+        table.add_section()
+        table.add_row(f"[bold]{unit.unit}[/]")
+        for owner in unit.owners:
+            if count := part.counters.get(owner.name, 0):
+                share = count / cycles if cycles else 0.0
+                table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
     return table
 
 

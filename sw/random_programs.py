@@ -18,6 +18,7 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
+    CONFIG_EX,
     CONFIG_LD,
     CONFIG_NORM,
     CONFIG_ST,
@@ -33,6 +34,7 @@ from celosia.isa.encoding import (
     Function,
 )
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.pooling import Pooling
 from celosia.isa.presets import resolve_config
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
@@ -134,6 +136,10 @@ class _Generator:
                 b=self.places.scratchpad[0].first, b_cols=config.dim, b_rows=config.dim, c=GARBAGE
             )
         )
+        if config.dataflow == "both":  # Both what weights and what sums stay in.
+            self._append(CONFIG_EX.encode(weight_stationary=0))
+            self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
+            self._append(CONFIG_EX.encode())
         self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
 
         if config.normalization:
@@ -249,8 +255,12 @@ class _Generator:
                 yield from self._transform_spans(operation)
             case Load() | Store():
                 blocks = operation.blocks(self.config.dim)
-                last = operation.local.row + operation.rows - 1 + (blocks - 1) * operation.pitch
-                yield self._windows(operation), operation.local.row, last
+                first = operation.local.row
+                last = first + operation.rows - 1 + (blocks - 1) * operation.pitch
+                if isinstance(operation, Load):
+                    first = operation.first(self.config)
+                if operation.rows:
+                    yield self._windows(operation), first, last
                 if isinstance(operation, Store) and operation.bias_row is not None:
                     first = operation.bias_row
                     yield (self.places.parameters,), first, first + blocks - 1
@@ -282,6 +292,13 @@ class _Generator:
                 return address, address + ACC_BYTES * count - 1
             case Load(zero=True) | Product() | Transform():
                 return None
+            case Store(pooling=Pooling() as pooling):
+                starts = [
+                    (operation.address + (row * pooling.pitch + col) * operation.stride) % (1 << 64)
+                    for row in range(pooling.rows)
+                    for col in range(pooling.cols)
+                ]
+                return min(starts), max(starts) + operation.cols - 1
             case Load() | Store():
                 size = operation.cols * (ACC_BYTES if operation.wide else 1)
                 starts = [

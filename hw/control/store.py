@@ -11,6 +11,13 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 __all__ = ["StoreController", "StoreRead", "leaves_as_int32"]
 
 
+_WINDOW = {
+    "pools": 1,  # What leaves is the maximum of all rows up to `last_in_row`.
+    "first": 1,  # Of those.
+    "blank": 1,  # It counts as zeros.
+}
+
+
 def leaves_as_int32(op: data.View) -> Value:
     """Whether a `StoreOp` writes four bytes per element, not one."""
     return op.full & (op.space == Space.ACCUMULATOR)
@@ -35,6 +42,7 @@ class StoreRead(data.StructLayout):
             "words_minus_1": range(ACC_BYTES),
             "last_in_row": 1,  # The last block of a row in memory.
             "last": 1,  # Of its operation.
+            **(_WINDOW if config.convolution else {}),
         })
 
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.compute.pool import Pool
 from celosia.hw.compute.requantizer import Requantizer, RequantizeRequest
 from celosia.hw.control.ops import Space
 from celosia.hw.control.store import StoreRead
@@ -91,7 +92,18 @@ class Drain(wiring.Component):
         row = self._requantize(m, granted[: LOCAL_READ_LATENCY + 1])
         read = self.reads.p
         cut = Cat(read.last_in_row, read.full, read.words_minus_1)
-        self._cut(m, granted[-1], delay(m, cut, depth - 1, name="cut"), row)
+        cut = delay(m, cut, depth - 1, name="cut")
+        narrow, leaves = Cat(row.narrow), Const(1)
+        if self.config.convolution:
+            m.submodules.pool = pool = Pool(self.config)
+            marks = Cat(read.pools, read.first, read.blank, read.last_in_row)
+            m.d.comb += [
+                pool.row.as_value().eq(narrow),
+                pool.next_arrives.eq(granted[-1]),
+                pool.next_row.eq(delay(m, marks, depth - 1, name="pool_marks")),
+            ]
+            narrow, leaves = pool.result.as_value(), pool.next_leaves
+        self._cut(m, granted[-1], cut, row, (narrow, leaves))
         return m
 
     def _request(self, m: Module) -> Value:
@@ -116,7 +128,10 @@ class Drain(wiring.Component):
                 | (self.accumulator.valid & self.accumulator.ready)
             ),
         ]
-        taken = Mux(granted, read.words_minus_1 + 1, 0)
+        words: Value = read.words_minus_1 + 1
+        if self.config.convolution:
+            words = Mux(read.pools & ~read.last_in_row, 0, words)
+        taken = Mux(granted, words, 0)
         m.d.sync += room.eq(room - taken + (self.words.valid & self.words.ready))
         with m.If(granted):
             m.d.sync += gap.eq(read.words_minus_1)
@@ -151,8 +166,19 @@ class Drain(wiring.Component):
         ]
         return requantizer
 
-    def _cut(self, m: Module, next_arrives: Value, cut: Value, result: Requantizer) -> None:
-        """Cut a row that arrives in the next cycle, and then stands, into words for the buffer."""
+    def _cut(
+        self,
+        m: Module,
+        next_arrives: Value,
+        cut: Value,
+        result: Requantizer,
+        pooled: tuple[Value, Value],
+    ) -> None:
+        """Cut a row that arrives in the next cycle, and then stands, into words for the buffer.
+
+        `pooled`: it as int8, and whether it leaves at all.
+        """
+        narrow, leaves = pooled
         last_in_row, full = Signal(reset_less=True), Signal(reset_less=True)
         words_left = Signal(range(ACC_BYTES + 1))  # Of the row that stands.
         index = Signal(range(ACC_BYTES), reset_less=True)  # Of the next one.
@@ -165,6 +191,9 @@ class Drain(wiring.Component):
                 words_left.eq(cut[2:] + 1),
                 index.eq(0),
             ]
+            if self.config.convolution:
+                with m.If(~leaves):
+                    m.d.sync += words_left.eq(0)
 
         # The fifo's output register makes it one word deeper than the memory in it.
         word = StoreWord(self.config)
@@ -178,7 +207,7 @@ class Drain(wiring.Component):
             fifo.r_en.eq(self.words.ready),
         ]
         with m.If(fifo.w_en & ~full):
-            m.d.comb += entry.data.eq(Cat(result.narrow))
+            m.d.comb += entry.data.eq(narrow)
         with m.Elif(fifo.w_en), m.Switch(index):
             for part in range(ACC_BYTES):
                 with m.Case(part):

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, ResetSignal, Signal, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
+from celosia.hw.control.pool import PoolingController
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
@@ -19,12 +20,24 @@ from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StorePath", "max_stores"]
+__all__ = ["StorePath", "StoreState", "max_stores"]
 
 
 def max_stores(config: AcceleratorConfig) -> int:
     """Stores that were accepted and are not done: at most one per place where one can be."""
     return config.store_queue + config.write_requests + 4
+
+
+class StoreState(enum.Enum, shape=3):
+    """What the store path does in a cycle: the first that is true."""
+
+    DATA = 0  # A beat leaves.
+    BANDWIDTH = 1  # A beat or an address is on offer.
+    BANK = 2  # A row waits for its bank.
+    REQUESTS = 3  # As many bursts are in flight as there may be.
+    STAGES = 4  # Something is to be sent.
+    LATENCY = 5  # All is sent, and a response is missing.
+    IDLE = 6
 
 
 class StorePath(wiring.Component):
@@ -81,6 +94,8 @@ class StorePath(wiring.Component):
         No store is being worked on; after an error: no burst is in flight.
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
+    state : ``Out(StoreState)``
+        What happens in this cycle, `halt` and errors aside.
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
@@ -98,6 +113,7 @@ class StorePath(wiring.Component):
     halt: Signal
     idle: Signal
     write_bytes: Signal
+    state: Any
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -116,6 +132,7 @@ class StorePath(wiring.Component):
             "halt": In(1),
             "idle": Out(1),
             "write_bytes": Out(unsigned(8)),
+            "state": Out(StoreState),
         })
 
     def elaborate(self, platform) -> Module:
@@ -131,7 +148,8 @@ class StorePath(wiring.Component):
 
     def _build(self, m: Module, stores: Signal) -> None:
         """What sleeps."""
-        m.submodules.controller = controller = StoreController(self.config)
+        walker = PoolingController if self.config.convolution else StoreController
+        m.submodules.controller = controller = walker(self.config)
         m.submodules.drain = drain = Drain(self.config)
         m.submodules.segments = segments = StoreSegments(self.config)
         m.submodules.writer = writer = Writer(self.config)
@@ -159,8 +177,30 @@ class StorePath(wiring.Component):
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        self._name_state(m, writer, stores, accepted)
 
-    def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, accepted: Value) -> None:
+        unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
+        with m.If(accepted != writer.issued):
+            m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        beat, address = self.port.w, self.port.aw
+        blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
+        with m.If(beat.valid & beat.ready):
+            m.d.comb += self.state.eq(StoreState.DATA)
+        with m.Elif(beat.valid | (address.valid & ~address.ready)):
+            m.d.comb += self.state.eq(StoreState.BANDWIDTH)
+        with m.Elif(Cat(blocked).any()):
+            m.d.comb += self.state.eq(StoreState.BANK)
+        with m.Elif(writer.no_credit):
+            m.d.comb += self.state.eq(StoreState.REQUESTS)
+        with m.Elif(stores == 0):
+            m.d.comb += self.state.eq(StoreState.IDLE)
+        with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
+            m.d.comb += self.state.eq(StoreState.STAGES)
+        with m.Else():
+            m.d.comb += self.state.eq(StoreState.LATENCY)
+
+    def _accept(self, m: Module, controller, segments: StoreSegments, free):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
@@ -175,4 +215,17 @@ class StorePath(wiring.Component):
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        if self.config.convolution:
+            self._pool(m, rows.i.p)
         return accepted
+
+    def _pool(self, m: Module, rows) -> None:
+        """Rows in memory are pixels."""
+        op = self.op.p
+        m.d.comb += [
+            rows.pools.eq(op.pools),
+            rows.cols.eq(op.pooling.cols),
+            rows.row_stride.eq(op.row_stride),
+        ]
+        with m.If(op.pools):
+            m.d.comb += rows.rows.eq(op.pooling.rows * op.pooling.cols)

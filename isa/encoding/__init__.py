@@ -35,6 +35,7 @@ from celosia.isa.encoding.gemmini import (
     MVIN3,
     MVOUT,
     PRELOAD,
+    SHIFT_BITS,
 )
 from celosia.isa.encoding.loops import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
@@ -83,6 +84,7 @@ __all__ = [
     "PRODUCTS",
     "REPEAT",
     "RING_ENTRY",
+    "SHIFT_BITS",
     "STRIDE",
     "TRANSFORM",
     "WORD_BITS",

@@ -18,7 +18,11 @@ __all__ = [
     "MVIN3",
     "MVOUT",
     "PRELOAD",
+    "SHIFT_BITS",
 ]
+
+SHIFT_BITS: Final = 5
+"""Bits of CONFIG_EX's shift that count."""
 
 KEEP_SCALE: Final = 0xFFFF_FFFF
 """As the scale of CONFIG_ST: keep the previous one."""
@@ -49,7 +53,13 @@ CONFIG_EX: Final = Instruction(
             "Scale of operands from the accumulator (ignored).",
             Kind.FLOAT,
         ),
-        rs2("shift", 0, 32, "Right shift of output-stationary results (ignored by WS)."),
+        rs2(
+            "shift",
+            0,
+            32,
+            "Right shift of output-stationary results, to nearest, ties to even; its low "
+            f"{SHIFT_BITS} bits count (ignored by WS).",
+        ),
         rs2("c_stride", 48, 16, "Local rows from one row of C to the next.", Kind.INT, 1),
     ),
 )
@@ -62,7 +72,15 @@ CONFIG_LD: Final = Instruction(
         _select(1),
         rs1("shrunk", 2, 1, "Accumulator rows are int8 in memory, and scaled.", Kind.FLAG),
         rs1("set", 3, 2, "0: MVIN, 1: MVIN2, 2: MVIN3."),
-        rs1("pixel_repeats", 8, 8, "Copies of each row at falling rows; 0 means 1.", Kind.INT, 1),
+        rs1(
+            "pixel_repeats",
+            8,
+            8,
+            "Copies of each scratchpad row, copy q at q rows less and q*cols columns further; "
+            "0 means 1.",
+            Kind.INT,
+            1,
+        ),
         rs1("block_stride", 16, 16, "Local rows from one block of dim columns to the next."),
         rs1("scale", 32, 32, "Scale of int8 elements (scratchpad, or shrunk).", Kind.FLOAT, ONE),
         rs2("stride", 0, 64, "Bytes from one row in memory to the next."),
@@ -124,24 +142,27 @@ MVOUT: Final = Instruction(
 PRELOAD: Final = Instruction(
     "preload",
     Funct.PRELOAD,
-    "Name the weights and the destination of the COMPUTEs that follow, until the next PRELOAD.  "
-    "Garbage weights are zeros for COMPUTE_PRELOADED; a garbage destination is not written.",
-    (*tile("rs1", "b", "the weights"), *tile("rs2", "c", "the result")),
+    "Name the weights (output-stationary: D) and the destination of the COMPUTEs that follow, "
+    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage destination is "
+    "not written.",
+    (*tile("rs1", "b", "the weights (or D)"), *tile("rs2", "c", "the result")),
 )
 
-_COMPUTE = (*tile("rs1", "a", "A"), *tile("rs2", "d", "D, added to the product"))
+_COMPUTE = (*tile("rs1", "a", "A"), *tile("rs2", "d", "D, which is added (or B)"))
 
 COMPUTE_PRELOADED: Final = Instruction(
     "compute_preloaded",
     Funct.COMPUTE_PRELOADED,
-    "Put the PRELOADed weights W into the array, then C = A*W + D.  Garbage D is zero.",
+    "Put the PRELOADed weights W into the array, then C = A*W + D.  Garbage D is zero.  "
+    "Output-stationary: the array's sums S = D + A*B with the PRELOADed D, and C = S.",
     _COMPUTE,
 )
 
 COMPUTE_ACCUMULATED: Final = Instruction(
     "compute_accumulated",
     Funct.COMPUTE_ACCUMULATED,
-    "C = A*W + D with the weights that are in the array.",
+    "C = A*W + D with the weights that are in the array.  Output-stationary: S = S + A*B, and "
+    "C = S.",
     _COMPUTE,
 )
 

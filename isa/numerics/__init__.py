@@ -46,6 +46,7 @@ from celosia.isa.numerics.integers import (
     IntArray,
     relu,
     round_half_up,
+    round_shift,
     saturate,
     wrap32,
 )
@@ -60,6 +61,9 @@ from celosia.isa.numerics.normalization import (
     normalize_by,
     row_statistics,
     row_sums,
+)
+from celosia.isa.numerics.pooling import (
+    max_pool,
 )
 from celosia.isa.numerics.products import (
     add_bias,
@@ -120,6 +124,7 @@ __all__ = [
     "layernorm",
     "layernorm_pair",
     "matmul",
+    "max_pool",
     "mvin_scale",
     "normalize",
     "normalize_by",
@@ -135,6 +140,7 @@ __all__ = [
     "requantize_to",
     "residual_add",
     "round_half_up",
+    "round_shift",
     "row_statistics",
     "row_sums",
     "saturate",

@@ -79,7 +79,7 @@ def _bus(prefix: str, details: dict[str, str]) -> Iterator[tuple[str, str]]:
             yield f"{prefix}_{channel}{suffix}", meaning
 
 
-_UNITS: Final = ("load", "execute", "store")
+_UNITS: Final = ("load", "execute", "store", "transform")
 
 MEANINGS: Final[Mapping[str, str]] = {
     "clk": "Everything happens at its rising edge.",
@@ -108,7 +108,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     },
     **{
         f"waits_{unit}": f"Why the next {unit} does not start: bits 0, 1, 2: an older load, "
-        "execute, store; bit 3: its controller."
+        "execute, store; bit 3: its controller; bit 4: an older transform."
         for unit in _UNITS
     },
     **{f"counter_{counter.name}": counter.doc for counter in COUNTERS},

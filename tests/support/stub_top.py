@@ -73,6 +73,9 @@ class StubTop(wiring.Component):
         ]
         with m.If(top.busy):
             m.d.sync += shown.counter_cycles.eq(shown.counter_cycles + 1)
+        m.d.comb += shown.counter_drain.eq(shown.counter_cycles - shown.counter_array_rows)
+        for unit in ("read", "write", "vector"):
+            m.d.comb += getattr(shown, f"counter_{unit}_none").eq(shown.counter_cycles)
         with m.FSM() as fsm:
             m.d.comb += top.busy.eq(~fsm.ongoing("IDLE"))
             with m.State("IDLE"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
 from celosia.sim.rtl_device import RtlDevice
@@ -70,7 +70,8 @@ def compare(program: ProgramFile, simulator: str, seed: int, issue: Issue) -> Ru
     got, result = run(device, program, issue)
     assert got == wanted
     counters = result.counters
-    assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
+    for unit in TABLES:
+        assert sum(counters[owner.name] for owner in unit.owners) == counters["cycles"]
     return result
 
 
@@ -93,6 +94,13 @@ def test_random_transforms_on_verilator_tiny(first):
     for seed in range(first, first + 20):
         program = random_program(seed, preset="tiny", overrides=TRANSFORMS, length=100)
         compare(program, "verilator", seed, "stream")
+
+
+@pytest.mark.parametrize("preset", ["gemmini4", pytest.param("gemmini", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("issue", ISSUES)
+def test_random_programs_of_gemmini_on_verilator(preset, issue):
+    for seed in range(25):
+        compare(random_program(seed, preset=preset, length=80), "verilator", seed, issue)
 
 
 @pytest.mark.slow

@@ -39,6 +39,10 @@ from tests.support.streams import never, receive, send, simulate, sometimes
 CONFIGS = [
     AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32),
     AcceleratorConfig(dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16),
+    AcceleratorConfig(
+        dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="both", convolution=True
+    ),
+    AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="os"),
 ]
 OPERATIONS = (*LOADS, MVIN_PARAM, MVOUT, COMPUTE_PRELOADED, COMPUTE_ACCUMULATED)
 CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD)
@@ -65,10 +69,14 @@ def random_value(
         most = config.dim * (1 if instruction.name.startswith(("comp", "pre")) else 4)
         return rng.choice([0, 1, config.dim, rng.randint(1, most), rng.randint(1, most), most + 1])
     small = {
-        "weight_stationary": [1, 1, 1, 1, 0],
+        "weight_stationary": [1, 1, 0] if config.output_stationary else [1, 1, 1, 1, 0],
+        "shift": [0, 3, 31, 32 + 5],
+        "pool_size": [0, 1, 2, 3, 3],
+        "image_rows": [0, 1, 5, 9, 255],
+        "image_cols": [0, 1, 5, 9],
         "activation": [0, 1, 1, 3],
-        "pool_stride": [0] * 9 + [1],
-        "pixel_repeats": [0, 1, 1, 1, 2],
+        "pool_stride": [0, 0, 1, 2] if config.convolution else [0] * 9 + [1],
+        "pixel_repeats": [0, 1, 2, 4, 9] if config.convolution else [0, 1, 1, 1, 2],
         "strides_only": [0, 0, 1],
         "set": [0, 1, 2, 2, 3],
         "block_stride": [0, 1, config.dim, 3 * config.dim],
@@ -122,9 +130,11 @@ def offer(config: AcceleratorConfig, operation: Operation) -> dict:
     match operation:
         case Load() | Store():
             space = Space.ACCUMULATOR if operation.local.accumulator else Space.SCRATCHPAD
-            blocks = operation.blocks(config.dim)
-            extent = operation.rows - 1 + (blocks - 1) * operation.pitch
-            add(space, operation.local.row, operation.local.row + extent)
+            blocks, first = operation.blocks(config.dim), operation.local.row
+            last = first + operation.rows - 1 + (blocks - 1) * operation.pitch
+            if isinstance(operation, Load) and operation.repeats > 1:
+                first = operation.first(config)
+            add(space, first, last)
             if isinstance(operation, Store) and operation.bias_row is not None:
                 add(Space.PARAMETER, operation.bias_row, operation.bias_row + blocks - 1)
             kind = Kind.LOAD if isinstance(operation, Load) else Kind.STORE
@@ -157,12 +167,14 @@ def check(got, wanted: dict) -> None:
     assert op.tag == wanted["tag"]
     for name, value in wanted["fields"].items():
         got_value = op[name]
+        if isinstance(value, dict):
+            got_value = {key: got_value[key] for key in value}
         assert getattr(got_value, "value", got_value) == getattr(value, "value", value), name
     found = [(r.first, r.last) if r.valid else None for r in got.ranges]
     assert found == wanted["ranges"]
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}-{config.dataflow}")
 @pytest.mark.parametrize("seed", range(3))
 def test_decodes_what_the_contract_says(config, seed):
     rng = random.Random(seed)
