@@ -63,6 +63,7 @@ class Kind(Enum):
     """How a field is written in assembly."""
 
     INT = "an unsigned number"
+    SIGNED = "a number of either sign"
     FLAG = "0 or 1"
     FLOAT = "the bits of a float32"
     DRAM = "a byte address in memory"

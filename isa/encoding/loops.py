@@ -73,14 +73,14 @@ STRIDE: Final = Instruction(
     "an operand: if its wrap n is not 0, only its low n bits advance, modulo 2^n, and nothing is "
     "carried out of it.",
     (
-        rs1("addend1", 0, ADDEND_BITS, "Added to rs1."),
+        rs1("addend1", 0, ADDEND_BITS, "Added to rs1.", Kind.SIGNED),
         *(
             rs1(
                 f"wrap1_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs1."
             )
             for lane in range(LANES)
         ),
-        rs2("addend2", 0, ADDEND_BITS, "Added to rs2."),
+        rs2("addend2", 0, ADDEND_BITS, "Added to rs2.", Kind.SIGNED),
         *(
             rs2(
                 f"wrap2_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs2."
