@@ -199,6 +199,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:
         yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
+    if options.log:
+        yield from _texts([_HERE / "reporting" / "top.py"])
 
 
 def _rtl_sources() -> Iterable[str]:

@@ -114,7 +114,7 @@ class Instruction:
     """One instruction: its funct and the fields of its two operands."""
 
     name: str
-    funct: Funct
+    funct: IntEnum
     doc: str
     fields: tuple[Field, ...] = ()
 

@@ -99,6 +99,9 @@ class Device : public Bench {
 #ifdef CELOSIA_COUNTERS
     if (marks().waiting()) observe();
 #endif
+#ifdef CELOSIA_LOG
+    note({top_->_log_owners, top_->_log_activity, top_->_log_events, top_->_log_tag});
+#endif
     bool accessing = host().active();
     if (accessing) sample_lite();
     edge(chip_);

@@ -40,6 +40,9 @@ CELOSIA_API void celosia_observe(Bench* bench, const Observed* seen) {
       [&](uint64_t* target) { std::copy_n(seen->counters, marks.counters(), target); });
 }
 
+// The events of the last edge, before the next one.
+CELOSIA_API void celosia_note(Bench* bench, const celosia::LogPins* pins) { bench->note(*pins); }
+
 CELOSIA_API Memory* memory_create(const celosia::MemoryConfig* config) {
   return new Memory(*config);
 }
