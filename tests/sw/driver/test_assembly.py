@@ -60,9 +60,7 @@ flush
 def test_addends_have_a_sign():
     command = STRIDE.encode(addend1=(1 << 48) - 5, addend2=7, wrap1_2=3)
     assert format_command(command) == "stride addend1=-5 wrap1_2=3 addend2=7"
-    with pytest.raises(
-        ValueError, match=r"stride.addend1: 140737488355328 is not in -140737"
-    ):
+    with pytest.raises(ValueError, match=r"stride.addend1: 140737488355328 is not in -140737"):
         parse_command(f"stride addend1={1 << 47}")
 
 
