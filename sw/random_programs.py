@@ -44,7 +44,7 @@ from celosia.sw.random_commands import RandomCommands, Surroundings, Window
 from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
-__all__ = ["random_program"]
+__all__ = ["Recipe", "random_program", "random_recipe"]
 
 _PAGE: Final = 4096
 _MAX_TRIES: Final = 1000
@@ -56,23 +56,64 @@ def random_program(
     seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
 ) -> ProgramFile:
     """A program with about `length` random commands; the same arguments give the same program."""
-    config = resolve_config(preset, overrides)
-    generator = _Generator(config, Random(f"celosia {seed}"))
+    recipe, generator = _draw(seed, preset, overrides, length)
+    return recipe.finish(generator)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a random program is made from; parts of it can be left out, and it stays legal."""
+
+    seed: int
+    preset: str
+    overrides: tuple[str, ...]
+    middle: tuple[Command, ...]
+    """The commands between prologue and epilogue."""
+
+    def program(self) -> ProgramFile:
+        """The program; what is not legal is left out, and what orders memory is put in."""
+        generator = _Generator(
+            resolve_config(self.preset, self.overrides), Random(f"celosia {self.seed}")
+        )
+        generator.prologue()
+        for command in self.middle:
+            generator.offer(command)
+        return self.finish(generator)
+
+    def finish(self, generator: "_Generator") -> ProgramFile:
+        """The program of a generator that has drawn, or taken, the middle."""
+        generator.epilogue()
+        memory = generator.memory
+        return ProgramFile(
+            preset=self.preset,
+            overrides=self.overrides,
+            memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
+            contents=tuple(
+                Content(region, seed=self.seed * 3 + index)
+                for index, region in enumerate(memory.regions)
+            ),
+            checks=memory.regions,
+            commands=tuple(generator.commands),
+        )
+
+
+def random_recipe(
+    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+) -> Recipe:
+    """What `random_program` is made from."""
+    return _draw(seed, preset, overrides, length)[0]
+
+
+def _draw(
+    seed: int, preset: str, overrides: tuple[str, ...], length: int
+) -> tuple[Recipe, "_Generator"]:
+    generator = _Generator(resolve_config(preset, overrides), Random(f"celosia {seed}"))
     generator.prologue()
+    first = len(generator.commands)
     for _ in range(length):
         generator.draw()
-    generator.epilogue()
-    memory = generator.memory
-    return ProgramFile(
-        preset=preset,
-        overrides=overrides,
-        memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
-        contents=tuple(
-            Content(region, seed=seed * 3 + index) for index, region in enumerate(memory.regions)
-        ),
-        checks=memory.regions,
-        commands=tuple(generator.commands),
-    )
+    middle = tuple(generator.commands[first:])
+    return Recipe(seed=seed, preset=preset, overrides=overrides, middle=middle), generator
 
 
 @dataclass(frozen=True)
@@ -116,6 +157,11 @@ class _Generator:
                 self._append(command)
                 return
         raise AssertionError("no legal command found")
+
+    def offer(self, command: Command) -> None:
+        """Append `command` if it is legal here, and what it needs before it."""
+        if self._acceptable(command):
+            self._append(command)
 
     def prologue(self) -> None:
         """Write all local rows and the array's weights."""
