@@ -30,7 +30,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def fuzz(
     *,
-    preset: PresetOption = "tiny",
+    preset: PresetOption = None,
     overrides: SetOption = None,
     sim: SimOption = Simulator.VERILATOR,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long.")] = 60.0,
@@ -50,6 +50,7 @@ def fuzz(
     if not Path(out).is_dir():
         raise InputError(f"--out: {out} is no directory")
     changes = tuple(overrides or ())
+    preset = preset or "tiny"
     config = resolve_config(preset, changes)
     plan = Plan(
         preset=preset,
