@@ -14,6 +14,7 @@ from celosia.sw.driver.device import (
     ISSUES,
     MEMORY_BASE,
     DeviceError,
+    Issue,
     MemoryFault,
     MemoryTiming,
 )
@@ -58,7 +59,9 @@ def fill(device: RtlDevice, source: int, target: int, stride: int = 64, rounds: 
     return bytes(wanted)
 
 
-def check(device: RtlDevice, source: int = SOURCE, target: int = TARGET, issue="stream") -> None:
+def check(
+    device: RtlDevice, source: int = SOURCE, target: int = TARGET, issue: Issue = "stream"
+) -> None:
     wanted = fill(device, source, target)
     device.run(copy(source, target), issue)
     assert device.read(MEMORY_BASE, SIZE) == wanted
