@@ -15,6 +15,7 @@ from celosia.sim.fuzz.campaign import fuzz as run_fuzz
 from celosia.sim.fuzz.report import print_findings
 from celosia.sim.guard import WRONG, guarded
 from celosia.sim.mutate.campaign import Campaign, load_faults, load_foreign
+from celosia.sim.mutate.patch import patched_files
 from celosia.sim.mutate.trial import Trial
 from celosia.sim.options import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.problems import InputError
@@ -88,6 +89,7 @@ def mutate(
         if names:
             raise InputError("--patch: name either a patch or faults of the checkout, not both")
         faults = [load_foreign(patch)]
+        patched_files(faults[0], root)  # Says at once if it does not apply.
     else:
         known = {fault.name: fault for fault in load_faults(root)}
         for name in names or ():
