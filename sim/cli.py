@@ -74,6 +74,7 @@ from celosia.sim.reporting.options import (
 from celosia.sim.reporting.outputs import check_folder, write_reports
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
+from celosia.sim.trust_commands import register as register_verification
 from celosia.sim.wave.request import parse_request
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sim.workloads import WORKLOADS
@@ -91,9 +92,9 @@ app = typer.Typer(
 )
 config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
-for register in (register_assembly, register_reporting):
-    register(app)
 app.add_typer(c_host_app, name="c-host")
+for register in (register_assembly, register_reporting, register_verification):
+    register(app)
 
 
 def main() -> None:

@@ -18,6 +18,8 @@ from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
+from celosia.sim.reporting.graph_changes import graph_changes
+from celosia.sim.reporting.whatif import Change
 from celosia.sim.rtl_device import RtlDevice, Setup
 from celosia.sim.similarity import compare_texts
 from celosia.sim.wave.request import WaveRequest
@@ -180,9 +182,19 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
+            changes=_changes(options, compiled, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
+
+
+def _changes(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+) -> tuple[Change, ...]:
+    """What other hardware would save, of a run whose instructions are followed."""
+    if not options.log or whole.predicted_cycles is None:
+        return ()
+    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
 
 
 def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:

@@ -1,238 +1,91 @@
-"""Gemmini's commands that a command library turns into others, or answers itself.
+"""Celosia's loops: functs 38 to 41, which stand for many commands (`celosia.isa.loops`)."""
 
-They reach no accelerator: LOOP_WS and LOOP_CONV_WS stand for the commands of a whole tile of a
-product or convolution, and COUNTER is the only command with a result (`sim/c_host`).
-"""
-
-from enum import IntEnum
 from typing import Final
 
-from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs2
+from celosia.isa.encoding.fields import Funct, Instruction, Kind, rs1, rs2
 
-__all__ = ["LIBRARY_INSTRUCTIONS", "LOOP_CONV_CONFIGS", "LOOP_WS_CONFIGS", "LibraryFunct"]
+__all__ = ["ADDEND_BITS", "CONFIG_PRODUCTS", "LANES", "LANE_BITS", "PRODUCTS", "REPEAT", "STRIDE"]
 
+LANE_BITS: Final = 16
+"""Of the parts of an operand that STRIDE can wrap."""
 
-class LibraryFunct(IntEnum):
-    """The first part of these commands."""
+LANES: Final = 3
+"""Parts of an operand that STRIDE can wrap, from bit 0 on."""
 
-    LOOP_WS = 8
-    LOOP_WS_CONFIG_BOUNDS = 9
-    LOOP_WS_CONFIG_ADDRS_AB = 10
-    LOOP_WS_CONFIG_ADDRS_DC = 11
-    LOOP_WS_CONFIG_STRIDES_AB = 12
-    LOOP_WS_CONFIG_STRIDES_DC = 13
-    LOOP_CONV_WS = 15
-    LOOP_CONV_WS_CONFIG_1 = 16
-    LOOP_CONV_WS_CONFIG_2 = 17
-    LOOP_CONV_WS_CONFIG_3 = 18
-    LOOP_CONV_WS_CONFIG_4 = 19
-    LOOP_CONV_WS_CONFIG_5 = 20
-    LOOP_CONV_WS_CONFIG_6 = 21
-    COUNTER = 126
+ADDEND_BITS: Final = LANE_BITS * LANES
+"""Of what STRIDE adds."""
 
+_WRAP_BITS: Final = 4
 
-def _address(make, name: str, doc: str) -> Field:
-    return make(name, 0, 64, doc, Kind.DRAM)
-
-
-def _flag(make, name: str, low: int, doc: str) -> Field:
-    return make(name, low, 1, doc, Kind.FLAG)
-
-
-LOOP_WS_CONFIGS: Final = (
-    Instruction(
-        "loop_ws_bounds",
-        LibraryFunct.LOOP_WS_CONFIG_BOUNDS,
-        "Size of the product in tiles of dim x dim, and how much the last ones lack.",
-        (
-            rs1("pad_i", 0, 16, "Rows that the last tiles of A and C lack."),
-            rs1("pad_j", 16, 16, "Columns that the last tiles of B and C lack."),
-            rs1("pad_k", 32, 16, "Columns that the last tiles of A lack."),
-            rs2("i", 0, 16, "Tiles of rows of A and C."),
-            rs2("j", 16, 16, "Tiles of columns of B and C."),
-            rs2("k", 32, 16, "Tiles of columns of A, and of rows of B."),
-        ),
-    ),
-    Instruction(
-        "loop_ws_addresses_ab",
-        LibraryFunct.LOOP_WS_CONFIG_ADDRS_AB,
-        "Where A and B are; 0: they are in the scratchpad.",
-        (_address(rs1, "a", "Of A."), _address(rs2, "b", "Of B.")),
-    ),
-    Instruction(
-        "loop_ws_addresses_dc",
-        LibraryFunct.LOOP_WS_CONFIG_ADDRS_DC,
-        "Where D is, and where C goes; 0: no such load or store.",
-        (_address(rs1, "d", "Of D."), _address(rs2, "c", "Of C.")),
-    ),
-    Instruction(
-        "loop_ws_strides_ab",
-        LibraryFunct.LOOP_WS_CONFIG_STRIDES_AB,
-        "Elements from one row in memory to the next.",
-        (rs1("a_stride", 0, 64, "Of A."), rs2("b_stride", 0, 64, "Of B.")),
-    ),
-    Instruction(
-        "loop_ws_strides_dc",
-        LibraryFunct.LOOP_WS_CONFIG_STRIDES_DC,
-        "Elements from one row in memory to the next.",
-        (rs1("d_stride", 0, 64, "Of D."), rs2("c_stride", 0, 64, "Of C.")),
-    ),
-)
-
-_LOOP_WS: Final = Instruction(
-    "loop_ws",
-    LibraryFunct.LOOP_WS,
-    "C = A*B + D of up to half the scratchpad and half the accumulator.",
+CONFIG_PRODUCTS: Final = Instruction(
+    "config_products",
+    Funct.CONFIG_PRODUCTS,
+    "Set where the tiles of PRODUCTS stand, from its next use on: local rows from one to the next, "
+    "modulo 2^16.",
     (
-        _flag(rs1, "accumulate", 0, "Add to what the accumulator holds from the first tile on."),
-        _flag(rs1, "full_c", 1, "C is int32."),
-        _flag(rs1, "low_d", 2, "D is int8."),
-        rs1("activation", 8, 3, "2 and 4: LayerNorm and softmax of whole rows."),
-        rs1("b_half", 16, 2, "Half of the scratchpad for B: 1, 2, or 0 for the other one."),
-        rs1("a_half", 18, 2, "Half of the scratchpad for A."),
-        _flag(rs2, "a_transpose", 0, "A is stored transposed."),
-        _flag(rs2, "b_transpose", 1, "B is stored transposed."),
-        _flag(rs2, "residual", 2, "C = A + B, both scaled on their way in."),
+        rs1("a_k", 0, 16, "A, one tile further along K."),
+        rs1("a_piece", 16, 16, "A, from the first tile of a piece to that of the next one."),
+        rs1("w_k", 32, 16, "The weights, one tile further along K."),
+        rs1("w_piece", 48, 16, "The weights, from the first tile of a piece to that of the next."),
+        rs2("w_column", 0, 16, "The weights, one tile of columns further."),
+        rs2("c_column", 16, 16, "C, one tile of columns further."),
     ),
 )
 
-LOOP_CONV_CONFIGS: Final = (
-    Instruction(
-        "loop_conv_1",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_1,
-        "Sizes of the tensors in memory.",
-        (
-            rs1("batch_size", 0, 16, "Images."),
-            rs1("in_rows", 16, 16, "Rows of an image."),
-            rs1("in_channels", 32, 16, "Channels of the input."),
-            rs1("out_channels", 48, 16, "Channels of the output."),
-            rs2("out_rows", 0, 16, "Rows of the output."),
-            rs2("pool_out_rows", 16, 16, "Rows of the pooled output."),
-            rs2("out_cols", 32, 16, "Columns of the output."),
-            rs2("stride", 48, 8, "Steps of the kernel."),
-            rs2("padding", 56, 8, "Pixels around the image (not used: see `loop_conv_3`)."),
-        ),
-    ),
-    Instruction(
-        "loop_conv_2",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_2,
-        "Kernel, pooling and the size of this tile.",
-        (
-            rs1("pool_padding", 0, 8, "Not used: see `loop_conv_4`."),
-            rs1("pool_stride", 8, 8, "Steps of the pooling window."),
-            rs1("pool_size", 16, 16, "Rows and columns of the pooling window."),
-            rs1("pool_out_cols", 32, 16, "Columns of the pooled output."),
-            rs1("kernel_dim", 48, 16, "Rows and columns of the kernel."),
-            rs2("pochs", 0, 16, "Channels of the output in this tile."),
-            rs2("pocols", 16, 16, "Columns of the pooled output in this tile."),
-            rs2("porows", 32, 16, "Rows of the pooled output in this tile."),
-            rs2("batches", 48, 16, "Images in this tile."),
-        ),
-    ),
-    Instruction(
-        "loop_conv_3",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_3,
-        "Kernel and padding of this tile.",
-        (
-            rs1("lpad", 0, 16, "Columns of zeros left of the input."),
-            rs1("kchs", 16, 16, "Channels of the input in this tile."),
-            rs1("kcols", 32, 16, "Columns of the kernel in this tile."),
-            rs1("krows", 48, 16, "Rows of the kernel in this tile."),
-            rs2("in_cols", 0, 16, "Columns of an image."),
-            rs2("plpad", 16, 8, "Columns of zeros left of the image that is pooled."),
-            rs2("dpad", 24, 8, "Rows of zeros below the input."),
-            rs2("upad", 32, 16, "Rows of zeros above the input."),
-            rs2("rpad", 48, 16, "Columns of zeros right of the input."),
-        ),
-    ),
-    Instruction(
-        "loop_conv_4",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_4,
-        "Output before pooling, in this tile, and strides in memory.",
-        (
-            rs1("kernel_dilation", 0, 10, "Pixels from one element of the kernel to the next."),
-            rs1("pdpad", 10, 11, "Rows of zeros below the image that is pooled."),
-            rs1("pupad", 21, 11, "Rows of zeros above the image that is pooled."),
-            rs1("prpad", 32, 16, "Columns of zeros right of the image that is pooled."),
-            rs1("orows", 48, 16, "Rows before pooling."),
-            rs2("ocols", 0, 16, "Columns before pooling."),
-            rs2("out_stride", 16, 16, "Elements from one pixel of the output to the next."),
-            rs2("weight_stride", 32, 16, "Elements from one row of weights to the next."),
-            rs2("in_stride", 48, 16, "Elements from one pixel of the input to the next."),
-        ),
-    ),
-    Instruction(
-        "loop_conv_5",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_5,
-        "Where the weights are, and where the output goes; 0: no such load or store.",
-        (_address(rs1, "weights", "Of the weights."), _address(rs2, "output", "Of the output.")),
-    ),
-    Instruction(
-        "loop_conv_6",
-        LibraryFunct.LOOP_CONV_WS_CONFIG_6,
-        "Where bias (int32) and input are; 0: no such load.",
-        (_address(rs1, "bias", "Of the bias."), _address(rs2, "input", "Of the input.")),
-    ),
-)
-
-_LOOP_CONV: Final = Instruction(
-    "loop_conv_ws",
-    LibraryFunct.LOOP_CONV_WS,
-    "A tile of a convolution.",
+PRODUCTS: Final = Instruction(
+    "products",
+    Funct.PRODUCTS,
+    "C = A*W for tiles in the scratchpad and sums in the accumulator: for each tile of columns, "
+    "for each piece of K, for each tile of K in it, a PRELOAD and a COMPUTE_PRELOADED.  Each "
+    "count is at least 1; tiles of K are dim deep and tiles of columns dim wide, but for the last.",
     (
-        _flag(rs1, "no_bias", 0, "The bias is zeros, whatever its address."),
-        _flag(rs1, "rotate", 1, "The kernel is turned by 180 degrees (wrot180)."),
-        _flag(rs1, "trans_output_1203", 2, "The output's order is row, column, image, channel."),
-        _flag(rs1, "trans_weight_1203", 3, "Weights: input channel, row, column, output channel."),
-        _flag(rs1, "trans_weight_0132", 4, "Weights: row, column, output channel, input channel."),
-        _flag(rs1, "trans_input_3120", 5, "The input's order is channel, row, column, image."),
-        _flag(rs1, "depthwise", 6, "Weights of one channel, without gaps (dw)."),
-        rs1("max_pixels", 8, 8, "Pixels of a kernel's row that may share a local row; 0 means 1."),
-        rs1("b_half", 16, 2, "Half of the scratchpad for weights: 1, 2, or 0 for the other one."),
-        rs1("a_half", 18, 2, "Half of the scratchpad for the input."),
-        _flag(rs2, "no_pool", 0, "The output is not pooled."),
-        _flag(rs2, "downsample", 1, "Only every second row and column of the input is loaded."),
-        _flag(rs2, "input_dilated", 2, "There is a zero between any two pixels of the input."),
-        rs2("activation", 3, 2, "Of a pooled output, as in CONFIG_ST."),
+        rs1("a", 0, 16, "First row of the first tile of A."),
+        rs1("w", 16, 16, "First row of the first tile of the weights."),
+        rs1("c", 32, 16, "First accumulator row of the first tile of C."),
+        rs1("overwrite", 48, 1, "The first product of each C overwrites it.", Kind.FLAG),
+        rs2("rows", 0, 16, "Rows of A and C."),
+        rs2("k", 16, 8, "Tiles of K in a piece."),
+        rs2("pieces", 24, 8, "Pieces of K."),
+        rs2("columns", 32, 8, "Tiles of columns."),
+        rs2("last_depth", 40, 8, "Depth of the last tile of the last piece."),
+        rs2("last_cols", 48, 8, "Columns of the last tile of columns."),
     ),
 )
 
-_COUNTER: Final = Instruction(
-    "counter",
-    LibraryFunct.COUNTER,
-    "Its result is the value of one of 8 counters of 32 bits, after what the flags say.",
+REPEAT: Final = Instruction(
+    "repeat",
+    Funct.REPEAT,
+    "Issue the next `length` commands `count` times.  They may hold other REPEATs, which end "
+    "within; STRIDEs count as commands here, but only change the command before them.",
     (
-        _flag(rs1, "reset", 0, "Zero all counters."),
-        _flag(rs1, "release", 1, "Forget the snapshot."),
-        _flag(rs1, "snapshot", 2, "Take a snapshot: its values are the results from now on."),
-        _flag(rs1, "configure", 3, "Let the counter count `event`, from 0."),
-        rs1("counter", 4, 3, "Which counter."),
-        rs1("event", 12, 6, "What is counted; docs/gemmini.md has the table."),
-        _flag(rs1, "external", 31, "The event is a value, not something that happens."),
+        rs1("count", 0, 32, "Iterations, at least 1."),
+        rs2("length", 0, 16, "Commands, at least 1."),
     ),
 )
 
-_CONFIG_BERT: Final = Instruction(
-    "config_bert",
-    Funct.CONFIG,
-    "Set what normalizing MVOUTs compute with, from the next one on.",
+STRIDE: Final = Instruction(
+    "stride",
+    Funct.STRIDE,
+    "Let the command before (other than REPEAT) advance between iterations.  The first STRIDE "
+    "behind a command is for the innermost loop around it, the next one for the loop around that, "
+    "and so on.  Each time the command has been issued, the addends of the innermost loop with "
+    "iterations left are added to its operands, sign-extended from 48 bits.  A lane is 16 bits of "
+    "an operand: if its wrap n is not 0, only its low n bits advance, modulo 2^n, and nothing is "
+    "carried out of it.",
     (
-        Field("select", "rs1", 0, 2, "Which CONFIG.", Kind.INT, 3),
-        rs1("statistics", 8, 8, "The record of statistics that rows use."),
-        _flag(rs1, "softmax", 16, "The activation is softmax (CONFIG_ST must say none)."),
-        _flag(rs1, "statistics_only", 17, "Change nothing but `statistics`."),
-        _flag(rs1, "second_constant", 18, "`constant` is qln2_inv, not qln2."),
-        rs1("constant", 32, 32, "qln2 or qln2_inv."),
-        rs2("qb", 0, 32, "Of the polynomials of I-GELU and of the exponential."),
-        rs2("qc", 32, 32, "Of the same."),
+        rs1("addend1", 0, ADDEND_BITS, "Added to rs1.", Kind.SIGNED),
+        *(
+            rs1(
+                f"wrap1_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs1."
+            )
+            for lane in range(LANES)
+        ),
+        rs2("addend2", 0, ADDEND_BITS, "Added to rs2.", Kind.SIGNED),
+        *(
+            rs2(
+                f"wrap2_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs2."
+            )
+            for lane in range(LANES)
+        ),
     ),
-)
-
-LIBRARY_INSTRUCTIONS: Final = (
-    _CONFIG_BERT,
-    *LOOP_WS_CONFIGS,
-    _LOOP_WS,
-    *LOOP_CONV_CONFIGS,
-    _LOOP_CONV,
-    _COUNTER,
 )
