@@ -63,6 +63,8 @@ class AcceleratorConfig:
     """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
     convolution: bool = False
     """Build max-pooling (MVOUT) and pixel repeats (MVIN)."""
+    bert: bool = False
+    """Build I-GELU, LayerNorm and softmax of MVOUT (CONFIG_BERT, and the norm commands)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -6,9 +6,11 @@ Gemmini's numbers name parts of Gemmini.  Each is what comes closest here, or st
 from dataclasses import dataclass
 from typing import Final
 
+from celosia.isa.events import TABLES
+
 __all__ = ["ACTIVITIES", "EVENTS", "QUEUE_VALUES", "GemminiEvent"]
 
-ACTIVITIES: Final = ("reading", "writing", "read_latency", "write_latency")
+ACTIVITIES: Final = ("reading", "writing", "read_latency_sum", "write_latency_sum")
 """What the memory's side knows: cycles with read (write) bursts in flight, and the sum over all
 cycles of how many there were."""
 
@@ -29,10 +31,16 @@ class GemminiEvent:
     """A value (rs1 bit 31), not something that happens."""
 
 
-def _events(first: int, *names: str | tuple[str, ...]) -> tuple[GemminiEvent, ...]:
+def _of(table: str, *groups: str) -> tuple[str, ...]:
+    """The counters of some groups of one of the `TABLES`."""
+    (found,) = (known for known in TABLES if known.name == table)
+    return tuple(owner.name for group in groups for owner in found.groups[group])
+
+
+def _events(*names: str | tuple[str, *tuple[str, ...]]) -> tuple[GemminiEvent, ...]:
     """Events one behind the other: a name, or a name and its sources."""
     found = []
-    for number, entry in enumerate(names, first):
+    for number, entry in enumerate(names, 1):
         name, *sources = (entry,) if isinstance(entry, str) else entry
         found.append(GemminiEvent(number, name, tuple(sources)))
     return tuple(found)
@@ -44,44 +52,43 @@ _VALUES: Final = (
     ("RESERVATION_STATION_EX_COUNT", "execute"),
     ("RDMA_BYTES_REC", "read_bytes"),
     ("WDMA_BYTES_SENT", "write_bytes"),
-    ("RDMA_TOTAL_LATENCY", "read_latency"),
-    ("WDMA_TOTAL_LATENCY", "write_latency"),
+    ("RDMA_TOTAL_LATENCY", "read_latency_sum"),
+    ("WDMA_TOTAL_LATENCY", "write_latency_sum"),
 )
 
 EVENTS: Final = (
     *_events(
-        1,
         ("MAIN_LD_CYCLES", "reading"),
         ("MAIN_ST_CYCLES", "writing"),
-        ("MAIN_EX_CYCLES", "array_rows", "array_padding", "array_weights"),
+        ("MAIN_EX_CYCLES", *_of("array", "rows", "padding", "weights")),
         "MAIN_LD_ST_CYCLES",
         "MAIN_LD_EX_CYCLES",
         "MAIN_ST_EX_CYCLES",
         "MAIN_LD_ST_EX_CYCLES",
-        ("LOAD_DMA_WAIT_CYCLE", "reading"),
-        ("LOAD_ACTIVE_CYCLE", "reading"),
-        "LOAD_SCRATCHPAD_WAIT_CYCLE",
-        ("STORE_DMA_WAIT_CYCLE", "writing"),
-        ("STORE_ACTIVE_CYCLE", "writing"),
+        ("LOAD_DMA_WAIT_CYCLE", *_of("read", "memory")),
+        ("LOAD_ACTIVE_CYCLE", *_of("read", "data", "memory", "bank", "stages")),
+        ("LOAD_SCRATCHPAD_WAIT_CYCLE", *_of("read", "bank")),
+        ("STORE_DMA_WAIT_CYCLE", *_of("write", "memory")),
+        ("STORE_ACTIVE_CYCLE", *_of("write", "data", "memory", "bank", "stages")),
         "STORE_POOLING_CYCLE",
-        "STORE_SCRATCHPAD_WAIT_CYCLE",
+        ("STORE_SCRATCHPAD_WAIT_CYCLE", *_of("write", "bank")),
         "DMA_TLB_MISS_CYCLE",
         "DMA_TLB_HIT_REQ",
         "DMA_TLB_TOTAL_REQ",
         ("RDMA_ACTIVE_CYCLE", "reading"),
         "RDMA_TLB_WAIT_CYCLES",
-        "RDMA_TL_WAIT_CYCLES",
+        ("RDMA_TL_WAIT_CYCLES", "read_bandwidth"),
         ("WDMA_ACTIVE_CYCLE", "writing"),
         "WDMA_TLB_WAIT_CYCLES",
-        "WDMA_TL_WAIT_CYCLES",
-        ("EXE_ACTIVE_CYCLE", "array_rows", "array_padding", "array_weights"),
+        ("WDMA_TL_WAIT_CYCLES", "write_bandwidth"),
+        ("EXE_ACTIVE_CYCLE", *_of("array", "rows", "padding", "weights")),
         "EXE_FLUSH_CYCLE",
-        ("EXE_CONTROL_Q_BLOCK_CYCLE", "wait_issue", "wait_command"),
-        ("EXE_PRELOAD_HAZ_CYCLE", "wait_load", "wait_store"),
-        ("EXE_OVERLAP_HAZ_CYCLE", "wait_execute"),
-        ("SCRATCHPAD_A_WAIT_CYCLE", "wait_bank"),
+        ("EXE_CONTROL_Q_BLOCK_CYCLE", *_of("array", "issue", "command")),
+        ("EXE_PRELOAD_HAZ_CYCLE", *_of("array", "load", "accumulator")),
+        ("EXE_OVERLAP_HAZ_CYCLE", *_of("array", "hazard")),
+        ("SCRATCHPAD_A_WAIT_CYCLE", *_of("array", "bank")),
         "SCRATCHPAD_B_WAIT_CYCLE",
-        "SCRATCHPAD_D_WAIT_CYCLE",
+        ("SCRATCHPAD_D_WAIT_CYCLE", *_of("array", "d")),
         "ACC_A_WAIT_CYCLE",
         "ACC_B_WAIT_CYCLE",
         "ACC_D_WAIT_CYCLE",
@@ -91,7 +98,7 @@ EVENTS: Final = (
         "IM2COL_MEM_CYCLES",
         "IM2COL_ACTIVE_CYCLES",
         "IM2COL_TRANSPOSER_WAIT_CYCLE",
-        "RESERVATION_STATION_FULL_CYCLES",
+        ("RESERVATION_STATION_FULL_CYCLES", "wait_queue_load", "wait_queue_store"),
         ("RESERVATION_STATION_ACTIVE_CYCLES", "cycles"),
         "LOOP_MATMUL_ACTIVE_CYCLES",
         "TRANSPOSE_PRELOAD_UNROLLER_ACTIVE_CYCLES",

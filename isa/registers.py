@@ -137,6 +137,7 @@ _IDENTITY: Final = (
             ("normalization", 0, 1),
             ("convolution", 1, 1),
             ("dataflow", 2, 2),
+            ("bert", 4, 1),
             ("statistics_rows", 16, 16),
         ),
         reset=None,

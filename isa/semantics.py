@@ -10,8 +10,9 @@ from typing import Final
 
 from celosia.isa import encoding
 from celosia.isa.address import LocalAddress
+from celosia.isa.bert import STATISTICS, Activation, NormCommand, Passing
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Command, Funct, Instruction
+from celosia.isa.encoding import CONFIG_BERT, Command, Funct, Instruction
 from celosia.isa.errors import Cause
 from celosia.isa.operations import (
     Load,
@@ -64,7 +65,7 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     if candidates is None or (command.funct in _TRANSFORMS and not config.normalization):
         return Step(Cause.UNKNOWN_FUNCT, state)
     for instruction in candidates:
-        if instruction.matches(command):
+        if instruction.matches(command) and (config.bert or instruction is not CONFIG_BERT):
             values = instruction.decode(command)
             if configure := _CONFIGURES.get(instruction.name):
                 cause, change = configure
@@ -100,8 +101,12 @@ def _config_ld_cause(values: Values, config: AcceleratorConfig) -> Cause:
 
 def _config_st_cause(values: Values, config: AcceleratorConfig) -> Cause:
     pools = config.convolution and values["pool_size"] != 0
-    known = values["activation"] < _ACTIVATIONS and (pools or not values["pool_stride"])
-    return Cause.NONE if known else Cause.UNSUPPORTED
+    known = config.bert or values["activation"] < _ACTIVATIONS
+    return Cause.NONE if known and (pools or not values["pool_stride"]) else Cause.UNSUPPORTED
+
+
+def _config_bert_cause(values: Values, _config: AcceleratorConfig) -> Cause:
+    return Cause.NONE if values["statistics"] < STATISTICS else Cause.UNSUPPORTED
 
 
 _Check = Callable[[Values, AcceleratorConfig], Cause]
@@ -110,6 +115,7 @@ _CONFIGURES: Final[dict[str, tuple[_Check, _Change]]] = {
     "config_ex": (_config_ex_cause, ArchState.config_ex),
     "config_ld": (_config_ld_cause, ArchState.config_ld),
     "config_st": (_config_st_cause, ArchState.config_st),
+    "config_bert": (_config_bert_cause, ArchState.config_bert),
     "config_drain": (_legal, ArchState.config_drain),
     "config_token": (_legal, ArchState.config_token),
     "preload": (_legal, ArchState.preload),
@@ -169,6 +175,18 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         bias_row=state.bias_row if local.accumulator and state.bias else None,
         signal=state.signal,
         pooling=pooling,
+        passing=_passing(local, state) if config.bert else None,
+    )
+
+
+def _passing(local: LocalAddress, state: ArchState) -> Passing | None:
+    if not local.accumulator or local.full:
+        return None
+    softmax = state.bert.softmax and state.store_activation is Activation.NONE
+    return Passing(
+        command=NormCommand(local.norm),
+        activation=Activation.SOFTMAX if softmax else state.store_activation,
+        state=state.bert,
     )
 
 

@@ -225,7 +225,7 @@ def _observed_values(top: Any) -> dict[str, Any]:
         "begins": top.product_begins,
         "ends": top.product_ends,
         "tag": top.product_tag,
-        "counters": top.counters,
+        "counted": top.counted,
     }
 
 

@@ -35,6 +35,7 @@ from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
@@ -161,7 +162,7 @@ def _run_graph(
     tell("preparing the operands", None)
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
-    compiled = _compile(job.case.graph, config)
+    compiled = _compile(job.case.graph, config, options.timing)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -196,9 +197,9 @@ def _changes(
     return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
 
 
-def _compile(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
     try:
-        return compile_graph(graph, config)
+        return compile_graph(graph, config, choices=choose(graph, config, timing))
     except ValueError as error:
         raise InputError(str(error)) from error
 

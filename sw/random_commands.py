@@ -9,10 +9,12 @@ from random import Random
 from typing import Final
 
 from celosia.isa.address import GARBAGE, NORM_BITS, LocalAddress
+from celosia.isa.bert import STATISTICS
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -95,6 +97,8 @@ class RandomCommands:
             self._flush: 1,
             FENCE.encode: 2,
         }
+        if config.bert:
+            self._makers |= {self._config_bert: 8}
         if config.normalization:
             transforms = RandomTransforms(config, random, self._local, self._parameter_row)
             self._makers |= transforms.makers()
@@ -187,8 +191,23 @@ class RandomCommands:
         return CONFIG_ST.encode(
             stride=self.random.choice((0, row, row, self.random.randrange(2 * row))),
             scale=KEEP_SCALE if self._flag(10) else self._scale(),
-            activation=self.random.randrange(2),
+            activation=self.random.randrange(4 if self.config.bert else 2),
             **(self._pooling() if self.config.convolution and self._flag(40) else {}),
+        )
+
+    def _config_bert(self) -> Command:
+        def constant() -> int:
+            size = self.random.choice((4, 10, 10, 20, 32))
+            return self.random.randint(-(1 << size - 1), (1 << size - 1) - 1) % (1 << 32)
+
+        return CONFIG_BERT.encode(
+            statistics=self.random.choice((0, 0, 1, STATISTICS - 1)),
+            softmax=self._flag(40),
+            statistics_only=self._flag(40),
+            second_constant=self._flag(),
+            constant=constant(),
+            qb=constant(),
+            qc=constant(),
         )
 
     def _pooling(self) -> dict[str, int]:
@@ -254,10 +273,12 @@ class RandomCommands:
     def _mvout(self) -> Command:
         accumulator = self._flag(70)
         local = self._local(accumulator=accumulator)
+        row = LocalAddress.decode(local).row
         if accumulator and self._flag(30):
-            local = LocalAddress(
-                row=LocalAddress.decode(local).row, accumulator=True, full=True
-            ).encode()
+            local = LocalAddress(row=row, accumulator=True, full=True).encode()
+        elif accumulator and self.config.bert and self._flag(60):
+            norm = self.random.randrange(1 << NORM_BITS)
+            local = LocalAddress(row=row, accumulator=True, norm=norm).encode()
         return MVOUT.encode(
             dram=self._address(self.places.targets),
             local=local,

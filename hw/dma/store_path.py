@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -18,6 +18,7 @@ from celosia.hw.dma.writer import Writer
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["StorePath", "StoreState", "max_stores"]
@@ -31,13 +32,13 @@ def max_stores(config: AcceleratorConfig) -> int:
 class StoreState(enum.Enum, shape=3):
     """What the store path does in a cycle: the first that is true."""
 
-    DATA = 0  # A beat leaves.
-    BANDWIDTH = 1  # A beat or an address is on offer.
-    BANK = 2  # A row waits for its bank.
-    REQUESTS = 3  # As many bursts are in flight as there may be.
-    STAGES = 4  # Something is to be sent.
-    LATENCY = 5  # All is sent, and a response is missing.
-    IDLE = 6
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat leaves.
+    BANDWIDTH = 2  # A beat or an address is on offer.
+    BANK = 3  # A row waits for its bank.
+    REQUESTS = 4  # As many bursts are in flight as there may be.
+    STAGES = 5  # Something is to be sent.
+    LATENCY = 6  # All is sent, and a response is missing.
 
 
 class StorePath(wiring.Component):
@@ -95,7 +96,7 @@ class StorePath(wiring.Component):
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
     state : ``Out(StoreState)``
-        What happens in this cycle, `halt` and errors aside.
+        What happened in the cycle before, `halt` and errors aside.
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
@@ -143,10 +144,15 @@ class StorePath(wiring.Component):
         called = self.op.valid | self.port.b.valid | self.halt
         m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, stores)
+        writer, unissued = self._build(unit, stores)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, writer, stores, unissued)
         return m
 
-    def _build(self, m: Module, stores: Signal) -> None:
+    def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
         """What sleeps."""
         walker = PoolingController if self.config.convolution else StoreController
         m.submodules.controller = controller = walker(self.config)
@@ -165,42 +171,65 @@ class StorePath(wiring.Component):
         read = controller.reads.valid & controller.reads.ready
         m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
         m.d.comb += [
-            segments.row_read.eq(read & controller.reads.p.last_in_row),
+            segments.row_read.eq(self._leaves(read, controller.reads.p)),
             drain.halt.eq(writer.stopped),
             writer.halt.eq(self.halt),
             writer.limits.eq(self.limits),
             self.fault.eq(writer.fault),
-            self.done.eq(writer.done),
+            self.done.eq(writer.done | drain.silent_done if self.config.bert else writer.done),
             self.write_bytes.eq(writer.write_bytes),
         ]
-        accepted = self._accept(m, controller, segments, ~writer.stopped)
+        free, writes = ~writer.stopped, Const(1)
+        if self.config.bert:
+            # What writes nothing has no response to wait for: it is alone.
+            silent, alone = self._silent(), Signal()
+            writes, free = ~silent, free & ~alone & (~silent | (stores == 0))
+            with m.If(self.op.valid & self.op.ready & silent):
+                m.d.sync += alone.eq(1)
+            with m.Elif(drain.silent_done):
+                m.d.sync += alone.eq(0)
+        accepted = self._accept(m, controller, segments, free, writes)
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
-        self._name_state(m, writer, stores, accepted)
-
-    def _name_state(self, m: Module, writer: Writer, stores: Signal, accepted: Value) -> None:
+        issues = accepted & writes if self.config.bert else accepted
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
-        with m.If(accepted != writer.issued):
-            m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        with m.If(issues != writer.issued):
+            m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
+        return writer, unissued
+
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
         beat, address = self.port.w, self.port.aw
         blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
         with m.If(beat.valid & beat.ready):
-            m.d.comb += self.state.eq(StoreState.DATA)
+            m.d.sync += self.state.eq(StoreState.DATA)
         with m.Elif(beat.valid | (address.valid & ~address.ready)):
-            m.d.comb += self.state.eq(StoreState.BANDWIDTH)
+            m.d.sync += self.state.eq(StoreState.BANDWIDTH)
         with m.Elif(Cat(blocked).any()):
-            m.d.comb += self.state.eq(StoreState.BANK)
+            m.d.sync += self.state.eq(StoreState.BANK)
         with m.Elif(writer.no_credit):
-            m.d.comb += self.state.eq(StoreState.REQUESTS)
+            m.d.sync += self.state.eq(StoreState.REQUESTS)
         with m.Elif(stores == 0):
-            m.d.comb += self.state.eq(StoreState.IDLE)
+            m.d.sync += self.state.eq(StoreState.IDLE)
         with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
-            m.d.comb += self.state.eq(StoreState.STAGES)
+            m.d.sync += self.state.eq(StoreState.STAGES)
         with m.Else():
-            m.d.comb += self.state.eq(StoreState.LATENCY)
+            m.d.sync += self.state.eq(StoreState.LATENCY)
 
-    def _accept(self, m: Module, controller, segments: StoreSegments, free):
+    def _leaves(self, read: Value, row) -> Value:
+        """Whether a row in memory is complete."""
+        leaves = read & row.last_in_row
+        if self.config.bert:
+            passing = row.passing
+            leaves &= ~(passing.passes & (passing.command != NormCommand.RESET))
+        return leaves
+
+    def _silent(self) -> Value:
+        """Whether the operation on offer writes nothing to memory."""
+        passing = self.op.p.passing
+        return passing.passes & (passing.command != NormCommand.RESET)
+
+    def _accept(self, m: Module, controller, segments: StoreSegments, free: Value, writes: Value):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
@@ -211,7 +240,7 @@ class StorePath(wiring.Component):
             self.op.ready.eq(controller.op.ready & rows.i.ready & free),
             controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
-            rows.i.valid.eq(accepted),
+            rows.i.valid.eq(accepted & writes if self.config.bert else accepted),
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]

@@ -24,6 +24,7 @@ from celosia.isa.encoding.fields import (
 from celosia.isa.encoding.gemmini import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_EX,
     CONFIG_LD,
     CONFIG_ST,
@@ -54,6 +55,7 @@ from celosia.isa.encoding.transform import (
 __all__ = [
     "COMPUTE_ACCUMULATED",
     "COMPUTE_PRELOADED",
+    "CONFIG_BERT",
     "CONFIG_DRAIN",
     "CONFIG_EX",
     "CONFIG_EXPONENT",
@@ -105,6 +107,7 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         CONFIG_EX,
         CONFIG_LD,
         CONFIG_ST,
+        CONFIG_BERT,
         *LOADS,
         MVOUT,
         PRELOAD,

@@ -7,6 +7,7 @@ from celosia.isa.encoding.fields import ONE, Field, Funct, Instruction, Kind, rs
 __all__ = [
     "COMPUTE_ACCUMULATED",
     "COMPUTE_PRELOADED",
+    "CONFIG_BERT",
     "CONFIG_EX",
     "CONFIG_LD",
     "CONFIG_ST",
@@ -109,6 +110,23 @@ CONFIG_ST: Final = Instruction(
 )
 
 
+CONFIG_BERT: Final = Instruction(
+    "config_bert",
+    Funct.CONFIG,
+    "Set what I-GELU, LayerNorm and softmax compute with, from the next MVOUT on.",
+    (
+        _select(3),
+        rs1("statistics", 8, 8, "The record of statistics that rows use."),
+        rs1("softmax", 16, 1, "Without an activation in CONFIG_ST: softmax.", Kind.FLAG),
+        rs1("statistics_only", 17, 1, "Change nothing but `statistics`.", Kind.FLAG),
+        rs1("second_constant", 18, 1, "`constant` is 1/ln 2, not ln 2.", Kind.FLAG),
+        rs1("constant", 32, 32, "A constant of the exponential: qln2 or qln2_inv."),
+        rs2("qb", 0, 32, "Of the polynomials of I-GELU and of the exponential."),
+        rs2("qc", 32, 32, "Of the same."),
+    ),
+)
+
+
 def _mvin(name: str, funct: Funct, number: int) -> Instruction:
     return Instruction(
         name,
@@ -143,8 +161,8 @@ PRELOAD: Final = Instruction(
     "preload",
     Funct.PRELOAD,
     "Name the weights (output-stationary: D) and the destination of the COMPUTEs that follow, "
-    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage destination is "
-    "not written.",
+    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage "
+    "destination is not written.",
     (*tile("rs1", "b", "the weights (or D)"), *tile("rs2", "c", "the result")),
 )
 

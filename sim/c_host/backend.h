@@ -27,6 +27,9 @@ class Backend {
   virtual void command(const Command& command) = 0;
   virtual void fence() = 0;
 
+  // Lets time pass, where there is a clock and something left to do.
+  virtual void pass(uint64_t) {}
+
   virtual uint64_t cycles() const = 0;
 
   // A source of `kEvents`: the value that it has now.

@@ -29,7 +29,7 @@ def c_host_build(
     ],
     presets: Annotated[
         str, typer.Option("--presets", metavar="NAME,NAME", help="The first one is the default.")
-    ] = "base",
+    ] = "gemmini",
     functional_only: Annotated[
         bool, typer.Option("--functional-only", help="Without the RTL: no Verilator is needed.")
     ] = False,

@@ -8,7 +8,7 @@ from celosia.isa import address
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.document_registers import c_header
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.errors import Cause, describe
 from celosia.isa.events import COUNTERS
 from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
@@ -45,7 +45,7 @@ _DERIVED: Final = (
 )
 """Properties of a configuration that the library needs."""
 
-_ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolution": 0}
+_ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolution": 0, "bert": 0}
 """What not every accelerator can do, and what one can do that knows no such choice."""
 
 
@@ -207,7 +207,9 @@ def _counter_tables() -> Iterator[str]:
     yield f"constexpr uint32_t kQueues = {queues.offset};"
     yield "constexpr QueueField kQueueFields[] = {"
     yield "\n".join(f"    {{{lows[name][0]}, {lows[name][1]}u}}," for name in QUEUE_VALUES)
-    yield "};\nstruct Event {\n  uint32_t number, external, count;\n  uint32_t sources[4];\n};"
+    most = max(len(event.sources) for event in EVENTS)
+    yield "};\nstruct Event {\n  uint32_t number, external, count;"
+    yield f"  uint32_t sources[{most}];\n}};"
     yield "constexpr Event kEvents[] = {"
     for event in EVENTS:
         numbers = ", ".join(str(sources.index(name)) for name in event.sources)

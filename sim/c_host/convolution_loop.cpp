@@ -112,7 +112,8 @@ void ConvolutionLoop::load_input(const Emit& emit, const Sizes& s) const {
         bool outside = row < 0 || row >= s.irows_inside || col < 0 || col >= s.icols_inside;
         int64_t end = col < 0 ? 0 : s.icols_inside + (col < s.icols_inside ? 0 : s.rpad);
         cols = std::min(dim << (outside ? 0 : s.down), end - col);
-        int64_t local = ((row + s.upad) >> s.down) * (s.icols >> s.down) + ((col + s.lpad) >> s.down);
+        int64_t local = ((row + s.upad) >> s.down) * (s.icols >> s.down);
+        local += (col + s.lpad) >> s.down;
         for (int64_t first = 0; first < across; first += most) {
           int64_t at = ((image * in_rows + row) * in_cols + col) * pixel + first;
           emit(Mvin()
@@ -140,6 +141,7 @@ void ConvolutionLoop::load_weights(const Emit& emit, const Sizes& s) const {
     for (int64_t krow = 0; krow < s.krows; krow++)
       for (int64_t kcol = 0; kcol < s.kcols; kcol++)
         for (int64_t row = 0; row < along; row += dim) {
+          int64_t block = (a / dim * s.krows + krow) * s.kcols + kcol;
           int64_t place = krow * kernel + kcol, kch = turned ? a : row, och = turned ? row : a;
           int64_t at = (place * in + kch) * pitch + och;
           if (loop_.depthwise()) at = place;
@@ -147,7 +149,7 @@ void ConvolutionLoop::load_weights(const Emit& emit, const Sizes& s) const {
           else if (turned) at = (place * out + och) * in + kch;
           emit(Mvin2()
                    .dram(five_.weights() + uint64_t(at))
-                   .local(s.b + uint64_t(((a / dim * s.krows + krow) * s.kcols + kcol) * along + row))
+                   .local(s.b + uint64_t(block * along + row))
                    .local_cols(uint64_t(std::min(most, across - a)))
                    .local_rows(uint64_t(std::min(dim, along - row)))
                    .command);
@@ -186,7 +188,8 @@ void ConvolutionLoop::compute_rows(const Emit& emit, const Sizes& s, const int64
         step = 1;
         if (dilated && (kcol * s.dilation + ocol - int64_t(three_.lpad())) & 1) continue;
         if (!turned) step = wide;
-        int64_t rows = turned ? std::min(dim, s.batches - b) : halved(std::min(wide, s.ocols - ocol));
+        int64_t rows = halved(std::min(wide, s.ocols - ocol));
+        if (turned) rows = std::min(dim, s.batches - b);
         int64_t irow = halved(orow * s.stride + krow * s.dilation) >> s.down;
         int64_t icol = halved(ocol * s.stride + kcol * s.dilation) >> s.down;
         int64_t image = turned ? b / dim * s.kchs + kch : kch / dim * s.batches + b;

@@ -10,6 +10,7 @@ class Counters {
   explicit Counters(Backend& backend) : backend_(backend) {}
 
   uint64_t access(const Command& command) {
+    backend_.pass(kAnswerCycles);
     Counter given(command);
     One& chosen = ones_[given.counter()];
     if (given.reset()) {
@@ -34,6 +35,9 @@ class Counters {
     uint64_t start = 0;
     uint32_t frozen = 0;
   };
+
+  // Between a processor and its coprocessor, there and back.
+  static constexpr uint64_t kAnswerCycles = 16;
 
   static const Event* find(uint64_t number, uint64_t external) {
     for (const Event& event : kEvents)

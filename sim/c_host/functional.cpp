@@ -9,6 +9,7 @@
 #include "arithmetic.h"
 #include "backend.h"
 #include "operand.h"
+#include "passing.h"
 #include "process.h"
 #include "softmax.h"
 
@@ -117,25 +118,23 @@ class Functional : public Backend {
       case 2: {
         ConfigSt now(command);
         bool pools = c_.convolution && now.pool_size();
-        if (now.activation() > 1 || (now.pool_stride() && !pools)) return kCauseUnsupported;
+        if ((now.activation() > 1 && !c_.bert) || (now.pool_stride() && !pools))
+          return kCauseUnsupported;
+        passing_.end_softmax();
         if (now.scale() == kKeepScale) now.scale(store_.scale());
         store_ = now;
         return kCauseNone;
       }
       default:
-        return kCauseUnsupported;
+        return c_.bert && passing_.configure(ConfigBert(command)) ? kCauseNone : kCauseUnsupported;
     }
-  }
-
-  uint32_t rows_of(bool accumulator) const {
-    return accumulator ? c_.accumulator_rows : c_.scratchpad_rows;
   }
 
   // Of a transfer: more columns than it may have, or rows that do not exist.
   Cause check(const Local& local, uint64_t rows, uint64_t cols, uint64_t pitch, bool wide) const {
     if (cols > dim_ * (wide ? c_.max_accumulator_blocks : c_.max_blocks)) return kCauseShape;
     uint64_t last = local.row + rows - 1 + ((cols + dim_ - 1) / dim_ - 1) * pitch;
-    return last < rows_of(local.accumulator) ? kCauseNone : kCauseLocalRange;
+    return last < rows_of(c_, local.accumulator) ? kCauseNone : kCauseLocalRange;
   }
 
   Cause load(const Command& command, const ConfigLd& how) {
@@ -225,8 +224,10 @@ class Functional : public Backend {
     bool biased = local.accumulator && drain_.bias();
     if (biased && drain_.bias_row() + (cols + dim_ - 1) / dim_ > c_.parameter_rows)
       return kCauseLocalRange;
-    if (local.norm || (pools && wide)) return kCauseUnsupported;
-    collect(local, rows, cols, pitch, biased);
+    bool passes = c_.bert && local.accumulator && !wide;
+    if ((local.norm && (!passes || pools)) || (pools && wide)) return kCauseUnsupported;
+    bool leaves = collect(local, rows, cols, pitch, biased);
+    if (!leaves) return kCauseNone;
     if (pools)
       store_pooled(move.dram(), cols);
     else
@@ -234,27 +235,25 @@ class Functional : public Backend {
     return kCauseNone;
   }
 
-  // Rows as they leave, in the buffer.
-  void collect(const Local& local, uint64_t rows, uint64_t cols, uint64_t pitch, bool biased) {
-    bool wide = local.accumulator && local.full, relu = store_.activation() == 1;
-    float scale = as_float(store_.scale());
+  // Rows as they leave, in the buffer; false if they only count in statistics.
+  bool collect(const Local& local, uint64_t rows, uint64_t cols, uint64_t pitch, bool biased) {
+    std::vector<int32_t> sums(local.accumulator ? rows * cols : 0);
+    bool wide = local.accumulator && local.full;
     buffer_.resize(rows * cols * (wide ? 4 : 1));
-    for (uint64_t r = 0; r < rows; r++)
-      for (uint64_t c = 0; c < cols; c++) {
-        uint64_t place = (local.row + r + c / dim_ * pitch) * dim_ + c % dim_, at = r * cols + c;
-        if (!local.accumulator) {
-          buffer_[at] = uint8_t(scratchpad_[place]);
-          continue;
-        }
-        int32_t x = accumulator_[place];
-        if (biased) x = add(x, parameters_[drain_.bias_row() * dim_ + c]);
-        if (wide) {
-          memcpy(&buffer_[at * 4], &x, 4);
-          continue;
-        }
-        int8_t scaled = requantize(x, scale);
-        buffer_[at] = uint8_t(relu && scaled < 0 ? 0 : scaled);
+    for (uint64_t at = 0; at < rows * cols; at++) {
+      uint64_t c = at % cols, row = local.row + at / cols + c / dim_ * pitch;
+      uint64_t place = row * dim_ + c % dim_;
+      if (!local.accumulator) {
+        buffer_[at] = uint8_t(scratchpad_[place]);
+        continue;
       }
+      int32_t bias = biased ? parameters_[drain_.bias_row() * dim_ + c] : 0;
+      sums[at] = add(accumulator_[place], bias);
+    }
+    if (wide) memcpy(buffer_.data(), sums.data(), buffer_.size());
+    if (!local.accumulator || wide) return true;
+    float scale = as_float(store_.scale());
+    return passing_.pass(sums, cols, local.norm, store_.activation(), scale, buffer_.data());
   }
 
   void store_pooled(uint64_t address, uint64_t cols) {
@@ -296,7 +295,7 @@ class Functional : public Backend {
     if (a) a->stride = execute_.a_stride(), a->transposed = execute_.a_transpose();
     if (w) w->transposed = execute_.b_transpose();
     if (c) c->stride = execute_.c_stride();
-    if (Cause cause = check(a, w, d, c, stays)) return cause;
+    if (Cause cause = check_product(c_, a, w, d, c, stays)) return cause;
     if (preloaded || stays) weights_ = matrix(w, dim_);
     if (stays) {
       accumulate(a, d, preloaded);
@@ -335,22 +334,6 @@ class Functional : public Backend {
               add(sums_[r * dim_ + j], element(rows[r * dim_ + k]) * weights_[k * dim_ + j]);
   }
 
-  Cause check(const Maybe& a, const Maybe& w, const Maybe& d, const Maybe& c, bool stays) const {
-    for (const Maybe* x : {&a, &w, &d})
-      if (*x && (*x)->local.accumulator) return kCauseUnsupported;
-    if (stays)
-      for (const Maybe* x : {&a, &c, &d})
-        if (*x && (*x)->rows > dim_) return kCauseShape;
-    if ((w && w->rows > dim_) || (a && a->transposed && a->rows > dim_)) return kCauseShape;
-    for (const Maybe* x : {&a, &w, &c, &d})
-      if (*x && (*x)->cols > dim_) return kCauseShape;
-    for (const Maybe* x : {&a, &w, &d, &c})
-      if (*x && (*x)->end() > rows_of((*x)->local.accumulator)) return kCauseLocalRange;
-    for (const Maybe* x : {&a, &w, &d})
-      if (c && *x && c->overlaps(**x)) return kCauseOverlap;
-    return kCauseNone;
-  }
-
   // The operand's elements, `rows` x dim: cut, or filled up with zeros.
   std::vector<int8_t> matrix(const Maybe& from, uint64_t rows) const {
     std::vector<int8_t> result(rows * dim_);
@@ -387,6 +370,7 @@ class Functional : public Backend {
   ConfigEx execute_;
   ConfigLd loads_[3];
   ConfigSt store_;
+  PassingRows passing_;
   ConfigDrain drain_;
   Preload preload_ = Preload().b(kGarbage).c(kGarbage);
   SoftmaxUnit softmax_{c_, {scratchpad_.data(), accumulator_.data(), parameters_.data()}};

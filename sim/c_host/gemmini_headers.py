@@ -31,7 +31,7 @@ def _parameters(config: AcceleratorConfig) -> str:
         f"#define {name}\n"
         for name, built in (
             ("HAS_FIRST_LAYER_OPTIMIZATIONS", getattr(config, "convolution", False)),
-            ("HAS_NORMALIZATIONS", getattr(config, "gemmini_norm", False)),
+            ("HAS_NORMALIZATIONS", getattr(config, "bert", False)),
         )
         if built
     )
@@ -111,10 +111,19 @@ static inline int64_t celosia_scale(float x, float scale) {
   return celosia_saturate((int64_t)celosia_round(scaled));
 }
 
+#ifdef __cplusplus
+#define SAME_TYPE(x) decltype(x)
+#else
+#define SAME_TYPE(x) __typeof__(x)
+#endif
+
+/* The second name is that of later versions. */
 #define ROUNDING_RIGHT_SHIFT(x, shift) celosia_round_shift((x), (shift))
+#define ROUNDING_RIGHT_SHIFT_BITS(x, shift) celosia_round_shift((x), (shift))
 #define ROUND_NEAR_EVEN(x) celosia_round(x)
 #define ACC_SCALE(x, scale) ((acc_t)celosia_scale((float)(x), (scale)))
 #define MVIN_SCALE(x, scale) ((elem_t)celosia_scale((float)(x), (scale)))
+#define MVIN_SCALE_ACC(x, scale) (x) /* Sums are loaded as they are. */
 
 #endif
 """

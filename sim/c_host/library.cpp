@@ -57,7 +57,8 @@ class Session {
   }
 
   void write_statistics(FILE* file) {
-    fprintf(file, "{\n  \"schema\": \"celosia.c-host/1\",\n  \"simulator\": \"%s\",\n", sim_.c_str());
+    fprintf(file, "{\n  \"schema\": \"celosia.c-host/1\",\n");
+    fprintf(file, "  \"simulator\": \"%s\",\n", sim_.c_str());
     fprintf(file, "  \"preset\": \"%s\",\n  \"cycles\": %" PRIu64 ",\n", configuration_.name,
             backend_->cycles());
     fprintf(file, "  \"commands_given\": %" PRIu64 ",\n  \"commands\": %" PRIu64, given_, sent_);
@@ -160,7 +161,8 @@ int open_session(const char* sim, const char* preset) {
   const Configuration* configuration = find_preset(preset);
   if (!configuration) return 1;
   // Without a choice, the RTL where it was built.
-  if (!sim) sim = access(model_path(*configuration, false).c_str(), R_OK) ? "functional" : "verilator";
+  bool built = !access(model_path(*configuration, false).c_str(), R_OK);
+  if (!sim) sim = built ? "verilator" : "functional";
   if (strcmp(sim, "functional") && strcmp(sim, "verilator")) {
     fprintf(stderr, "celosia: simulator %s: there are functional and verilator\n", sim);
     return 1;

@@ -70,7 +70,8 @@ MatmulLoop::Places MatmulLoop::places() {
   // The half of the accumulator changes with each loop that stores, if halves are large enough.
   uint64_t rows = bounds_.i() * bounds_.j() * c_.dim;
   bool fits = rows <= c_.accumulator_rows / 2;
-  at.accumulator = kAccumulatorBit | (fits ? accumulator_half_.now() * (c_.accumulator_rows / 2) : 0);
+  uint32_t first = fits ? accumulator_half_.now() * (c_.accumulator_rows / 2) : 0;
+  at.accumulator = kAccumulatorBit | first;
   if (dc_.c()) accumulator_half_.turn();
   return at;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "isa.h"
+#include "presets.h"
 
 namespace celosia {
 
@@ -37,5 +38,28 @@ struct Operand {
   }
 };
 using Maybe = std::optional<Operand>;
+
+inline uint32_t rows_of(const Configuration& known, bool accumulator) {
+  return accumulator ? known.accumulator_rows : known.scratchpad_rows;
+}
+
+// The first rule that C = A*W + D breaks; with `stays`, the result is what stays in the array.
+inline Cause check_product(const Configuration& known, const Maybe& a, const Maybe& w,
+                           const Maybe& d, const Maybe& c, bool stays) {
+  uint64_t dim = known.dim;
+  for (const Maybe* x : {&a, &w, &d})
+    if (*x && (*x)->local.accumulator) return kCauseUnsupported;
+  if (stays)
+    for (const Maybe* x : {&a, &c, &d})
+      if (*x && (*x)->rows > dim) return kCauseShape;
+  if ((w && w->rows > dim) || (a && a->transposed && a->rows > dim)) return kCauseShape;
+  for (const Maybe* x : {&a, &w, &c, &d})
+    if (*x && (*x)->cols > dim) return kCauseShape;
+  for (const Maybe* x : {&a, &w, &d, &c})
+    if (*x && (*x)->end() > rows_of(known, (*x)->local.accumulator)) return kCauseLocalRange;
+  for (const Maybe* x : {&a, &w, &d})
+    if (c && *x && c->overlaps(**x)) return kCauseOverlap;
+  return kCauseNone;
+}
 
 }  // namespace celosia

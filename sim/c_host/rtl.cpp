@@ -76,6 +76,8 @@ class Rtl : public Backend {
     if (status().state != kDone) fail();
   }
 
+  void pass(uint64_t cycles) override { model_.run(handle_, cycles, kRunOver); }
+
   uint64_t cycles() const override { return status().now - start_; }
 
   uint64_t source(uint32_t number) override {
@@ -95,7 +97,7 @@ class Rtl : public Backend {
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
     std::vector<std::pair<std::string, uint64_t>> values;
     for (uint32_t i = 0; i < kCounters; i++)
-      values.push_back({kCounterNames[i], read_pair(kCounterOffsets[i])});
+      values.push_back({kCounterNames[i], counter(i)});
     MemoryCounts counts = status().counts;
     values.push_back({"bursts_read", counts.bursts_read});
     values.push_back({"bursts_written", counts.bursts_written});
@@ -202,10 +204,10 @@ class Rtl : public Backend {
     for (unsigned unit = 0; unit < 4; unit++) {
       uint32_t queued = field(queues, kQueued[unit]), others = field(waits, kWaits[unit]);
       if (!queued) continue;
-      text += print("\n  waiting: %" PRIu64 " operations of ", queued) + kUnits[unit] + ", for";
+      text += std::string("\n  ") + kUnits[unit] + print(": %" PRIu64 " queued", queued);
+      text += others ? ", the first one waits for" : ", the first one runs";
       for (unsigned other = 0; other < 5; other++)
         if (others >> other & 1) text += std::string(" ") + kUnits[other];
-      if (!others) text += " memory, or nothing";
     }
     if (now.reads_in_flight) text += print("\n  in flight: %" PRIu64 " reads", now.reads_in_flight);
     if (now.writes_in_flight)

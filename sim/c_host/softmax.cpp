@@ -8,7 +8,9 @@ constexpr uint64_t kInfinity = 0x7F800000;  // Bits of larger numbers, or of no 
 constexpr uint64_t kMaxColumns = 4096;
 
 // `x` / 2^shift, to nearest, halves up.
-int64_t round_half_up(int64_t x, unsigned shift) { return (x + (int64_t(1) << shift >> 1)) >> shift; }
+int64_t round_half_up(int64_t x, unsigned shift) {
+  return (x + (int64_t(1) << shift >> 1)) >> shift;
+}
 
 // float32(x) times a scale, rounded, in low to high.
 int64_t scaled(int32_t x, float scale, int64_t low, int64_t high) {

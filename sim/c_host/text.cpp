@@ -70,7 +70,8 @@ std::string format_command(const Command& command) {
       const Field& field = instruction.fields[i];
       uint64_t value = value_of(field, command);
       bool shown = value != field.value || field.kind == kDram || field.kind == kLocal;
-      if (!field.fixed && shown) text += std::string(" ") + field.name + "=" + format_value(field, value);
+      if (field.fixed || !shown) continue;
+      text += std::string(" ") + field.name + "=" + format_value(field, value);
     }
     return text;
   }

@@ -8,7 +8,6 @@ from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint32, c_ui
 from enum import IntEnum
 from pathlib import Path
 
-from celosia.isa.events import COUNTERS
 from celosia.sw.driver.device import CHANNELS
 
 __all__ = [
@@ -263,14 +262,14 @@ class BenchPins(Structure):
 
 
 class Observed(Structure):
-    """The products that begin and end, and the counters."""
+    """The products that begin and end, and what is to be counted."""
 
     _fields_ = [
         ("begins", c_uint8),
         ("ends", c_uint8),
         ("zero", c_uint8 * 2),
         ("tag", c_uint32),
-        ("counters", c_uint64 * len(COUNTERS)),
+        ("counted", c_uint8 * 8),
     ]
 
 
@@ -345,7 +344,10 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_load": (None, [c_void_p, c_void_p, c_uint64]),
     "celosia_load_ring": (None, [c_void_p]),
     "celosia_end_ring": (None, [c_void_p]),
-    "celosia_mark": (None, [c_void_p, POINTER(c_uint64), c_uint64, c_uint32, c_uint32]),
+    "celosia_mark": (
+        None,
+        [c_void_p, POINTER(c_uint64), c_uint64, c_uint32, POINTER(c_uint8), c_uint32],
+    ),
     "celosia_marked": (c_uint64, [c_void_p, POINTER(c_uint64)]),
     "celosia_access": (None, [c_void_p, POINTER(Access)]),
     "celosia_towards": (c_uint32, [c_void_p, c_uint32]),

@@ -30,8 +30,8 @@ CELOSIA_API void celosia_end_ring(celosia::Bench* bench) { bench->end_ring(); }
 
 // Marks the next run before its first command is loaded; see `Marks::set`.
 CELOSIA_API void celosia_mark(celosia::Bench* bench, const uint64_t* commands, uint64_t count,
-                              uint32_t first, uint32_t counters) {
-  bench->marks().set(commands, count, first, counters);
+                              uint32_t first, const uint8_t* owners, uint32_t tables) {
+  bench->marks().set(commands, count, first, {owners, owners + tables});
 }
 
 // Copies the counters at each mark that was reached; returns how many marks that are.

@@ -96,7 +96,12 @@ def test_random_transforms_on_verilator_tiny(first):
         compare(program, "verilator", seed, "stream")
 
 
-@pytest.mark.parametrize("preset", ["gemmini4", pytest.param("gemmini", marks=pytest.mark.slow)])
+def test_a_random_program_of_gemmini_on_amaranth():
+    compare(random_program(1, preset="gemmini4", length=50), "amaranth", 1, "stream")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["gemmini4", "gemmini"])
 @pytest.mark.parametrize("issue", ISSUES)
 def test_random_programs_of_gemmini_on_verilator(preset, issue):
     for seed in range(25):

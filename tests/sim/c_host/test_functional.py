@@ -39,8 +39,8 @@ WALKS = (
 )
 
 
-def expected(commands: list[Command], memory: bytes) -> bytes:
-    device = FunctionalDevice(resolve_config("tiny"), memory_bytes=len(memory))
+def expected(commands: list[Command], memory: bytes, preset: str = "tiny") -> bytes:
+    device = FunctionalDevice(resolve_config(preset), memory_bytes=len(memory))
     device.write(MEMORY_BASE, memory)
     device.run(commands)
     return device.read(MEMORY_BASE, len(memory))
@@ -53,6 +53,32 @@ def test_random_programs(sim):
         program = random_program(seed, preset="tiny", overrides=("normalization=false",), length=80)
         commands, memory = list(program.commands), program.memory_image()
         assert c_host().play(sim, commands, memory) == expected(commands, memory)
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_random_programs_of_all_that_gemmini_does(sim):
+    for seed in range(40):
+        program = random_program(seed, preset="gemmini4", length=80)
+        commands, memory = list(program.commands), program.memory_image()
+        wanted = expected(commands, memory, "gemmini4")
+        assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_repeated_pixels_stay_in_their_half(sim):
+    half = resolve_config("gemmini4").scratchpad_rows // 2
+    commands = [
+        CONFIG_LD.encode(set=0, stride=4, block_stride=4),
+        MVIN.encode(dram=MEMORY_BASE, local=half - 4, local_cols=4, local_rows=8),
+        CONFIG_LD.encode(set=0, stride=1, block_stride=4, pixel_repeats=4),
+        MVIN.encode(dram=MEMORY_BASE + 64, local=half, local_cols=1, local_rows=4),
+        CONFIG_ST.encode(stride=4),
+        MVOUT.encode(dram=MEMORY_BASE + 128, local=half - 4, local_cols=4, local_rows=8),
+    ]
+    memory = random_bytes(192, 1)
+    wanted = expected(commands, memory, "gemmini4")
+    assert wanted[128:144] == memory[:16]
+    assert c_host("gemmini4").play(sim, commands, memory) == wanted
 
 
 @pytest.mark.parametrize("sim", SIMS)

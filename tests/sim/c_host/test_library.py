@@ -2,13 +2,16 @@
 
 import ctypes
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.c_host import SIMS, c_host
+from celosia.isa.presets import resolve_config
+from celosia.sim.c_host.build import build_c_host
+from tests.support.c_host import SIMS, CHost, c_host
 
 HEADER = Path(__file__).parents[3] / "sim" / "c_host" / "celosia.h"
 
@@ -104,9 +107,10 @@ def test_a_broken_rule_names_its_command(sim, body, what, tmp_path):
 
 
 def test_a_failure_at_the_end_of_the_process_is_one(tmp_path):
-    done = run(tmp_path, "in = 64;" + LOAD + "return 0;", "verilator")
+    done = run(tmp_path, "in = 64;" + LOAD + STORE + "return 0;", "verilator")
     assert done.returncode == 1
     assert "command 2: mvin dram=0x40" in done.stderr
+    assert "\n  store: 1 queued, the first one waits for load\n" in done.stderr
 
 
 @pytest.mark.parametrize("sim", SIMS)
@@ -215,3 +219,35 @@ def test_the_library_exports_what_the_header_declares():
     for name in ("cmd", "fence", "cycles", "open", "close"):
         assert hasattr(library, f"celosia_{name}")
     assert not hasattr(library, "_ZN7celosia14format_commandB5cxx11ERKNS_7CommandE")
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_a_program_of_gemmini_runs_with_its_headers(sim, tmp_path):
+    host = c_host("gemmini4")
+    source = Path(__file__).parent / "os_product.c"
+    options = ("-ffast-math", "-Wno-pedantic", "-Wno-unused-value")
+    program = host.compile(source, tmp_path / "program", *options, language="gnu99")
+    done = host.run(program, sim)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("0 wrong, counter 0")
+
+
+@pytest.mark.nightly
+def test_a_waveform_shows_signals_and_commands(tmp_path):
+    """The model is built anew, which takes a minute."""
+    host = CHost(tmp_path / "host", "tiny")
+    build_c_host(host.root, {"tiny": resolve_config("tiny")}, wave=True)
+    source = tmp_path / "program.c"
+    source.write_text(MOVE % (LOAD + STORE))
+    program = host.compile(source, tmp_path / "program", "-D_GNU_SOURCE")
+    path = tmp_path / "wave.vcd"
+    done = host.run(program, "verilator", CELOSIA_WAVE=str(path))
+    assert (done.returncode, done.stderr) == (0, "")
+    text = path.read_text()
+    (bits, code), *_ = re.findall(r"\$var wire +(\d+) (\S+) command \[959:0\]", text)
+    values = re.findall(rf"^b([01]+) {re.escape(code)}$", text, re.MULTILINE)
+    lines = [int(v, 2).to_bytes(int(bits) // 8, "big").strip(b"\0").decode() for v in values]
+    assert [line.split()[0] for line in lines[-4:]] == ["config_ld", "config_st", "mvin", "mvout"]
+    done = host.run(program, "verilator", CELOSIA_WAVE="/nowhere/wave.vcd")
+    assert done.returncode == 1
+    assert "/nowhere/wave.vcd: cannot be written" in done.stderr

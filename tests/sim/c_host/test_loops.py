@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, float_bits
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.numerics import requantize
 from celosia.isa.presets import resolve_config
 from celosia.sw.driver.device import MEMORY_BASE
@@ -34,10 +34,10 @@ class Memory:
         return np.frombuffer(image[start : start + like.nbytes], like.dtype).reshape(like.shape)
 
 
-def check(sim, memory, commands, address, wanted):
+def check(sim, memory, commands, address, wanted, host=None):
     """The result is there, and nothing else has changed."""
     before = bytes(memory.bytes)
-    after = c_host().play(sim, commands, before)
+    after = (host or c_host()).play(sim, commands, before)
     assert np.array_equal(memory.pick(after, address, wanted), wanted)
     start, end = address - MEMORY_BASE, address - MEMORY_BASE + wanted.nbytes
     assert after[:start] + after[end:] == before[:start] + before[end:]
@@ -152,16 +152,13 @@ def test_residuals(sim):
 
 
 @pytest.mark.parametrize("sim", SIMS)
-def test_convolutions(sim):
+@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+def test_convolutions(sim, preset):
+    """The second one packs pixels, and pools."""
+    config, host = resolve_config(preset), c_host(preset)
     for seed in range(27):
-        convolution = random_convolution(seed, CONFIG, pools=False)
-        rng = np.random.default_rng(seed)
-        images, size = convolution.images, convolution.size
-        channels, outputs = convolution.channels, convolution.outputs
-        image = rng.integers(-128, 128, (images, size, size, channels), np.int8)
-        shape = (convolution.kernel, convolution.kernel, channels, outputs)
-        weights = rng.integers(-128, 128, shape, np.int8)
-        bias = rng.integers(-2000, 2000, outputs).astype(np.int32)
+        convolution = random_convolution(seed, config, pools=config.convolution)
+        image, weights, bias = operands(convolution, seed)
         wanted = np.ascontiguousarray(convolution.expected(image, weights, bias))
         memory = Memory()
         stored = convolution.arrange(image, weights)
@@ -171,4 +168,15 @@ def test_convolutions(sim):
             "bias": memory.place(bias),
             "output": memory.place(wanted * 0),
         }
-        check(sim, memory, convolution.commands(at), at["output"], wanted)
+        check(sim, memory, convolution.commands(at), at["output"], wanted, host)
+
+
+def operands(convolution, seed):
+    rng = np.random.default_rng(seed)
+    images, size, kernel = convolution.images, convolution.size, convolution.kernel
+    channels, outputs = convolution.channels, convolution.outputs
+    return (
+        rng.integers(-128, 128, (images, size, size, channels), np.int8),
+        rng.integers(-128, 128, (kernel, kernel, channels, outputs), np.int8),
+        rng.integers(-2000, 2000, outputs).astype(np.int32),
+    )
