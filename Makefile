@@ -22,7 +22,7 @@ PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
 	|| echo $(PYTHON) -m pip --python $(BIN)/python) --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave picture cocotb bench nightly docs clean venv lock
+.PHONY: help run test lint verilog wave picture cocotb formal bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -60,6 +60,9 @@ picture: wave ## what GTKWave shows of it, in docs/images/wave.png (Debian packa
 
 cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they are found
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)
+
+formal: $(READY) ## the proofs: queues, gears, hazards, decoder, both bus ports
+	$(BIN)/python -m pytest -m formal -v --durations=0 tests/formal $(ARGS)
 
 bench: $(READY) ## the performance tables, with their bounds
 	$(BIN)/celosia bench $(ARGS)

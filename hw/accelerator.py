@@ -262,11 +262,7 @@ class Accelerator(wiring.Component):
             owners.array.eq(execute.state),
             owners.array_bank.eq(blockers.operands),
             owners.load.eq(load.state),
-            owners.load_bank.eq(blockers.load),  # In the accumulator it is results.
             owners.store.eq(store.state),
-            owners.store_bank.eq(
-                Mux(store.scratchpad.valid, blockers.store, accumulator.store_blocker)
-            ),
             owners.awaited.eq(issue.awaited),
             owners.accumulator.eq(issue.execute.p.c_accumulator),
             owners.token.eq(issue.load.valid & ~load.op.valid),
@@ -274,13 +270,23 @@ class Accelerator(wiring.Component):
             owners.held.eq(issue.held),
             owners.kind.eq(next_one.p.kind),
         ]
+        # As late as the states of these paths.
+        with m.If(load.scratchpad.valid | load.accumulator.valid):
+            # In the accumulator it is results.
+            m.d.sync += owners.load_bank.eq(blockers.load)
+        with m.If(store.scratchpad.valid):
+            m.d.sync += owners.store_bank.eq(blockers.store)
+        with m.Elif(store.accumulator.valid):
+            m.d.sync += owners.store_bank.eq(accumulator.store_blocker)
+        coming = Signal()
+        m.d.sync += coming.eq(self.commands.valid | self.pending)
         with m.If(issue.full):
             m.d.comb += owners.commands.eq(Commands.FULL)
         with m.Elif(
             next_one.valid & ((next_one.p.kind == Kind.FENCE) | (next_one.p.kind == Kind.ERROR))
         ):
             m.d.comb += owners.commands.eq(Commands.FENCE)
-        with m.Elif(~decoder.empty | self.commands.valid | self.pending):
+        with m.Elif(~decoder.empty | coming):
             m.d.comb += owners.commands.eq(Commands.COMING)
         if self.config.normalization:
             path = self._path

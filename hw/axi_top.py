@@ -23,7 +23,6 @@ from celosia.hw.frontend.ring_pointers import RingPointers
 from celosia.hw.frontend.supervisor import Supervisor
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTERS
 from celosia.isa.registers import REGISTER_BITS, WINDOW_BYTES, BusId
 
 __all__ = ["AxiTop"]
@@ -237,9 +236,11 @@ class AxiTop(wiring.Component):
                 shown.debug_queues[queue].eq(core.queued[index]),
                 shown.debug_waits[queue].eq(Cat(*(waits[of] for of in QUEUES), waits.controller)),
             ]
-        for counter in COUNTERS:
-            target = getattr(shown, f"counter_{counter.name}")
-            m.d.comb += target.eq(getattr(self._counters.values, counter.name))
+        m.d.comb += [
+            self._counters.read.eq(self._registers.counter_read),
+            self._counters.number.eq(self._registers.counter_number),
+            self._registers.counter.eq(self._counters.value),
+        ]
 
     def _host(self, m: Module) -> None:
         """The AXI4-Lite port."""

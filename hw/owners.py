@@ -30,9 +30,10 @@ class Commands(enum.Enum, shape=2):
 
 
 class Owners(wiring.Component):
-    """Names the owner of each unit, in the same cycle, by the rules of docs/counters.md.
+    """Names the owner of each unit by the rules of docs/counters.md.
 
-    Queues are in the order load, execute, store, transform.
+    Queues are in the order load, execute, store, transform.  What is told of the load and the store
+    path is of the cycle before.
 
     Members
     -------
@@ -99,7 +100,7 @@ class Owners(wiring.Component):
             "load_bank": In(BankUser),
             "store": In(StoreState),
             "store_bank": In(BankUser),
-            "vector": In(VectorState, init=VectorState.IDLE),
+            "vector": In(VectorState),
             "vector_bank": In(BankUser),
             "function": In(4),
             "awaited": In(4),

@@ -12,7 +12,8 @@ _HEAD: Final = f"""\
 
 Printed from `isa/events.py` by `celosia docs`; edit that, not this page. Each counter has
 {COUNTER_BITS} bits, is zeroed by `clear_counters`, and is read as a register `COUNTER_NAME`
-([registers.md](registers.md)).
+([registers.md](registers.md)). Cycles with the same owner are added to its counter when they end:
+read counters while the accelerator is idle.
 """
 
 _OWNERS: Final = """\
@@ -49,6 +50,9 @@ Memory is *slow to begin* (`read_latency`) or *slow to go on* (`read_bandwidth`)
 as a burst has its first beat, and between bursts for as many cycles as it paused last inside of
 one. What it is slow to begin is due to `read_requests` instead if the burst's address was held
 back, because as many bursts were in flight as there may be.
+
+What the load and the store path do is known a cycle late, so that causes may begin and end a cycle
+later than what they are about.
 
 Of several users of a bank, the one of highest priority is named. Products come first in each bank,
 so that rows of A never wait for transforms, stores or loads; what waits for a product does.

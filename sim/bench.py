@@ -8,8 +8,10 @@ from typing import Any, Final
 from celosia.isa.encoding import RING_ENTRY
 from celosia.sim.baseline import Key, load_baseline, regressed
 from celosia.sim.checkout import checkout_root
+from celosia.sim.cost_bench import TABLE, CostSet, cost_line, run_random
 from celosia.sim.display import Steps
 from celosia.sim.encoder_bench import EncoderLine, run_encoders
+from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
@@ -32,7 +34,7 @@ __all__ = [
 
 BENCH_SCHEMA: Final = "celosia.bench/1"
 
-BENCHMARKS: Final = ("products", "encoders", "speed")
+BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""
@@ -162,6 +164,7 @@ class Bench:
 
     products: tuple[ProductLine, ...] | None = None
     encoders: tuple[EncoderLine, ...] | None = None
+    cost: tuple[CostSet, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles that were committed."""
     speed: Speed | None = None
@@ -172,6 +175,7 @@ class Bench:
         """No result is wrong, no number below its bound, and none worse than the baseline."""
         lines = (*(self.products or ()), *(self.encoders or ()))
         right = all(line.right for line in lines) and not any(self.regressions)
+        right = right and all(each.right for each in self.cost or ())
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -201,6 +205,7 @@ class Bench:
             "encoders": None
             if self.encoders is None
             else [line.document() for line in self.encoders],
+            "cost": None if self.cost is None else [each.document() for each in self.cost],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -225,13 +230,39 @@ def run_bench(
     command_line: Sequence[str] = (),
     issue: Issue = "stream",
 ) -> Bench:
-    """Measure the benchmarks called `names`; `issue` is for all but the speed."""
+    """Measure the benchmarks called `names`; `issue` is for products and encoders."""
+    if issue == "ring":
+        if list(names) == ["cost"]:
+            raise InputError("bench cost: predictions are for commands that stream")
+        names = [name for name in names if name != "cost"]
     if "speed" in names:
         array_loop(find_compiler())  # What is missing is said at once, not after minutes.
+    products = run_products(tell, issue=issue) if "products" in names else None
+    encoders = run_encoders(tell, issue=issue) if "encoders" in names else None
     return Bench(
-        products=run_products(tell, issue=issue) if "products" in names else None,
-        encoders=run_encoders(tell, issue=issue) if "encoders" in names else None,
+        products=products,
+        encoders=encoders,
+        cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,
         command_line=tuple(command_line),
     )
+
+
+def _run_cost(
+    tell: Progress,
+    products: Sequence[ProductLine] | None,
+    encoders: Sequence[EncoderLine] | None,
+) -> tuple[CostSet, ...]:
+    """The errors over the tables, measured if they were not, and over random work."""
+    lines = [
+        *(
+            cost_line(line.product.name, line.report.total)
+            for line in products or run_products(tell)
+        ),
+        *(
+            cost_line(line.encoder.name, line.report.total)
+            for line in encoders or run_encoders(tell)
+        ),
+    ]
+    return CostSet("the tables of products and encoders", TABLE, tuple(lines)), run_random(tell)

@@ -29,12 +29,12 @@ def groups_table(report: Report) -> Table:
     setting, total = report.setting, report.total
     table = Table(
         title=run_title(setting),
-        caption=run_caption(setting),
+        caption="\n".join([run_caption(setting), *_limit_line(total, setting.config)]),
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("operator", no_wrap=True)
-    for head in ("cycles", "share", "MAC util."):
+    for head in ("cycles", "predicted", "share", "MAC util."):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("the array's cycles", overflow="fold")
     table.add_column("bytes", justify="right", no_wrap=True)
@@ -107,12 +107,22 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
     return (
         escape(part.name),
         whole(part.cycles),
+        whole(part.predicted_cycles),
         percent(share),
         percent(part.utilization(config)),
         owners(dict(part.counters)),
         whole(moved if part.counters or part is total else None),
         mismatches(part) if part.elements_checked else NOTHING,
     )
+
+
+def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:
+    """What no program could be faster than."""
+    if total.limit is None:
+        return []
+    share = total.limit_utilization(config)
+    reached = "" if share is None else f", {percent(share)} of MAC utilization"
+    return [f"limit: {total.limit.cycles:,} cycles{reached} (bound by {total.limit.bound})"]
 
 
 def _layer(part: Measurement) -> str:

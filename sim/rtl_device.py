@@ -141,7 +141,8 @@ class RtlDevice(Simulation):
             raise ValueError("marks: this accelerator does not show when products begin")
         commands = (ctypes.c_uint64 * len(marks))(*marks)
         first = self._commands & _TAG_MASK
-        self._library.celosia_mark(self._open(), commands, len(marks), first, len(COUNTERS))
+        sizes = (ctypes.c_uint8 * len(TABLES))(*(len(table.owners) for table in TABLES))
+        self._library.celosia_mark(self._open(), commands, len(marks), first, sizes, len(sizes))
 
     def _marked(self, count: int, final: dict[str, int]) -> tuple[dict[str, int], ...]:
         """The counters at each of so many marks: the final ones where no product followed."""

@@ -71,6 +71,8 @@ class RunOptions:
     """Busy cycles after which a program is stopped; 0: never."""
     wave: WaveRequest | None = None
     """The waveform to write."""
+    log: bool = False
+    """Keep a log of what operations do when."""
     command_line: tuple[str, ...] = ()
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
@@ -107,6 +109,8 @@ def run_workload(
     check_options(options.workload, options.details)
     if options.cycle_budget and options.simulator == "functional":
         raise InputError(f"--cycle-budget {options.cycle_budget}: functional has no clock")
+    if options.log:
+        opener = _logging(options)
     if options.wave is not None:
         opener = _waving(options.wave)
     if options.workload.endswith(PROGRAM_SUFFIX):
@@ -160,7 +164,9 @@ def _run_graph(
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
         steps.begin(options.workload)
-        measured = measure_graph(options.workload, device, compiled, job.case, options.issue)
+        measured = measure_graph(
+            options.workload, device, compiled, job.case, options.issue, options.timing
+        )
     similarity = None
     if job.texts is not None:
         tell("comparing with float32", None)
@@ -253,6 +259,30 @@ def _waving(request: WaveRequest) -> Opener:
         return import_module("celosia.sim.wave.verilated").VerilatorWaveDevice(request, setup)
 
     return wave_device
+
+
+def _logging(options: RunOptions) -> Opener:
+    """An opener whose devices keep a log."""
+    if options.simulator == "functional":
+        raise InputError("--report, --trace, --profile: functional has no clock")
+    if options.wave is not None:
+        raise InputError("--wave: not together with --report, --trace or --profile")
+
+    def log_device(
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        setup = Setup(config, timing, memory_bytes, progress)
+        # Loaded when it is asked for: Amaranth takes a good part of a second.
+        if name == "amaranth":
+            return import_module("celosia.sim.reporting.amaranth_logger").AmaranthLogDevice(setup)
+        return import_module("celosia.sim.reporting.logger").VerilatorLogDevice(setup)
+
+    return log_device
 
 
 def _open(

@@ -10,6 +10,7 @@ from rich.table import Table
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import TABLES
 from celosia.sim.bench import Bench, ProductLine
+from celosia.sim.cost_bench import CostSet
 from celosia.sim.doctor import Finding
 from celosia.sim.encoder_bench import EncoderLine
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
@@ -19,6 +20,7 @@ from celosia.sim.speed import Speed
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
 
 __all__ = [
+    "cost_table",
     "doctor_table",
     "encoders_table",
     "owner_table",
@@ -61,6 +63,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(products_table(bench.products))
     if bench.encoders is not None:
         console.print(encoders_table(bench.encoders))
+    for each in bench.cost or ():
+        console.print(cost_table(each))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -195,6 +199,25 @@ def speed_table(speed: Speed) -> Table:
     table.caption_justify = "left"
     if not speed.results_right:
         table.caption = "[red]a result was wrong[/]"
+    return table
+
+
+def cost_table(found: CostSet) -> Table:
+    """What was predicted beside what was measured, and how far they are apart."""
+    table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
+    table.add_column("work", overflow="fold")
+    for head in ("predicted", "measured", "error"):
+        table.add_column(head, justify="right")
+    for line in found.lines:
+        error = NOTHING if line.error is None else f"{line.error:+.2%}"
+        table.add_row(escape(line.name), whole(line.predicted), whole(line.measured), error)
+    table.add_section()
+    color = "green" if found.right else "red"
+    for name, error, bound in (
+        ("mean", found.mean, found.bounds.mean),
+        ("worst", found.worst, found.bounds.worst),
+    ):
+        table.add_row(f"{name}, at most {bound:.0%}", "", "", f"[{color}]{percent(error)}[/]")
     return table
 
 

@@ -1,6 +1,6 @@
 """The compiler's table of contents: from a problem to commands, pass by pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
@@ -18,8 +18,17 @@ from celosia.sw.passes.order_matmul import order_matmul
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.place_tiles import place_tiles
 from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
+from celosia.sw.timeline.products import follow_tiles
 
-__all__ = ["CompiledGraph", "CompiledMatMul", "compile_graph", "compile_matmul", "tile_matmul"]
+__all__ = [
+    "CompiledGraph",
+    "CompiledMatMul",
+    "compile_graph",
+    "compile_matmul",
+    "predict_graph",
+    "tile_matmul",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +59,15 @@ def compile_matmul(
     if problem.bias != (addresses.bias is not None):
         raise ValueError(f"bias: the problem says {problem.bias}, its address is {addresses.bias}")
     schedule = schedule or schedule_matmul(problem, config, timing)
+    prediction = predict_matmul(problem, config, schedule, timing)
+    program = tile_matmul(problem, config, schedule)
+    cycles = follow_tiles(program, addresses, timing).cycles
     return CompiledMatMul(
         problem=problem,
         addresses=addresses,
         schedule=schedule,
-        prediction=predict_matmul(problem, config, schedule, timing),
-        commands=lower_tiles(tile_matmul(problem, config, schedule), addresses),
+        prediction=replace(prediction, cycles=cycles),
+        commands=lower_tiles(program, addresses),
     )
 
 
@@ -113,3 +125,15 @@ def compile_graph(
         addresses=addresses,
         end=end,
     )
+
+
+def predict_graph(
+    compiled: CompiledGraph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> GraphCycles:
+    """The cycles that a graph's program is expected to take on a memory."""
+    first, *counts = map(len, compiled.commands)
+    follower = ProgramFollower(config, timing, compiled.graph.tensors, compiled.addresses)
+    follower.line.configure(first)
+    for written, count in zip(compiled.ops, counts, strict=True):
+        follower.follow(written.op, written.operator, count)
+    return follower.result()

@@ -23,13 +23,13 @@ __all__ = ["LoadPath", "LoadState"]
 class LoadState(enum.Enum, shape=3):
     """What the load path does in a cycle: the first that is true."""
 
-    DATA = 0  # A beat arrives.
-    BANK = 1  # A row waits for its bank.
-    BANDWIDTH = 2  # Memory pauses between beats, or takes no address and owes no beat.
-    REQUESTS = 3  # Memory has not begun to answer a burst that was held back...
-    LATENCY = 4  # ...or one that was not.
-    STAGES = 5  # There is a load.
-    IDLE = 6
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat arrives.
+    BANK = 2  # A row waits for its bank.
+    BANDWIDTH = 3  # Memory pauses between beats, or takes no address and owes no beat.
+    REQUESTS = 4  # Memory has not begun to answer a burst that was held back...
+    LATENCY = 5  # ...or one that was not.
+    STAGES = 6  # There is a load.
 
 
 class LoadPath(wiring.Component):
@@ -76,7 +76,7 @@ class LoadPath(wiring.Component):
     read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
         Useful bytes of the burst whose address is accepted in this cycle.
     state : ``Out(LoadState)``
-        What happens in this cycle, `halt` and errors aside.
+        What happened in the cycle before, `halt` and errors aside.
     """
 
     ADDRESS_LATENCY = LoadController.LATENCY + Reader.LATENCY
@@ -122,10 +122,15 @@ class LoadPath(wiring.Component):
         called = self.op.valid | self.port.r.valid | self.halt
         m.d.comb += awake.eq(called | (working != 0) | ResetSignal())
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, working)
+        reader = self._build(unit, working)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, reader, working)
         return m
 
-    def _build(self, m: Module, working: Signal) -> None:
+    def _build(self, m: Module, working: Signal) -> Reader:
         """What sleeps."""
         m.submodules.controller = controller = LoadController(self.config)
         m.submodules.contexts = contexts = Queue(LoadContext(self.config), self.config.load_queue)
@@ -172,22 +177,22 @@ class LoadPath(wiring.Component):
             self.idle.eq(Mux(stop, ~reader.in_flight, working == 0)),
             self.read_bytes.eq(reader.read_bytes),
         ]
-        self._name_state(m, reader, working)
+        return reader
 
     def _name_state(self, m: Module, reader: Reader, working: Signal) -> None:
         read, address = self.port.r, self.port.ar
         blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
         with m.If(read.valid & read.ready):
-            m.d.comb += self.state.eq(LoadState.DATA)
+            m.d.sync += self.state.eq(LoadState.DATA)
         with m.Elif(Cat(blocked).any()):
-            m.d.comb += self.state.eq(LoadState.BANK)
+            m.d.sync += self.state.eq(LoadState.BANK)
         with m.Elif(reader.goes_on & ~read.valid):
-            m.d.comb += self.state.eq(LoadState.BANDWIDTH)
+            m.d.sync += self.state.eq(LoadState.BANDWIDTH)
         with m.Elif(reader.waits & ~read.valid):
-            m.d.comb += self.state.eq(Mux(reader.late, LoadState.REQUESTS, LoadState.LATENCY))
+            m.d.sync += self.state.eq(Mux(reader.late, LoadState.REQUESTS, LoadState.LATENCY))
         with m.Elif(address.valid & ~address.ready & ~read.valid):
-            m.d.comb += self.state.eq(LoadState.BANDWIDTH)
+            m.d.sync += self.state.eq(LoadState.BANDWIDTH)
         with m.Elif(working != 0):
-            m.d.comb += self.state.eq(LoadState.STAGES)
+            m.d.sync += self.state.eq(LoadState.STAGES)
         with m.Else():
-            m.d.comb += self.state.eq(LoadState.IDLE)
+            m.d.sync += self.state.eq(LoadState.IDLE)

@@ -48,7 +48,8 @@ class Queue(wiring.Component):
         write, read = memory.write_port(), memory.read_port(domain="comb")
 
         # One bit more than an address, which tells full from empty.
-        written, taken = Signal(range(2 * self.depth)), Signal(range(2 * self.depth))
+        written = Signal(range(2 * self.depth))
+        taken = Signal(range(2 * self.depth))
         accepts = Signal()
         m.d.comb += [
             self.i.ready.eq((written ^ taken) != self.depth),

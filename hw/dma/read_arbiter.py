@@ -49,7 +49,8 @@ class ReadArbiter(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         load, ring, ar, r = self.load, self.ring, self.memory.ar, self.memory.r
-        load_held, ring_held = Signal(), Signal()  # It was on offer in the cycle before.
+        load_held = Signal()  # It was on offer in the cycle before.
+        ring_held = Signal()
         ring_goes = Signal()
         m.d.comb += [
             ring_goes.eq(ring.ar.valid & ~load_held & (self.urgent | ring_held | ~load.ar.valid)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, signed, unsigned
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -31,13 +31,13 @@ def max_stores(config: AcceleratorConfig) -> int:
 class StoreState(enum.Enum, shape=3):
     """What the store path does in a cycle: the first that is true."""
 
-    DATA = 0  # A beat leaves.
-    BANDWIDTH = 1  # A beat or an address is on offer.
-    BANK = 2  # A row waits for its bank.
-    REQUESTS = 3  # As many bursts are in flight as there may be.
-    STAGES = 4  # Something is to be sent.
-    LATENCY = 5  # All is sent, and a response is missing.
-    IDLE = 6
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat leaves.
+    BANDWIDTH = 2  # A beat or an address is on offer.
+    BANK = 3  # A row waits for its bank.
+    REQUESTS = 4  # As many bursts are in flight as there may be.
+    STAGES = 5  # Something is to be sent.
+    LATENCY = 6  # All is sent, and a response is missing.
 
 
 class StorePath(wiring.Component):
@@ -95,7 +95,7 @@ class StorePath(wiring.Component):
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
     state : ``Out(StoreState)``
-        What happens in this cycle, `halt` and errors aside.
+        What happened in the cycle before, `halt` and errors aside.
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
@@ -143,10 +143,15 @@ class StorePath(wiring.Component):
         called = self.op.valid | self.port.b.valid | self.halt
         m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, stores)
+        writer, unissued = self._build(unit, stores)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, writer, stores, unissued)
         return m
 
-    def _build(self, m: Module, stores: Signal) -> None:
+    def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
         """What sleeps."""
         walker = PoolingController if self.config.convolution else StoreController
         m.submodules.controller = controller = walker(self.config)
@@ -177,28 +182,28 @@ class StorePath(wiring.Component):
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
-        self._name_state(m, writer, stores, accepted)
-
-    def _name_state(self, m: Module, writer: Writer, stores: Signal, accepted: Value) -> None:
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
         with m.If(accepted != writer.issued):
             m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        return writer, unissued
+
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
         beat, address = self.port.w, self.port.aw
         blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
         with m.If(beat.valid & beat.ready):
-            m.d.comb += self.state.eq(StoreState.DATA)
+            m.d.sync += self.state.eq(StoreState.DATA)
         with m.Elif(beat.valid | (address.valid & ~address.ready)):
-            m.d.comb += self.state.eq(StoreState.BANDWIDTH)
+            m.d.sync += self.state.eq(StoreState.BANDWIDTH)
         with m.Elif(Cat(blocked).any()):
-            m.d.comb += self.state.eq(StoreState.BANK)
+            m.d.sync += self.state.eq(StoreState.BANK)
         with m.Elif(writer.no_credit):
-            m.d.comb += self.state.eq(StoreState.REQUESTS)
+            m.d.sync += self.state.eq(StoreState.REQUESTS)
         with m.Elif(stores == 0):
-            m.d.comb += self.state.eq(StoreState.IDLE)
+            m.d.sync += self.state.eq(StoreState.IDLE)
         with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
-            m.d.comb += self.state.eq(StoreState.STAGES)
+            m.d.sync += self.state.eq(StoreState.STAGES)
         with m.Else():
-            m.d.comb += self.state.eq(StoreState.LATENCY)
+            m.d.sync += self.state.eq(StoreState.LATENCY)
 
     def _accept(self, m: Module, controller, segments: StoreSegments, free):
         """Hand the two halves of an operation to those who walk them.  Returns when."""

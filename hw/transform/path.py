@@ -29,13 +29,13 @@ IN_FLIGHT = TransformReader.LATENCY + Lanes.LATENCY
 class VectorState(enum.Enum, shape=3):
     """What the transform path does in a cycle: the first that is true."""
 
-    STEP = 0  # A step enters the lanes.
-    WORDS = 1  # The result of the step before takes several rows, one after the other.
-    ROOM = 2  # There is no room for the result of the next step.
-    BANK = 3  # A row of the next step waits for its bank.
-    ORDER = 4  # The next operation waits for statistics or parameters.
-    STAGES = 5  # Something is under way.
-    IDLE = 6
+    IDLE = 0  # None of these.
+    STEP = 1  # A step enters the lanes.
+    WORDS = 2  # The result of the step before takes several rows, one after the other.
+    ROOM = 3  # There is no room for the result of the next step.
+    BANK = 4  # A row of the next step waits for its bank.
+    ORDER = 5  # The next operation waits for statistics or parameters.
+    STAGES = 6  # Something is under way.
 
 
 class TransformPath(wiring.Component):

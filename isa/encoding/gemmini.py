@@ -143,8 +143,8 @@ PRELOAD: Final = Instruction(
     "preload",
     Funct.PRELOAD,
     "Name the weights (output-stationary: D) and the destination of the COMPUTEs that follow, "
-    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage destination is "
-    "not written.",
+    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage "
+    "destination is not written.",
     (*tile("rs1", "b", "the weights (or D)"), *tile("rs2", "c", "the result")),
 )
 

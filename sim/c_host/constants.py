@@ -8,7 +8,7 @@ from celosia.isa import address
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.document_registers import c_header
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.errors import Cause, describe
 from celosia.isa.events import COUNTERS
 from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
@@ -204,7 +204,7 @@ def _counter_tables() -> Iterator[str]:
     queues = REGISTERS["DEBUG_QUEUES"]
     lows = {field.name: (field.low, field.limit - 1) for field in queues.fields}
     yield "};\nstruct QueueField {\n  uint32_t low, mask;\n};"
-    yield f"constexpr uint32_t kQueues = {queues.offset};"
+    yield f"constexpr uint32_t kQueueRegister = {queues.offset};"
     yield "constexpr QueueField kQueueFields[] = {"
     yield "\n".join(f"    {{{lows[name][0]}, {lows[name][1]}u}}," for name in QUEUE_VALUES)
     most = max(len(event.sources) for event in EVENTS)

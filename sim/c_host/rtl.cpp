@@ -81,11 +81,11 @@ class Rtl : public Backend {
   uint64_t cycles() const override { return status().now - start_; }
 
   uint64_t source(uint32_t number) override {
-    if (number < kCounters) return counter(number);
+    if (number < kCounters) return read_pair(kCounterOffsets[number]);
     number -= kCounters;
     if (number >= kActivities) {
       QueueField queue = kQueueFields[number - kActivities];
-      return read(kQueues) >> queue.low & queue.mask;
+      return read(kQueueRegister) >> queue.low & queue.mask;
     }
     Activity now;
     model_.activity(handle_, &now);
@@ -97,7 +97,7 @@ class Rtl : public Backend {
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
     std::vector<std::pair<std::string, uint64_t>> values;
     for (uint32_t i = 0; i < kCounters; i++)
-      values.push_back({kCounterNames[i], counter(i)});
+      values.push_back({kCounterNames[i], read_pair(kCounterOffsets[i])});
     MemoryCounts counts = status().counts;
     values.push_back({"bursts_read", counts.bursts_read});
     values.push_back({"bursts_written", counts.bursts_written});
@@ -151,12 +151,6 @@ class Rtl : public Backend {
 
   void write_pair(uint32_t offset, uint64_t value) {
     write(offset, uint32_t(value)), write(offset + 4, uint32_t(value >> 32));
-  }
-
-  // Of a model that shows its counters, without delay.
-  uint64_t counter(uint32_t number) {
-    uint64_t values[kCounters];
-    return model_.counters(handle_, values) ? values[number] : read_pair(kCounterOffsets[number]);
   }
 
   // Counters run on meanwhile.

@@ -25,7 +25,7 @@ struct Model {
     find(create, "create"), find(destroy, "destroy"), find(run, "run");
     find(open_stream, "open_stream"), find(push, "push"), find(close_stream, "close_stream");
     find(towards, "towards"), find(status, "status"), find(access, "access");
-    find(activity, "activity"), find(counters, "counters");
+    find(activity, "activity");
   }
 
   // Only of a model with a waveform.
@@ -41,7 +41,6 @@ struct Model {
   void (*status)(const void*, Status*);
   void (*access)(void*, const Access*);
   void (*activity)(const void*, Activity*);
-  uint32_t (*counters)(const void*, uint64_t* values);
   uint32_t (*open_trace)(void*, const WaveRequest*) = nullptr;
   const char* (*close_trace)(void*) = nullptr;
 

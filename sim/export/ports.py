@@ -9,7 +9,6 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Flow
 
-from celosia.isa.events import COUNTERS
 from celosia.isa.registers import BusId
 
 __all__ = ["MEANINGS", "Port", "ports_of"]
@@ -111,7 +110,8 @@ MEANINGS: Final[Mapping[str, str]] = {
         "execute, store; bit 3: its controller; bit 4: an older transform."
         for unit in _UNITS
     },
-    **{f"counter_{counter.name}": counter.doc for counter in COUNTERS},
+    "counter_number": "A counter, by its place in docs/counters.md from 0 on.",
+    "counter_value": "The counter whose number was there in the cycle before.",
 }
 """By name, for all ports of all tops."""
 

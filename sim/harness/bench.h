@@ -16,6 +16,7 @@
 
 #include "command.h"
 #include "lite.h"
+#include "log.h"
 #include "marks.h"
 #include "model.h"
 
@@ -122,6 +123,17 @@ class Bench {
   Memory& memory() { return memory_; }
   Marks& marks() { return marks_; }
   const Marks& marks() const { return marks_; }
+  const Log& log() const { return log_; }
+  Log& log() { return log_; }
+
+  // The edge that takes the first command, or writes the first doorbell; 0: not yet.
+  uint64_t first_edge() const { return first_edge_; }
+
+  // The events of the last edge, before the next one.
+  void note(const LogPins& pins) {
+    if (running()) log_.edge(memory_.now(), pins);
+  }
+
   const AxiLiteHost& host() const { return host_; }
   const Activity& activity() const { return activity_; }
 
@@ -176,6 +188,7 @@ class Bench {
     first_edge_ = last_busy_ = last_response_ = 0;
     worked_after_response_ = true;
     quiet_ = 0, alive_at_ = memory_.now();
+    if (log_.active()) log_.begin(memory_.now());
     state_ = kRunning;
   }
 
@@ -239,6 +252,7 @@ class Bench {
   Memory memory_;
   AxiLiteHost host_;
   Marks marks_;
+  Log log_;
   BenchPins pins_{};
   std::vector<Command> program_;
   State state_ = kIdle;

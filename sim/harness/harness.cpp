@@ -74,16 +74,6 @@ class Device : public Bench {
     }
   }
 
-#ifdef CELOSIA_COUNTERS
-  // As they stand now, two cycles behind what they count.
-  void counters(uint64_t* target) const {
-    const Vtop& t = *top_;
-#define CELOSIA_COPY(name) *target++ = t._counter_##name;
-    CELOSIA_COUNTERS(CELOSIA_COPY)
-#undef CELOSIA_COPY
-  }
-#endif
-
 #ifdef CELOSIA_TRACE
   bool open_trace(const TraceRequest& request) { return trace_.open(*top_, request); }
   const char* close_trace() { return trace_.close(); }
@@ -106,8 +96,11 @@ class Device : public Bench {
 
   void cycle() {
     sample();
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
     if (marks().waiting()) observe();
+#endif
+#ifdef CELOSIA_LOG
+    note({top_->_log_owners, top_->_log_activity, top_->_log_events, top_->_log_tag});
 #endif
     bool accessing = host().active();
     if (accessing) sample_lite();
@@ -141,12 +134,12 @@ class Device : public Bench {
     chip_.progress = t.progress, chip_.interrupt = t.__SYM__interrupt;
   }
 
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
   void observe() {
     const Vtop& t = *top_;
-    marks().edge(
-        t._product_begins, t._product_ends, [&t] { return t._product_tag; },
-        [this](uint64_t* target) { counters(target); });
+    Events events;
+    memcpy(&events, &t._counted, sizeof events);
+    marks().edge(t._product_begins, t._product_ends, events, [&t] { return t._product_tag; });
   }
 #endif
 
@@ -205,20 +198,11 @@ CELOSIA_API void celosia_destroy(Device* device) { delete device; }
 
 // Whether a run can be marked: whether the model shows its products and counters.
 CELOSIA_API uint32_t celosia_observable() {
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
   return 1;
 #else
   return 0;
 #endif
-}
-
-// Copies the counters; returns whether the model shows them.
-CELOSIA_API uint32_t celosia_counters([[maybe_unused]] const Device* device,
-                                      [[maybe_unused]] uint64_t* values) {
-#ifdef CELOSIA_COUNTERS
-  device->counters(values);
-#endif
-  return celosia_observable();
 }
 
 CELOSIA_API void celosia_reset(Device* device) { device->reset(); }

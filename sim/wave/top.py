@@ -77,7 +77,7 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
     starts = [head.valid & head.ready for head in heads]
     ends = ("load_done", "execute_done", "store_reads", "transform_done")
     known = finished.shape().members
-    done = [finished[end] if end in known else Const(0) for end in ends]
+    done: list[Value] = [finished[end] if end in known else Const(0) for end in ends]
     command, events = decoder.commands.p, counters.events
     waits = [Value.cast(issue.waits[index]) for index in range(len(QUEUES))]
     return {
@@ -88,7 +88,7 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
         "busy": [events.busy],
         "owner": [Value.cast(events.array)],
         "starts": starts,
-        "done": done,
+        "done": list(map(Value.cast, done)),
         "heads": [head.valid | wait.any() for head, wait in zip(heads, waits, strict=True)],
         "waits": waits,
         "zero": [Const(0, 16)],

@@ -95,6 +95,8 @@ class RunResult:
     """CPU time inside the run, memory model included."""
     marks: tuple[dict[str, int], ...] = ()
     """The counters, since the run began, as they stood at each mark; empty without a clock."""
+    log: object | None = None
+    """What happened when, of a device that keeps a log."""
 
 
 class DeviceError(RuntimeError):

@@ -38,7 +38,16 @@ def test_random_events_are_all_counted():
             wanted["write_bytes"] += event["write_bytes"]
         ctx.set(dut.events, {})
         await ctx.tick()
-        got = {name: ctx.get(getattr(dut.values, name)) for name in wanted}
+        await ctx.tick().repeat(Counters.LATENCY - 1)
+        got = {}
+        for number, counter in enumerate(COUNTERS):
+            ctx.set(dut.number, number)
+            ctx.set(dut.read, 1)
+            await ctx.tick()
+            ctx.set(dut.read, 0)
+            got[counter.name] = ctx.get(dut.value)
+            await ctx.tick()
+            assert ctx.get(dut.value) == got[counter.name]
         assert got == wanted
         for table in TABLES:
             assert sum(got[owner.name] for owner in table.owners) == got["cycles"]

@@ -69,14 +69,14 @@ def cells(text, word):
 
 def test_a_group_is_a_line_with_its_share_of_the_whole():
     found = cells(shown(groups_table(REPORT)), "0.query")
-    assert found[1:4] == ["200", "25.00%", "75.00%"]
-    assert found[4] == "rows 75.0%, load 20.0%, drain 5.0%"
-    assert found[5:] == ["1,000", "0 of 30"]
+    assert found[1:5] == ["200", "-", "25.00%", "75.00%"]
+    assert found[5] == "rows 75.0%, load 20.0%, drain 5.0%"
+    assert found[6:] == ["1,000", "0 of 30"]
 
 
 def test_what_has_no_time_of_its_own_has_none():
     found = cells(shown(groups_table(REPORT)), "norm")
-    assert found[1:] == ["-", "-", "-", "-", "-", "0 of 12"]
+    assert found[1:] == ["-", "-", "-", "-", "-", "-", "0 of 12"]
 
 
 def test_the_largest_owners_come_first_and_small_ones_are_left_out():

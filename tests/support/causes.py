@@ -225,7 +225,7 @@ LINKS = (
     Case(
         name="a load that overwrites results",
         program=chain(lambda _: [*product(0, acc(0), w=ONE), zeros(acc(0), 1)]),
-        grows={"wait_load_execute": 2 * DIM + 1},
+        grows={"wait_load_execute": 2 * DIM + 2},
         knob=(3, 9),
     ),
     Case(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_EX, CONFIG_ST, Command, float_bits
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.numerics import relu, requantize
 
 __all__ = ["Convolution", "random_convolution"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, float_bits
-from celosia.isa.encoding.loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.numerics import requantize
 from celosia.isa.presets import resolve_config
 from celosia.sw.driver.device import MEMORY_BASE

@@ -1,0 +1,1 @@
+"""Planted faults: patches, and the tests that must notice them."""

@@ -1,0 +1,1 @@
+"""Proofs: `make formal`."""
