@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from celosia.isa.address import LocalAddress
+from celosia.isa.bert import Passing
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
 from celosia.isa.pooling import Pooling
@@ -126,6 +127,13 @@ class Store(_Transfer):
     """The counter that it adds to when it has finished."""
     pooling: Pooling | None = None
     """What leaves is not the rows, but their maxima; `rows` counts those of the image."""
+    passing: Passing | None = None
+    """None: the rows are from the scratchpad, or leave as int32, or nothing of this is built."""
+
+    @property
+    def silent(self) -> bool:
+        """It writes nothing to memory."""
+        return self.passing is not None and self.passing.silent
 
     @property
     def wide(self) -> bool:
@@ -141,8 +149,9 @@ class Store(_Transfer):
         first = self.bias_row
         if first is not None and first + self.blocks(config.dim) > config.parameter_rows:
             return Cause.LOCAL_RANGE
-        pools_words = self.pooling is not None and self.wide
-        return Cause.UNSUPPORTED if self.local.norm or pools_words else Cause.NONE
+        pools = self.pooling is not None
+        unknown = self.local.norm and (self.passing is None or pools)
+        return Cause.UNSUPPORTED if unknown or (pools and self.wide) else Cause.NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Final
 
 from celosia.isa import encoding
 from celosia.isa.address import LocalAddress
+from celosia.isa.bert import STATISTICS, Activation, NormCommand, Passing
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Command, Funct, Instruction
+from celosia.isa.encoding import CONFIG_BERT, Command, Funct, Instruction
 from celosia.isa.errors import Cause
 from celosia.isa.operations import (
     Load,
@@ -26,7 +27,7 @@ from celosia.isa.state import ArchState, Values
 from celosia.isa.transform_state import TRANSFORM_CONFIGS
 from celosia.isa.transforms import Transform
 
-__all__ = ["Step", "check", "step"]
+__all__ = ["LOOP_FUNCTS", "Step", "check", "step"]
 
 _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
     funct: tuple(known for known in encoding.INSTRUCTIONS.values() if known.funct == funct)
@@ -34,6 +35,8 @@ _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
 }
 _TRANSFORMS: Final = (Funct.CONFIG_TRANSFORM, Funct.TRANSFORM)
 """Functs that only an accelerator with a normalization unit has."""
+LOOP_FUNCTS: Final = (Funct.CONFIG_PRODUCTS, Funct.PRODUCTS, Funct.REPEAT, Funct.STRIDE)
+"""Functs that stand for other commands (`celosia.isa.loops`): what is left of them is at fault."""
 _LAST_SET: Final = len(encoding.LOADS) - 1
 _ACTIVATIONS: Final = 2
 
@@ -61,10 +64,12 @@ def check(command: Command, state: ArchState, config: AcceleratorConfig) -> Caus
 def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     """What `command` does in `state`."""
     candidates = _CANDIDATES.get(command.funct)
-    if candidates is None or (command.funct in _TRANSFORMS and not config.normalization):
+    if candidates is None or command.funct in _not_built(config):
         return Step(Cause.UNKNOWN_FUNCT, state)
+    if command.funct in LOOP_FUNCTS:
+        return Step(Cause.LOOP, state)
     for instruction in candidates:
-        if instruction.matches(command):
+        if instruction.matches(command) and (config.bert or instruction is not CONFIG_BERT):
             values = instruction.decode(command)
             if configure := _CONFIGURES.get(instruction.name):
                 cause, change = configure
@@ -72,6 +77,12 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
                 return Step(broken, state if broken else change(state, values))
             return _operate(_OPERATES[instruction.name](values, state, config), state, config)
     return Step(Cause.UNSUPPORTED, state)
+
+
+def _not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
+    """Functs that an accelerator may lack, and this one does."""
+    transforms = () if config.normalization else _TRANSFORMS
+    return transforms if config.loop_entries else (*transforms, *LOOP_FUNCTS)
 
 
 def _operate(operation: Operation | None, state: ArchState, config: AcceleratorConfig) -> Step:
@@ -100,8 +111,12 @@ def _config_ld_cause(values: Values, config: AcceleratorConfig) -> Cause:
 
 def _config_st_cause(values: Values, config: AcceleratorConfig) -> Cause:
     pools = config.convolution and values["pool_size"] != 0
-    known = values["activation"] < _ACTIVATIONS and (pools or not values["pool_stride"])
-    return Cause.NONE if known else Cause.UNSUPPORTED
+    known = config.bert or values["activation"] < _ACTIVATIONS
+    return Cause.NONE if known and (pools or not values["pool_stride"]) else Cause.UNSUPPORTED
+
+
+def _config_bert_cause(values: Values, _config: AcceleratorConfig) -> Cause:
+    return Cause.NONE if values["statistics"] < STATISTICS else Cause.UNSUPPORTED
 
 
 _Check = Callable[[Values, AcceleratorConfig], Cause]
@@ -110,6 +125,7 @@ _CONFIGURES: Final[dict[str, tuple[_Check, _Change]]] = {
     "config_ex": (_config_ex_cause, ArchState.config_ex),
     "config_ld": (_config_ld_cause, ArchState.config_ld),
     "config_st": (_config_st_cause, ArchState.config_st),
+    "config_bert": (_config_bert_cause, ArchState.config_bert),
     "config_drain": (_legal, ArchState.config_drain),
     "config_token": (_legal, ArchState.config_token),
     "preload": (_legal, ArchState.preload),
@@ -169,6 +185,18 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         bias_row=state.bias_row if local.accumulator and state.bias else None,
         signal=state.signal,
         pooling=pooling,
+        passing=_passing(local, state) if config.bert else None,
+    )
+
+
+def _passing(local: LocalAddress, state: ArchState) -> Passing | None:
+    if not local.accumulator or local.full:
+        return None
+    softmax = state.bert.softmax and state.store_activation is Activation.NONE
+    return Passing(
+        command=NormCommand(local.norm),
+        activation=Activation.SOFTMAX if softmax else state.store_activation,
+        state=state.bert,
     )
 
 

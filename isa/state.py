@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celosia.isa.address import GARBAGE
+from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, SHIFT_BITS, Instruction
 from celosia.isa.pooling import Pooling
@@ -16,6 +17,7 @@ Values = dict[str, int]
 """The operands of a command by field name, as `Instruction.decode` returns them."""
 
 _RELU: Final = 1
+_BERT: Final = BertState()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +54,10 @@ class ArchState:
     store_scale: int = ONE
     """Bits of a float32."""
     store_relu: bool = False
+    store_activation: Activation = Activation.NONE
+    """Without `BertState.softmax`."""
     pooling: Pooling | None = None
+    bert: BertState = _BERT
     bias: bool = False
     bias_row: int = 0
     drain_block_stride: int = 0
@@ -109,8 +114,13 @@ class ArchState:
             store_stride=values["stride"],
             store_scale=self.store_scale if scale == KEEP_SCALE else scale,
             store_relu=values["activation"] == _RELU,
+            store_activation=Activation(values["activation"]),
+            bert=replace(self.bert, softmax=False),
             pooling=Pooling.decode(values),
         )
+
+    def config_bert(self, values: Values) -> "ArchState":
+        return replace(self, bert=self.bert.set(values))
 
     def config_drain(self, values: Values) -> "ArchState":
         return replace(

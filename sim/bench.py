@@ -11,6 +11,7 @@ from celosia.sim.checkout import checkout_root
 from celosia.sim.cost_bench import TABLE, CostSet, cost_line, run_random
 from celosia.sim.display import Steps
 from celosia.sim.encoder_bench import EncoderLine, run_encoders
+from celosia.sim.nonlinear_bench import Nonlinear, run_nonlinear
 from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
@@ -23,6 +24,7 @@ from celosia.sw.driver.device import Issue, MemoryTiming
 __all__ = [
     "BENCHMARKS",
     "BENCH_SCHEMA",
+    "NONLINEAR",
     "PRODUCTS",
     "Bench",
     "Product",
@@ -35,6 +37,9 @@ __all__ = [
 BENCH_SCHEMA: Final = "celosia.bench/1"
 
 BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
+
+NONLINEAR: Final = "nonlinear"
+"""A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""
@@ -165,6 +170,7 @@ class Bench:
     products: tuple[ProductLine, ...] | None = None
     encoders: tuple[EncoderLine, ...] | None = None
     cost: tuple[CostSet, ...] | None = None
+    nonlinear: Nonlinear | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles that were committed."""
     speed: Speed | None = None
@@ -176,6 +182,7 @@ class Bench:
         lines = (*(self.products or ()), *(self.encoders or ()))
         right = all(line.right for line in lines) and not any(self.regressions)
         right = right and all(each.right for each in self.cost or ())
+        right = right and (self.nonlinear is None or self.nonlinear.right)
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -206,6 +213,7 @@ class Bench:
             if self.encoders is None
             else [line.document() for line in self.encoders],
             "cost": None if self.cost is None else [each.document() for each in self.cost],
+            "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -229,6 +237,7 @@ def run_bench(
     tell: Progress,
     command_line: Sequence[str] = (),
     issue: Issue = "stream",
+    seq: int | None = None,
 ) -> Bench:
     """Measure the benchmarks called `names`; `issue` is for products and encoders."""
     if issue == "ring":
@@ -242,6 +251,7 @@ def run_bench(
     return Bench(
         products=products,
         encoders=encoders,
+        nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,

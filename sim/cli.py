@@ -9,7 +9,7 @@ import typer
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import baseline, config_report
 from celosia.sim.assembly_commands import register as register_assembly
-from celosia.sim.bench import BENCHMARKS, baseline_path, run_bench
+from celosia.sim.bench import BENCHMARKS, NONLINEAR, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
@@ -62,6 +62,7 @@ from celosia.sim.output import (
     write_array,
     write_file,
 )
+from celosia.sim.plan_command import plan
 from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.reporting.commands import register as register_reporting
@@ -221,14 +222,21 @@ def run(
     raise typer.Exit(report.exit_code)
 
 
+app.command()(plan)
+
+
 @app.command()
 @guarded
 def bench(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all these; or {NONLINEAR}."
+        ),
     ] = None,
     *,
     issue: IssueOption = IssueChoice.STREAM,
+    seq: SeqOption = None,
     save_baseline: Annotated[
         bool,
         typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
@@ -236,11 +244,16 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    if name is not None and name not in BENCHMARKS:
-        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    known = (*BENCHMARKS, NONLINEAR)
+    if name is not None and name not in known:
+        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
+    if seq is not None and name != NONLINEAR:
+        raise InputError(f"--seq {seq}: only bench {NONLINEAR} has it")
     check_destination(json)
     with progress_bar() as tell:
-        measured = run_bench([name] if name else BENCHMARKS, tell, _command_line(), issue.value)
+        measured = run_bench(
+            [name] if name else BENCHMARKS, tell, _command_line(), issue.value, seq
+        )
     print_bench(table_console(json), measured)
     if json:
         write_file(json, as_json(measured.document()))

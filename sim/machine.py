@@ -30,6 +30,7 @@ from celosia.isa.operations import (
 from celosia.isa.pooling import Pooling
 from celosia.isa.transforms import Transform
 from celosia.sim.flat_memory import FlatMemory
+from celosia.sim.passing import PassingRows
 from celosia.sim.transforms import Statistics, TransformUnit
 
 __all__ = ["Machine"]
@@ -64,6 +65,7 @@ class Machine:
         self.weights = _garbage(random, config.dim, config.dim, np.int8)
         self.sums = _garbage(random, config.dim, config.dim, np.int32)
         self.statistics = Statistics(config.statistics_rows, random)
+        self.passing = PassingRows()
         self._transforms = TransformUnit(
             self.dim, self.scratchpad, self.accumulator, self.parameters, self.statistics
         )
@@ -129,6 +131,9 @@ class Machine:
         self.parameters.reshape(-1)[start : start + load.count] = data[0]
 
     def _store(self, store: Store) -> None:
+        if store.silent:
+            self._outgoing(store)
+            return
         if store.pooling is not None:
             self._store_pooled(store, store.pooling)
             return
@@ -177,7 +182,13 @@ class Machine:
             data = data + bias.reshape(-1)[: store.cols]
         if store.wide:
             return data
-        scaled = requantize(data, scale_from_bits(store.scale))
+        scale = scale_from_bits(store.scale)
+        if store.passing is not None:
+            scaled = self.passing.scaled(data, store.passing, np.float32(scale))
+            if scaled is None:
+                return np.zeros((0, store.cols), np.int8)
+        else:
+            scaled = requantize(data, scale)
         return relu(scaled) if store.relu else scaled
 
     def _multiply(self, product: Product) -> None:

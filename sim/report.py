@@ -13,6 +13,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
 from celosia.sim.reporting.executed import Executed
 from celosia.sim.reporting.profile import Profile, join
+from celosia.sim.reporting.whatif import Change
 from celosia.sim.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue, MemoryTiming
 from celosia.sw.ir.matmul import MatMul
@@ -144,6 +145,8 @@ class Report:
     """Tensors that never are in memory, and so are not compared."""
     similarity: Similarity | None = None
     """Of the texts that were computed with."""
+    changes: tuple[Change, ...] = ()
+    """What a graph's program is expected to save on other hardware."""
 
     @property
     def total(self) -> Measurement:
@@ -210,6 +213,7 @@ class Report:
             "one_program": self.whole is not None,
             "on_chip": list(self.on_chip),
             "similarity": self.similarity.document() if self.similarity else None,
+            "changes": [asdict(change) for change in self.changes],
             "profile": profile.document() if (profile := self.profile) else None,
         }
 

@@ -18,6 +18,8 @@ from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
+from celosia.sim.reporting.graph_changes import graph_changes
+from celosia.sim.reporting.whatif import Change
 from celosia.sim.rtl_device import RtlDevice, Setup
 from celosia.sim.similarity import compare_texts
 from celosia.sim.wave.request import WaveRequest
@@ -33,6 +35,7 @@ from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
@@ -159,7 +162,7 @@ def _run_graph(
     tell("preparing the operands", None)
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
-    compiled = _compile(job.case.graph, config)
+    compiled = _compile(job.case.graph, config, options.timing)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -179,14 +182,24 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
+            changes=_changes(options, compiled, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
 
 
-def _compile(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+def _changes(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+) -> tuple[Change, ...]:
+    """What other hardware would save, of a run whose instructions are followed."""
+    if not options.log or whole.predicted_cycles is None:
+        return ()
+    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+
+
+def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
     try:
-        return compile_graph(graph, config)
+        return compile_graph(graph, config, choices=choose(graph, config, timing))
     except ValueError as error:
         raise InputError(str(error)) from error
 

@@ -14,6 +14,12 @@ from celosia.sim.cost_bench import CostSet
 from celosia.sim.doctor import Finding
 from celosia.sim.encoder_bench import EncoderLine
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.nonlinear_bench import (
+    HOST_CYCLES,
+    SURVEY_SPEEDUP,
+    VTA_UTILIZATION,
+    Nonlinear,
+)
 from celosia.sim.report import Measurement, Report
 from celosia.sim.speed import BOUND as SPEED_BOUND
 from celosia.sim.speed import Speed
@@ -23,6 +29,7 @@ __all__ = [
     "cost_table",
     "doctor_table",
     "encoders_table",
+    "nonlinear_table",
     "owner_table",
     "print_bench",
     "print_report",
@@ -65,6 +72,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(encoders_table(bench.encoders))
     for each in bench.cost or ():
         console.print(cost_table(each))
+    if bench.nonlinear is not None:
+        console.print(nonlinear_table(bench.nonlinear))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -218,6 +227,38 @@ def cost_table(found: CostSet) -> Table:
         ("worst", found.worst, found.bounds.worst),
     ):
         table.add_row(f"{name}, at most {bound:.0%}", "", "", f"[{color}]{percent(error)}[/]")
+    return table
+
+
+def nonlinear_table(found: Nonlinear) -> Table:
+    """What each mode takes: RTL, and a model of a host."""
+    off, on = (found.utilization(found.line(name)) for name in ("serial", "as compiled"))
+    before, after = VTA_UTILIZATION
+    table = Table(
+        title=f"A layer of {found.shape}, {found.seq} tokens, on base",
+        caption=f"Speed-up over offloaded; the survey's is {SURVEY_SPEEDUP}x. With latency hiding "
+        f"off and on: {percent(off)} and {percent(on)}; VTA: {percent(before)} and "
+        f"{percent(after)}. Accelerator: RTL; host: a model, "
+        + ", ".join(f"{kind} {cycles}" for kind, cycles in HOST_CYCLES.items())
+        + " cycles per element.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("mode", no_wrap=True)
+    for head in ("accelerator (RTL)", "host (model)", "cycles", "MAC util.", "speed-up"):
+        table.add_column(head, justify="right")
+    table.add_column("mismatches", justify="right")
+    for line in found.lines:
+        speedup = found.speedup(line)
+        table.add_row(
+            line.mode.name,
+            whole(line.measured.cycles),
+            whole(sum(line.host.values())),
+            whole(line.cycles),
+            percent(found.utilization(line)),
+            NOTHING if speedup is None else f"{speedup:.1f}x",
+            mismatches(line.measured),
+        )
     return table
 
 

@@ -10,6 +10,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
+from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.passes.lower_program import lower_program
@@ -107,13 +108,16 @@ class CompiledGraph:
 
 
 def compile_graph(
-    graph: Graph, config: AcceleratorConfig, base: int = MEMORY_BASE
+    graph: Graph,
+    config: AcceleratorConfig,
+    base: int = MEMORY_BASE,
+    choices: Choices = DEFAULT,
 ) -> CompiledGraph:
     """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
 
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    lowered = lower_graph(graph, config)
+    lowered = lower_graph(graph, config, choices)
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)

@@ -9,10 +9,12 @@ from random import Random
 from typing import Final
 
 from celosia.isa.address import GARBAGE, NORM_BITS, LocalAddress
+from celosia.isa.bert import STATISTICS
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -95,8 +97,10 @@ class RandomCommands:
             self._flush: 1,
             FENCE.encode: 2,
         }
+        if config.bert:
+            self._makers |= {self._config_bert: 8}
         if config.normalization:
-            transforms = RandomTransforms(config, random, self._local, self._parameter_row)
+            transforms = RandomTransforms(config, random, self.local, self._parameter_row)
             self._makers |= transforms.makers()
 
     def draw(self) -> Command:
@@ -115,7 +119,8 @@ class RandomCommands:
             return self.random.choice(_ODD_SCALES)
         return float_bits(1.0 if self._flag() else self.random.choice(_SCALES))
 
-    def _local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+    def local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+        """Some row of a window."""
         places = self.places
         window = self.random.choice(places.accumulator if accumulator else places.scratchpad)
         noise = self._flag(5)
@@ -187,8 +192,23 @@ class RandomCommands:
         return CONFIG_ST.encode(
             stride=self.random.choice((0, row, row, self.random.randrange(2 * row))),
             scale=KEEP_SCALE if self._flag(10) else self._scale(),
-            activation=self.random.randrange(2),
+            activation=self.random.randrange(4 if self.config.bert else 2),
             **(self._pooling() if self.config.convolution and self._flag(40) else {}),
+        )
+
+    def _config_bert(self) -> Command:
+        def constant() -> int:
+            size = self.random.choice((4, 10, 10, 20, 32))
+            return self.random.randint(-(1 << size - 1), (1 << size - 1) - 1) % (1 << 32)
+
+        return CONFIG_BERT.encode(
+            statistics=self.random.choice((0, 0, 1, STATISTICS - 1)),
+            softmax=self._flag(40),
+            statistics_only=self._flag(40),
+            second_constant=self._flag(),
+            constant=constant(),
+            qb=constant(),
+            qc=constant(),
         )
 
     def _pooling(self) -> dict[str, int]:
@@ -232,7 +252,7 @@ class RandomCommands:
         accumulator = self._flag(35)
         return self.random.choice(LOADS).encode(
             dram=0 if self._flag(5) else self._source(),
-            local=self._local(accumulator=accumulator, accumulate=self._flag()),
+            local=self.local(accumulator=accumulator, accumulate=self._flag()),
             local_cols=self._columns(),
             local_rows=self._extent(2 * self.config.dim),
         )
@@ -253,11 +273,13 @@ class RandomCommands:
 
     def _mvout(self) -> Command:
         accumulator = self._flag(70)
-        local = self._local(accumulator=accumulator)
+        local = self.local(accumulator=accumulator)
+        row = LocalAddress.decode(local).row
         if accumulator and self._flag(30):
-            local = LocalAddress(
-                row=LocalAddress.decode(local).row, accumulator=True, full=True
-            ).encode()
+            local = LocalAddress(row=row, accumulator=True, full=True).encode()
+        elif accumulator and self.config.bert and self._flag(60):
+            norm = self.random.randrange(1 << NORM_BITS)
+            local = LocalAddress(row=row, accumulator=True, norm=norm).encode()
         return MVOUT.encode(
             dram=self._address(self.places.targets),
             local=local,
@@ -267,9 +289,9 @@ class RandomCommands:
 
     def _preload(self) -> Command:
         dim = self.config.dim
-        c = self._local(accumulator=self._flag(75), accumulate=self._flag(60))
+        c = self.local(accumulator=self._flag(75), accumulate=self._flag(60))
         return PRELOAD.encode(
-            b=GARBAGE if self._flag(10) else self._local(),
+            b=GARBAGE if self._flag(10) else self.local(),
             b_cols=min(self._extent(dim), dim),
             b_rows=min(self._extent(dim), dim),
             c=GARBAGE if self._flag(8) else c,
@@ -288,10 +310,10 @@ class RandomCommands:
         if self.config.output_stationary:
             return self._compute_either(instruction)
         return instruction.encode(
-            a=GARBAGE if self._flag(5) else self._local(),
+            a=GARBAGE if self._flag(5) else self.local(),
             a_cols=min(self._extent(dim), dim),
             a_rows=self._extent(self.random.choice((dim, 3 * dim))),
-            d=GARBAGE if self._flag(60) else self._local(),
+            d=GARBAGE if self._flag(60) else self.local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._extent(3 * dim),
         )
@@ -300,10 +322,10 @@ class RandomCommands:
         """With sizes that suit weights or sums that stay in the array."""
         dim = self.config.dim
         return instruction.encode(
-            a=GARBAGE if self._flag(5) else self._local(),
+            a=GARBAGE if self._flag(5) else self.local(),
             a_cols=min(self._extent(dim), dim),
             a_rows=self._streamed_rows(),
-            d=GARBAGE if self._flag(40) else self._local(),
+            d=GARBAGE if self._flag(40) else self.local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._streamed_rows(),
         )

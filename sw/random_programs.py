@@ -9,6 +9,7 @@ memory; `ProgramFile.checks` has everything that must be equal on all devices.
 """
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -33,6 +34,7 @@ from celosia.isa.encoding import (
     Command,
     Function,
 )
+from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
 from celosia.isa.pooling import Pooling
 from celosia.isa.presets import resolve_config
@@ -43,6 +45,7 @@ from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import Content, ProgramFile, Region
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+from celosia.sw.random_loops import RandomLoops
 from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
@@ -55,14 +58,25 @@ _TOKEN_PERCENT: Final = 80
 
 
 def random_program(
-    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+    seed: int,
+    *,
+    preset: str = "tiny",
+    overrides: tuple[str, ...] = (),
+    length: int = 100,
+    loop_percent: int = 0,
 ) -> ProgramFile:
-    """A program with about `length` random commands; the same arguments give the same program."""
+    """A program with about `length` random commands; the same arguments give the same program.
+
+    As many percent of them are loops instead.
+    """
     config = resolve_config(preset, overrides)
     generator = _Generator(config, Random(f"celosia {seed}"))
     generator.prologue()
     for _ in range(length):
-        generator.draw()
+        if loop_percent and generator.random.randrange(100) < loop_percent:
+            generator.draw_loop()
+        else:
+            generator.draw()
     generator.epilogue()
     memory = generator.memory
     return ProgramFile(
@@ -118,6 +132,33 @@ class _Generator:
                 self._append(command)
                 return
         raise AssertionError("no legal command found")
+
+    def draw_loop(self) -> None:
+        """Append a random loop of legal commands that need no FENCE, if one is found."""
+        commands, local = self.random_commands.draw, self.random_commands.local
+        loops = RandomLoops(self.config, self.random, commands, local)
+        for _ in range(_MAX_TRIES):
+            program = loops.draw()
+            before = self.state, deepcopy(self.ordering), len(self.commands)
+            expanded = expand(program, self.config)
+            if all(self._appended(command) for _, command in expanded):
+                del self.commands[before[2] :]
+                self.commands += program
+                return
+            self.state, kept = before[0], before[1]
+            vars(self.ordering).update(vars(kept))
+            del self.commands[before[2] :]
+
+    def _appended(self, command: Command) -> bool:
+        """Append `command`, unless it is not legal here or needs a FENCE; whether it was done."""
+        if not self._acceptable(command) or FENCE.matches(command):
+            return False
+        operation = step(command, self.state, self.config).operation
+        span = self._memory_span(operation) if operation else None
+        if operation and span and self.ordering.needs_fence(operation, *span):
+            return False
+        self._append(command)
+        return True
 
     def prologue(self) -> None:
         """Write all local rows and the array's weights."""

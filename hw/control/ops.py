@@ -6,6 +6,7 @@ A decoder makes them from commands; any other source (a loop engine) may make th
 from amaranth import unsigned
 from amaranth.lib import data, enum
 
+from celosia.hw.bert.op import PASSING
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import SHIFT_BITS
 from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
@@ -186,6 +187,7 @@ class StoreOp(data.StructLayout):
             "bias": 1,
             "bias_row": unsigned((config.parameter_rows - 1).bit_length()),
             **_pooling(config),
+            **({"passing": PASSING} if config.bert else {}),
             "signal": 1,  # Counts when it has finished.
             "signal_token": unsigned(TOKEN_BITS),
             "tag": unsigned(TAG_BITS),

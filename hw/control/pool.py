@@ -5,7 +5,7 @@ from amaranth.hdl import Assert
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.control.ops import StoreOp
+from celosia.hw.control.ops import POOLING, StoreOp
 from celosia.hw.control.store import StoreController, StoreRead
 from celosia.hw.lib.fields import field_signals, leaves
 from celosia.isa.config import AcceleratorConfig
@@ -133,9 +133,9 @@ class _State:
     def __init__(self, config: AcceleratorConfig):
         members = StoreOp(config).members
         self.active = Signal()
-        names = ("space", "bias", "relu", "scale", "bias_row")
+        names = ["space", "bias", "relu", "scale", "bias_row"] + ["passing"] * config.bert
         self.constant = {name: Signal(members[name], name=name, reset_less=True) for name in names}
-        self.op = field_signals(members["pooling"], "pooling")
+        self.op = field_signals(POOLING, "pooling")
         self.first = Signal(reset_less=True)  # Of its window.
         self.x, self.y = (Signal(POSITION, name=name, reset_less=True) for name in "xy")
         self.line = Signal(members["row"], reset_less=True)  # The row of column 0 of the image.

@@ -8,6 +8,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.bert.lanes import BertLanes
+from celosia.hw.bert.passing import PassingControl
 from celosia.hw.compute.pool import Pool
 from celosia.hw.compute.requantizer import Requantizer, RequantizeRequest
 from celosia.hw.control.ops import Space
@@ -38,6 +40,9 @@ class Drain(wiring.Component):
     one per cycle; after one that leaves as int32, the next is read only when all its words are
     through, one per cycle.  The first word of a row is on offer `LATENCY` cycles after its grant.
 
+    Where ``config.bert`` is, rows pass `BertLanes` first (`BertLanes.LATENCY` more), some of them
+    one by one (`PassingControl`), and those of norm commands do not leave.
+
     Under ``halt`` no more rows are read; those that were granted still arrive.
 
     Parameters
@@ -59,6 +64,8 @@ class Drain(wiring.Component):
         Read nothing any more.
     words : ``Out(stream.Signature(StoreWord(config)))``
         What leaves, in the order of ``reads``.
+    silent_done : ``Out(1)``
+        The rows of a store that writes nothing are done.
     """
 
     LATENCY = LOCAL_READ_LATENCY + Requantizer.LATENCY + 2
@@ -69,9 +76,13 @@ class Drain(wiring.Component):
     parameters: Any
     halt: Signal
     words: stream.Interface
+    silent_done: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        if config.bert:
+            self._passing = PassingControl(config)
+        self._more = BertLanes.LATENCY if config.bert else 0
         narrow = data.ArrayLayout(unsigned(8), config.dim)
         wide = data.ArrayLayout(signed(32), config.dim)
         super().__init__({
@@ -81,13 +92,16 @@ class Drain(wiring.Component):
             "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
             "halt": In(1),
             "words": Out(stream.Signature(StoreWord(config))),
+            "silent_done": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        if self.config.bert:
+            m.submodules.passing = self._passing
         granted = self._request(m)
         # Bit k: granted k cycles ago.  What is granted goes through at this pace, without a stop.
-        depth = LOCAL_READ_LATENCY + Requantizer.LATENCY
+        depth = LOCAL_READ_LATENCY + self._more + Requantizer.LATENCY
         granted = tapped_delay(m, granted, depth, name="granted")
         row = self._requantize(m, granted[: LOCAL_READ_LATENCY + 1])
         read = self.reads.p
@@ -103,6 +117,9 @@ class Drain(wiring.Component):
                 pool.next_row.eq(delay(m, marks, depth - 1, name="pool_marks")),
             ]
             narrow, leaves = pool.result.as_value(), pool.next_leaves
+        if self.config.bert:
+            silent = delay(m, self._passing.silent, depth - 1, name="silent")
+            leaves = leaves & ~silent
         self._cut(m, granted[-1], cut, row, (narrow, leaves))
         return m
 
@@ -112,6 +129,8 @@ class Drain(wiring.Component):
         room = Signal(range(BUFFER_WORDS + 1), init=BUFFER_WORDS)  # For words not asked for yet.
         gap = Signal.like(read.words_minus_1)  # Cycles until the next row may follow the last one.
         fits = (gap == 0) & (room > read.words_minus_1)
+        if self.config.bert:
+            fits = fits & self._passing.free
         wanted = self.reads.valid & fits & ~self.halt
         from_scratchpad = read.space == Space.SCRATCHPAD
         granted = self.reads.ready
@@ -131,6 +150,9 @@ class Drain(wiring.Component):
         words: Value = read.words_minus_1 + 1
         if self.config.convolution:
             words = Mux(read.pools & ~read.last_in_row, 0, words)
+        if self.config.bert:
+            words = Mux(self._passing.silent, 0, words)
+            self._tell(m, granted)
         taken = Mux(granted, words, 0)
         m.d.sync += room.eq(room - taken + (self.words.valid & self.words.ready))
         with m.If(granted):
@@ -150,21 +172,40 @@ class Drain(wiring.Component):
             request.raw.eq(read.full),
             request.biased.eq(read.bias & ~as_it_is),
             request.relu.eq(read.relu),
-            request.scale.eq(read.scale),
+            request.scale.eq(self._passing.scale if self.config.bert else read.scale),
         ]
         for stage in range(LOCAL_READ_LATENCY):
             register = Signal(layout, name=f"request_{stage + 1}", reset_less=True)
             with m.If(granted[stage]):
                 m.d.sync += register.eq(request)
             request = register
+        entry = requantizer
+        if self.config.bert:
+            m.submodules.lanes = entry = BertLanes(self.config)
+            m.d.comb += [
+                requantizer.request.eq(entry.next_request),
+                requantizer.row.eq(entry.next_row),
+                self._passing.row.eq(entry.next_row),
+                entry.curve.eq(self._passing.curve),
+                entry.offset.eq(self._passing.offset),
+                entry.constants.eq(self._passing.constants),
+            ]
         m.d.comb += [
-            requantizer.request.eq(request),
-            requantizer.request.valid.eq(granted[-1]),
-            requantizer.bytes.eq(self.scratchpad.data),
-            requantizer.row.eq(self.accumulator.data),
-            requantizer.bias.eq(self.parameters.data),
+            entry.request.eq(request),
+            entry.request.valid.eq(granted[-1]),
+            entry.bytes.eq(self.scratchpad.data),
+            entry.row.eq(self.accumulator.data),
+            entry.bias.eq(self.parameters.data),
         ]
         return requantizer
+
+    def _tell(self, m: Module, granted: Value) -> None:
+        """What rows that pass are told."""
+        passing, read = self._passing, self.reads.p
+        names = ("passing", "scale", "elements", "last_in_row", "last")
+        m.d.comb += [passing.granted.eq(granted), self.silent_done.eq(passing.done)]
+        with m.If(self.reads.valid):
+            m.d.comb += [passing.read[name].eq(read[name]) for name in names]
 
     def _cut(
         self,
@@ -191,7 +232,7 @@ class Drain(wiring.Component):
                 words_left.eq(cut[2:] + 1),
                 index.eq(0),
             ]
-            if self.config.convolution:
+            if self.config.convolution or self.config.bert:
                 with m.If(~leaves):
                     m.d.sync += words_left.eq(0)
 

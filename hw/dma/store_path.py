@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, signed, unsigned
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -18,6 +18,7 @@ from celosia.hw.dma.writer import Writer
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["StorePath", "StoreState", "max_stores"]
@@ -170,21 +171,31 @@ class StorePath(wiring.Component):
         read = controller.reads.valid & controller.reads.ready
         m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
         m.d.comb += [
-            segments.row_read.eq(read & controller.reads.p.last_in_row),
+            segments.row_read.eq(self._leaves(read, controller.reads.p)),
             drain.halt.eq(writer.stopped),
             writer.halt.eq(self.halt),
             writer.limits.eq(self.limits),
             self.fault.eq(writer.fault),
-            self.done.eq(writer.done),
+            self.done.eq(writer.done | drain.silent_done if self.config.bert else writer.done),
             self.write_bytes.eq(writer.write_bytes),
         ]
-        accepted = self._accept(m, controller, segments, ~writer.stopped)
+        free, writes = ~writer.stopped, Const(1)
+        if self.config.bert:
+            # What writes nothing has no response to wait for: it is alone.
+            silent, alone = self._silent(), Signal()
+            writes, free = ~silent, free & ~alone & (~silent | (stores == 0))
+            with m.If(self.op.valid & self.op.ready & silent):
+                m.d.sync += alone.eq(1)
+            with m.Elif(drain.silent_done):
+                m.d.sync += alone.eq(0)
+        accepted = self._accept(m, controller, segments, free, writes)
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        issues = accepted & writes if self.config.bert else accepted
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
-        with m.If(accepted != writer.issued):
-            m.d.sync += unissued.eq(Mux(accepted, unissued + 1, unissued - 1))
+        with m.If(issues != writer.issued):
+            m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
         return writer, unissued
 
     def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
@@ -205,7 +216,20 @@ class StorePath(wiring.Component):
         with m.Else():
             m.d.sync += self.state.eq(StoreState.LATENCY)
 
-    def _accept(self, m: Module, controller, segments: StoreSegments, free):
+    def _leaves(self, read: Value, row) -> Value:
+        """Whether a row in memory is complete."""
+        leaves = read & row.last_in_row
+        if self.config.bert:
+            passing = row.passing
+            leaves &= ~(passing.passes & (passing.command != NormCommand.RESET))
+        return leaves
+
+    def _silent(self) -> Value:
+        """Whether the operation on offer writes nothing to memory."""
+        passing = self.op.p.passing
+        return passing.passes & (passing.command != NormCommand.RESET)
+
+    def _accept(self, m: Module, controller, segments: StoreSegments, free: Value, writes: Value):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
@@ -216,7 +240,7 @@ class StorePath(wiring.Component):
             self.op.ready.eq(controller.op.ready & rows.i.ready & free),
             controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
-            rows.i.valid.eq(accepted),
+            rows.i.valid.eq(accepted & writes if self.config.bert else accepted),
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]

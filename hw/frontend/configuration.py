@@ -5,11 +5,13 @@ from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.bert.op import CONSTANTS
 from celosia.hw.control.ops import POOLING
 from celosia.hw.frontend.layouts import COMMAND, operands
 from celosia.hw.transform.configuration import TransformFields, configure_transform
 from celosia.isa import encoding
 from celosia.isa.address import GARBAGE
+from celosia.isa.bert import STATISTICS, STATISTICS_BITS
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
@@ -33,6 +35,14 @@ class LoadState(data.StructLayout):
 
 
 _TILE = {"": unsigned(32), "_cols": unsigned(16), "_rows": unsigned(16)}
+
+
+_BERT = data.StructLayout({
+    "activation": unsigned(2),
+    "softmax": 1,
+    "statistics": unsigned(STATISTICS_BITS),
+    "constants": CONSTANTS,
+})
 
 
 class State(data.StructLayout):
@@ -63,6 +73,7 @@ class State(data.StructLayout):
             **{f"{name}{part}": shape for name in "bc" for part, shape in _TILE.items()},
             **(stationary if config.output_stationary else {}),
             **(pooling if config.convolution else {}),
+            **({"bert": _BERT} if config.bert else {}),
         })
 
 
@@ -172,6 +183,8 @@ class Configuration(wiring.Component):
             encoding.CONFIG_LD: self._config_ld,
             encoding.CONFIG_ST: self._config_st,
         }
+        if self.config.bert:
+            known[encoding.CONFIG_BERT] = self._config_bert
         select = next(field for field in encoding.CONFIG_EX.fields if field.fixed is not None)
         with m.Switch(self.command.rs1[select.low : select.low + select.bits]):
             for instruction, apply in known.items():
@@ -227,7 +240,9 @@ class Configuration(wiring.Component):
         broken = fields.pool_stride != 0
         if self.config.convolution:
             broken &= fields.pool_size == 0
-        with m.If(broken | (fields.activation > 1)):
+        if not self.config.bert:
+            broken = broken | (fields.activation > 1)
+        with m.If(broken):
             m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
         keep = fields.scale == encoding.KEEP_SCALE
         with m.If(change):
@@ -238,6 +253,28 @@ class Configuration(wiring.Component):
             ]
             if self.config.convolution:
                 self._pool(m, fields)
+            if self.config.bert:
+                m.d.sync += [
+                    self._kept.bert.activation.eq(fields.activation),
+                    self._kept.bert.softmax.eq(0),
+                ]
+
+    def _config_bert(self, m: Module, fields, change: Value) -> None:
+        with m.If(fields.statistics >= STATISTICS):
+            m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
+        kept = self._kept.bert
+        with m.If(change):
+            m.d.sync += kept.statistics.eq(fields.statistics)
+            with m.If(~fields.statistics_only):
+                m.d.sync += [
+                    kept.softmax.eq(fields.softmax),
+                    kept.constants.qb.eq(fields.qb),
+                    kept.constants.qc.eq(fields.qc),
+                ]
+                with m.If(fields.second_constant):
+                    m.d.sync += kept.constants.ln2_inverse.eq(fields.constant)
+                with m.Else():
+                    m.d.sync += kept.constants.ln2.eq(fields.constant)
 
     def _pool(self, m: Module, fields) -> None:
         pooling = self._kept.pooling

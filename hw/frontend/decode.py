@@ -16,6 +16,7 @@ from celosia.isa.address import (
     NORM_LOW,
     ROW_BITS,
 )
+from celosia.isa.bert import Activation
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
@@ -138,6 +139,9 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
     too_wide = _too_wide(config, blocks, full)
     late = fields.local[NORM_LOW : NORM_LOW + NORM_BITS] != 0
+    if config.bert:
+        passes = _decode_passing(m, fields, state, op)
+        late &= ~passes | (state.pools if config.convolution else 0)
     if config.convolution:
         m.d.sync += [op.pools.eq(state.pools), op.row_stride.eq(state.row_stride)]
         m.d.sync += [
@@ -156,6 +160,23 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         some = (fields.local_cols != 0) & Mux(state.pools, pixels_leave, fields.local_rows != 0)
         late |= state.pools & full
     return some, too_wide, Mux(late, Value.cast(Cause.UNSUPPORTED), 0)
+
+
+def _decode_passing(m: Module, fields, state, op) -> Value:
+    """I-GELU, LayerNorm and softmax; returns whether rows may have a norm command."""
+    passes = fields.local[ACCUMULATOR_BIT] & ~fields.local[FULL_BIT]
+    softmax = state.bert.softmax & (state.bert.activation == Activation.NONE)
+    passing, constants = op.passing, op.passing.constants
+    m.d.sync += [
+        passing.passes.eq(passes),
+        passing.command.eq(fields.local[NORM_LOW : NORM_LOW + NORM_BITS]),
+        passing.activation.eq(Mux(softmax, Activation.SOFTMAX, state.bert.activation)),
+        passing.statistics.eq(state.bert.statistics),
+    ]
+    m.d.sync += [
+        getattr(constants, name).eq(state.bert.constants[name]) for name in vars(constants)
+    ]
+    return passes
 
 
 def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hulls) -> Value:

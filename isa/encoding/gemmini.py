@@ -7,6 +7,7 @@ from celosia.isa.encoding.fields import ONE, Field, Funct, Instruction, Kind, rs
 __all__ = [
     "COMPUTE_ACCUMULATED",
     "COMPUTE_PRELOADED",
+    "CONFIG_BERT",
     "CONFIG_EX",
     "CONFIG_LD",
     "CONFIG_ST",
@@ -105,6 +106,23 @@ CONFIG_ST: Final = Instruction(
         rs1("image_cols", 56, 8, "Columns of the image before pooling."),
         rs2("stride", 0, 32, "Bytes from one row in memory to the next."),
         rs2("scale", 32, 32, "Scale of accumulator elements; all ones: keep.", Kind.FLOAT, ONE),
+    ),
+)
+
+
+CONFIG_BERT: Final = Instruction(
+    "config_bert",
+    Funct.CONFIG,
+    "Set what I-GELU, LayerNorm and softmax compute with, from the next MVOUT on.",
+    (
+        _select(3),
+        rs1("statistics", 8, 8, "The record of statistics that rows use."),
+        rs1("softmax", 16, 1, "Without an activation in CONFIG_ST: softmax.", Kind.FLAG),
+        rs1("statistics_only", 17, 1, "Change nothing but `statistics`.", Kind.FLAG),
+        rs1("second_constant", 18, 1, "`constant` is 1/ln 2, not ln 2.", Kind.FLAG),
+        rs1("constant", 32, 32, "A constant of the exponential: qln2 or qln2_inv."),
+        rs2("qb", 0, 32, "Of the polynomials of I-GELU and of the exponential."),
+        rs2("qc", 32, 32, "Of the same."),
     ),
 )
 

@@ -7,9 +7,15 @@ product or convolution, and COUNTER is the only command with a result (`sim/c_ho
 from enum import IntEnum
 from typing import Final
 
-from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs2
+from celosia.isa.encoding.fields import Field, Instruction, Kind, rs1, rs2
 
-__all__ = ["LIBRARY_INSTRUCTIONS", "LOOP_CONV_CONFIGS", "LOOP_WS_CONFIGS", "LibraryFunct"]
+__all__ = [
+    "LIBRARY_INSTRUCTIONS",
+    "LOOP_CONV_CONFIGS",
+    "LOOP_WS",
+    "LOOP_WS_CONFIGS",
+    "LibraryFunct",
+]
 
 
 class LibraryFunct(IntEnum):
@@ -79,7 +85,7 @@ LOOP_WS_CONFIGS: Final = (
     ),
 )
 
-_LOOP_WS: Final = Instruction(
+LOOP_WS: Final = Instruction(
     "loop_ws",
     LibraryFunct.LOOP_WS,
     "C = A*B + D of up to half the scratchpad and half the accumulator.",
@@ -212,26 +218,9 @@ _COUNTER: Final = Instruction(
     ),
 )
 
-_CONFIG_BERT: Final = Instruction(
-    "config_bert",
-    Funct.CONFIG,
-    "Set what normalizing MVOUTs compute with, from the next one on.",
-    (
-        Field("select", "rs1", 0, 2, "Which CONFIG.", Kind.INT, 3),
-        rs1("statistics", 8, 8, "The record of statistics that rows use."),
-        _flag(rs1, "softmax", 16, "The activation is softmax (CONFIG_ST must say none)."),
-        _flag(rs1, "statistics_only", 17, "Change nothing but `statistics`."),
-        _flag(rs1, "second_constant", 18, "`constant` is qln2_inv, not qln2."),
-        rs1("constant", 32, 32, "qln2 or qln2_inv."),
-        rs2("qb", 0, 32, "Of the polynomials of I-GELU and of the exponential."),
-        rs2("qc", 32, 32, "Of the same."),
-    ),
-)
-
 LIBRARY_INSTRUCTIONS: Final = (
-    _CONFIG_BERT,
     *LOOP_WS_CONFIGS,
-    _LOOP_WS,
+    LOOP_WS,
     *LOOP_CONV_CONFIGS,
     _LOOP_CONV,
     _COUNTER,

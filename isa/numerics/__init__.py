@@ -29,6 +29,13 @@ from celosia.isa.numerics.attention import (
     probabilities,
     softmax,
 )
+from celosia.isa.numerics.bert import (
+    inverse_deviation,
+    inverse_sum,
+    truncated_mean,
+    wrapped_exponential,
+    wrapped_gelu,
+)
 from celosia.isa.numerics.exponential import (
     EXPONENT,
     EXPONENT_FRACTION_BITS,
@@ -120,6 +127,8 @@ __all__ = [
     "exponent",
     "fold_zero_point",
     "gelu",
+    "inverse_deviation",
+    "inverse_sum",
     "isqrt",
     "layernorm",
     "layernorm_pair",
@@ -146,5 +155,8 @@ __all__ = [
     "saturate",
     "scale_from_bits",
     "softmax",
+    "truncated_mean",
     "wrap32",
+    "wrapped_exponential",
+    "wrapped_gelu",
 ]

@@ -10,7 +10,7 @@ from celosia.sim.errors import EnvironmentProblem
 
 __all__ = ["PROGRAMS", "console_errors", "find_browser", "page_source", "picture", "print_page"]
 
-PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Names of Chromium; Debian's package is the first."""
 
 _MILLISECONDS: Final = 20_000

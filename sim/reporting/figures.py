@@ -119,7 +119,6 @@ def stall_bars(document: Document, resource: str) -> Figure:
         "layout": layout(
             **_by_operator(len(names)),
             barmode="stack",
-            xaxis={"title": {"text": "cycles"}},
             yaxis={"autorange": "reversed", "type": "category"},
             updatemenus=[
                 {
@@ -144,12 +143,12 @@ def _buttons(work: list[bool]) -> list[dict[str, Any]]:
         {
             "label": label,
             "method": "update",
-            "args": [{"visible": visible}, {"barnorm": norm, "xaxis.title.text": title}],
+            "args": [{"visible": visible}, {"barnorm": norm, "xaxis.ticksuffix": suffix}],
         }
-        for label, visible, norm, title in (
-            ("cycles", everything, "", "cycles"),
-            ("share", everything, "percent", "share, %"),
-            ("lost", waits, "", "cycles lost"),
+        for label, visible, norm, suffix in (
+            ("cycles", everything, "", ""),
+            ("share", everything, "percent", " %"),
+            ("lost", waits, "", ""),
         )
     ]
 

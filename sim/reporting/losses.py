@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
 
-__all__ = ["Loss", "clocked_operators", "group_cycles", "known_resources", "losses"]
+__all__ = ["IDLE", "Loss", "clocked_operators", "group_cycles", "known_resources", "losses"]
+
+
+IDLE: Final = "none"
+"""The group of owners that says that there is nothing to do."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,12 @@ def clocked_operators(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
 
 
 def known_resources(counters: Mapping[str, int]) -> tuple[str, ...]:
-    """Those whose owners were counted."""
-    return tuple(name for name, table in RESOURCES.items() if table.owners[0].name in counters)
+    """Those whose owners were counted, and that had anything to do."""
+    return tuple(
+        name
+        for name in RESOURCES
+        if any(cycles for group, cycles in group_cycles(name, counters).items() if group != IDLE)
+    )
 
 
 def group_cycles(resource: str, counters: Mapping[str, int]) -> dict[str, int]:

@@ -48,8 +48,10 @@ def page(document: Document) -> str:
 
 
 def assemble(*, title: str, lead: str, sections: list[tuple[str, str, str]], data: Any) -> str:
-    """A page of sections: the name, the heading and the HTML of each."""
-    links = "\n".join(f'<a href="#{name}">{escape(short)}</a>' for name, short, _ in sections)
+    """A page of sections: the name, what links to it (or nothing), and the HTML of each."""
+    links = "\n".join(
+        f'<a href="#{name}">{escape(short)}</a>' for name, short, _ in sections if short
+    )
     return Template((_ASSETS / "page.html").read_text()).substitute(
         title=escape(title),
         lead=escape(lead),
@@ -93,7 +95,7 @@ def _figure(name: str) -> str:
 
 def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str, str, str]]:
     yield "summary", "Summary", _summary(document)
-    yield "stalls", "Cycles", _stalls(document)
+    yield from _stalls(document)
     yield (
         "utilization",
         "Utilization",
@@ -160,24 +162,24 @@ def _summary(document: Document) -> str:
     return section("summary", "What limits this run", *body, long=True)
 
 
-def _stalls(document: Document) -> str:
+def _stalls(document: Document) -> Iterator[tuple[str, str, str]]:
     parts = clocked_operators(document)
-    body: list[str] = []
-    for resource in known_resources(document["counters"]):
-        unit = RESOURCES[resource]
+    for number, resource in enumerate(known_resources(document["counters"])):
+        unit, name = RESOURCES[resource], f"stalls-{resource}"
         rows = [
             (part["workload"], owner.name, part["counters"].get(owner.name, 0), owner.doc)
             for part in [*parts, document]
             for owner in unit.owners
             if part["counters"].get(owner.name, 0)
         ]
-        body += [
-            f"<h3>{escape(unit.unit)}</h3>",
-            _figure(f"stalls-{resource}"),
-            f"<details><summary>As a table</summary>"
-            f"{table(('operator', 'owner', 'cycles', 'meaning'), rows)}</details>",
-        ]
-    return section("stalls", "Whose the cycles were", *body, long=True)
+        owners = table(("operator", "owner", "cycles", "meaning"), rows)
+        html = section(
+            name,
+            f"Whose the cycles were: {unit.unit}",
+            _figure(name),
+            f"<details><summary>As a table</summary>{owners}</details>",
+        )
+        yield name, "" if number else "Cycles", html
 
 
 def _timeline(profile: Profile) -> str:

@@ -5,6 +5,7 @@ The palettes of Okabe and Ito and of Paul Tol; neighbors differ in lightness, to
 
 from typing import Final
 
+from celosia.sim.reporting.losses import IDLE
 from celosia.sim.reporting.resources import RESOURCES, groups
 
 __all__ = ["GRID", "INK", "QUEUE_COLORS", "SCALE", "group_color", "group_pattern"]
@@ -28,6 +29,7 @@ _WAITS: Final = (
     "#882255",
     "#b3b3b3",
 )
+_IDLE_COLOR: Final = "#e6e6e6"
 _PATTERNS: Final = ("", "/", ".", "x")
 
 QUEUE_COLORS: Final = {
@@ -40,6 +42,8 @@ QUEUE_COLORS: Final = {
 
 def group_color(resource: str, group: str) -> str:
     """Of a group of owners; beyond as many as there are, a pattern tells them apart."""
+    if group == IDLE:
+        return _IDLE_COLOR
     palette, place = _place(resource, group)
     return palette[place % len(palette)]
 

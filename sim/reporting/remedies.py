@@ -12,15 +12,17 @@ from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
 from celosia.sw.driver.assembly import format_command
 
-__all__ = ["remedy"]
+__all__ = ["ADVICE", "remedy"]
 
 _KIB: Final = 1024
+_QUEUE: Final = "wait_queue_"
+"""Begins the owner of a wait for a place in a queue, whose name follows."""
 
 
 def remedy(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """What would help against `loss` of the operator `part` of a run."""
     owner = owner_named(loss.owner)
-    advise = _ADVICE.get(owner.group if owner else "", _other)
+    advise = ADVICE.get(loss.owner) or ADVICE.get(owner.group if owner else "", _other)
     return advise(loss, part, document) + _where(loss, document)
 
 
@@ -28,18 +30,28 @@ def _rate(document: Mapping[str, Any]) -> int:
     return min(document["memory"]["bytes_per_cycle"], document["config"]["bus_bits"] // 8)
 
 
-def _load(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+def _late(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     rate = _rate(document)
-    least = part["dram_read_bytes"] / rate
-    if least > (part["cycles"] or 0) - loss.cycles:
-        return (
-            f"Its {part['dram_read_bytes']:,} bytes need {least:,.0f} cycles at {rate} per cycle, "
-            "more than the array's work takes: memory of twice the bandwidth saves at most "
-            f"{min(loss.cycles, round(least / 2)):,} cycles."
-        )
     return (
         f"Loads come too late, but the bus has time for them: {loss.cycles * rate / _KIB:,.1f} KiB "
         f"loaded earlier save at most {loss.cycles:,} cycles."
+    )
+
+
+def _bandwidth(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    rate = _rate(document)
+    return (
+        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate} save at most "
+        f"{loss.cycles // 2:,} cycles, and {loss.cycles * rate / _KIB:,.1f} KiB loaded earlier, or "
+        f"not at all, save up to {loss.cycles:,}."
+    )
+
+
+def _requests(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    many, latency = document["config"]["read_requests"], document["memory"]["latency"]
+    return (
+        f"At a latency of {latency}, {many} requests in flight are too few: twice as many "
+        f"(read_requests={2 * many}), or longer rows, save up to {loss.cycles:,} cycles."
     )
 
 
@@ -79,10 +91,17 @@ def _store(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
     )
 
 
-def _execute(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+def _hazard(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     return (
-        "A product needs the result of the one before: products of other tiles in between save up "
-        f"to {loss.cycles:,} cycles."
+        "Operations follow too closely on those that they need: others in between, or rows of "
+        f"their own, save up to {loss.cycles:,} cycles."
+    )
+
+
+def _token(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    return (
+        "What is loaded has to be stored first: work on other tensors in between, or results that "
+        f"stay on the chip, save up to {loss.cycles:,} cycles."
     )
 
 
@@ -92,6 +111,16 @@ def _command(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
     return (
         f"Its {commands:,} commands come every {each:.1f} cycles, and the queue of products ran "
         "empty: fewer commands, or products earlier in the program, save up to "
+        f"{loss.cycles:,} cycles."
+    )
+
+
+def _queue(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    queue = f"{loss.owner.removeprefix(_QUEUE)}_queue"
+    depth = document["config"][queue]
+    return (
+        f"Commands behind a full queue of {depth} wait, and so do products among them: a deeper "
+        f"one ({queue}={2 * depth}), or a program that fills it later, save up to "
         f"{loss.cycles:,} cycles."
     )
 
@@ -108,22 +137,24 @@ def _other(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
     return f"Without it the run is at most {loss.cycles:,} cycles shorter."
 
 
-_ADVICE: Final = {
-    "load": _load,
-    "token": _load,
+_AFTER: Final = "drain"
+"""The group of what is behind the last product by definition."""
+ADVICE: Final = {
+    "wait_load_bandwidth": _bandwidth,
+    "wait_load_requests": _requests,
+    **{f"{_QUEUE}{name}": _queue for name in ("load", "execute", "store", "transform")},
+    "load": _late,
+    "token": _token,
     "padding": _padding,
     "weights": _weights,
     "bank": _bank,
     "transform": _transform,
-    "vector": _transform,
-    "store": _store,
     "accumulator": _store,
-    "execute": _execute,
-    "hazard": _execute,
+    "hazard": _hazard,
     "command": _command,
     "drain": _drain,
 }
-"""By the group of the owner."""
+"""By the owner, or by its group."""
 
 
 def _where(loss: Loss, document: Mapping[str, Any]) -> str:
@@ -132,7 +163,8 @@ def _where(loss: Loss, document: Mapping[str, Any]) -> str:
         return ""
     profile = _profile(document)
     unit = unit_operations(profile).get("execute")
-    owners = [owner.name for owner in RESOURCES[ARRAY].owners]
+    owner = next(owner for owner in RESOURCES[ARRAY].owners if owner.name == loss.owner)
+    owners = [each.name for each in RESOURCES[ARRAY].owners]
     if unit is None or ARRAY not in profile.owners or not len(unit.command):
         return ""
     counts = owners_between(profile.owners[ARRAY], len(owners), unit.begin - unit.lost, unit.end)[
@@ -142,7 +174,7 @@ def _where(loss: Loss, document: Mapping[str, Any]) -> str:
     counts = np.where(inside, counts, 0)
     worst = int(np.argmax(counts))
     if not counts[worst]:
-        return " It is behind the last product."
+        return "" if owner.group == _AFTER else " It is behind the last product."
     index = int(unit.command[worst])
     return (
         f" The most at one place: {counts[worst]:,} cycles before command {index} "

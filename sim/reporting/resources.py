@@ -1,32 +1,14 @@
 """What has an owner in each cycle: the tables of `celosia.isa.events`, by resource."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final
 
-from celosia.isa import events
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import TABLES, Owner, Table
 
 __all__ = ["ARRAY", "RESOURCES", "activities", "groups", "owner_named"]
 
-
-def _short(name: str) -> str:
-    return name.removeprefix("array_").removeprefix("wait_")
-
-
-TABLES: tuple[Any, ...] = getattr(events, "TABLES", ()) or (
-    SimpleNamespace(
-        name="array",
-        unit="The array",
-        owners=tuple(
-            SimpleNamespace(name=owner.name, doc=owner.doc, group=_short(owner.name))
-            for owner in events.ARRAY_OWNERS
-        ),
-        work=("rows", "padding"),
-    ),
-)
-
-RESOURCES: Final[Mapping[str, Any]] = {table.name: table for table in TABLES}
+RESOURCES: Final[Mapping[str, Table]] = {table.name: table for table in TABLES}
 """The units whose cycles have owners, by their names among the events of a cycle."""
 
 ARRAY: Final = TABLES[0].name
@@ -34,7 +16,7 @@ ARRAY: Final = TABLES[0].name
 _OWNERS: Final = {owner.name: owner for table in TABLES for owner in table.owners}
 
 
-def owner_named(name: str) -> Any:
+def owner_named(name: str) -> Owner | None:
     """The owner of this name, of any unit; None: there is none."""
     return _OWNERS.get(name)
 

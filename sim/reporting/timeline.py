@@ -1,6 +1,7 @@
 """The figure of time: what units, queues and owners did when, for `assets/page.js` to draw."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from celosia.isa.encoding import identify
 from celosia.sim.reporting.figures import layout
 from celosia.sim.reporting.instructions import UNITS, unit_operations
+from celosia.sim.reporting.losses import IDLE
 from celosia.sim.reporting.packing import pack
 from celosia.sim.reporting.palette import QUEUE_COLORS, group_color
 from celosia.sim.reporting.profile import Profile
@@ -25,7 +27,7 @@ def timeline(profile: Profile) -> dict[str, Any]:
     mnemonics = sorted(set(names))
     number = {name: index for index, name in enumerate(mnemonics)}
     units = [_unit(profile, name) for name in UNITS if name in profile.queues]
-    resources = [_resource(profile, name) for name in profile.resources]
+    resources = [_resource(profile, name) for name in profile.resources if _acts(profile, name)]
     rows = [*(each["title"] for each in resources), *(each["title"] for each in units)]
     return {
         "cycles": profile.cycles,
@@ -65,17 +67,24 @@ def _unit(profile: Profile, name: str) -> dict[str, Any]:
 def _resource(profile: Profile, name: str) -> dict[str, Any]:
     spans, table = profile.owners[name], RESOURCES[name]
     return {
-        "title": f"{table.unit}: cycles of",
+        "title": f"cycles of {name}",
         "names": [owner.name for owner in table.owners],
         "colors": [group_color(name, owner.group) for owner in table.owners],
         "packed": {"start": pack(spans.start), "owner": pack(spans.owner)},
     }
 
 
+def _acts(profile: Profile, resource: str) -> bool:
+    """Whether there was anything to do for it at all."""
+    owners = RESOURCES[resource].owners
+    present = set(profile.owners[resource].owner.tolist()) - {-1}
+    return any(owners[number].group != IDLE for number in present)
+
+
 def _groups(profile: Profile) -> Mapping[tuple[str, str], None]:
     """The groups of owners that occur, by resource."""
     found: dict[tuple[str, str], None] = {}
-    for resource in profile.resources:
+    for resource in filter(partial(_acts, profile), profile.resources):
         owners = RESOURCES[resource].owners
         for number in sorted(set(profile.owners[resource].owner.tolist()) - {-1}):
             found[resource, owners[number].group] = None
@@ -116,5 +125,6 @@ def _layout(rows: list[str]) -> dict[str, Any]:
             "fixedrange": True,
             "gridcolor": "#d9d9d9",
         },
+        legend={"y": -0.14, "yanchor": "top"},
         hovermode="closest",
     )

@@ -92,7 +92,7 @@ class LoggedTop(Elaboratable):
     @staticmethod
     def _owners(events: Any) -> Iterator[Value]:
         for resource in RESOURCES:
-            number = Value.cast(events[resource if resource in events.shape().members else "owner"])
+            number = Value.cast(events[resource])
             value = Mux(events.busy, number + 1, 0)
             yield Cat(value, Const(0, _OWNER_BITS - len(value)))
 

@@ -12,7 +12,7 @@ from celosia.sw.passes.schedule_matmul import schedule_matmul
 
 __all__ = ["Change", "what_if"]
 
-_WORTH: Final = 0.002
+_WORTH: Final = 0.0005
 """Of a run: what saves less is left out."""
 
 
@@ -30,7 +30,13 @@ class Change:
 
 
 def what_if(document: Mapping[str, Any]) -> list[Change]:
-    """Changes that would help the products of a run, the best first; of a graph, none."""
+    """Changes that would help a run, the best first.
+
+    Those of products are predicted here, with a schedule of their own; those of a graph were when
+    it ran, with the same program.
+    """
+    if stored := [Change(**change) for change in document.get("changes", ())]:
+        return _worthwhile(stored)
     problems = [MatMul(**part["problem"]) for part in document["operators"] if part.get("problem")]
     if not problems or len(problems) != len(document["operators"]):
         return []
@@ -41,9 +47,13 @@ def what_if(document: Mapping[str, Any]) -> list[Change]:
     found = []
     for what, other, other_timing in _candidates(config, timing):
         saved = before - _cycles(problems, other, other_timing)
-        if saved >= _WORTH * before:
-            found.append(Change(what, saved, before))
-    return sorted(found, key=lambda change: -change.saved)
+        found.append(Change(what, saved, before))
+    return _worthwhile(found)
+
+
+def _worthwhile(changes: list[Change]) -> list[Change]:
+    kept = [change for change in changes if change.saved >= _WORTH * change.before]
+    return sorted(kept, key=lambda change: -change.saved)
 
 
 def _cycles(problems: list[MatMul], config: AcceleratorConfig, timing: MemoryTiming) -> int:

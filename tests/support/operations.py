@@ -1,6 +1,7 @@
 """Operations of the contract as payloads of the RTL."""
 
 from celosia.hw.control.ops import POOLING, Space
+from celosia.isa.bert import Passing
 from celosia.isa.operations import Load, LoadParameters, Product, Store
 from celosia.isa.pooling import Pooling
 from celosia.isa.tokens import TokenWait
@@ -95,6 +96,19 @@ def _pooling_fields(pooling: Pooling, stride: int) -> dict:
     }
 
 
+def passing_fields(passing: Passing) -> dict:
+    """The fields of `PASSING`."""
+    state = passing.state
+    constants = {name: getattr(state, name) for name in ("qb", "qc", "ln2", "ln2_inverse")}
+    return {
+        "passes": 1,
+        "command": passing.command.value,
+        "activation": passing.activation.value,
+        "statistics": state.statistics,
+        "constants": constants,
+    }
+
+
 def store_op(store: Store) -> dict:
     """The fields of `StoreOp`."""
     fields = {
@@ -113,6 +127,10 @@ def store_op(store: Store) -> dict:
     }
     if store.pooling is not None:
         fields |= _pooling_fields(store.pooling, store.stride)
+    if not store.rows:
+        del fields["row"]  # It need not exist.
+    if store.passing is not None:
+        fields["passing"] = passing_fields(store.passing)
     if store.bias_row is not None:
         fields["bias_row"] = store.bias_row
     if store.signal is not None:

@@ -2,11 +2,13 @@
 // Draws the figures of a report.  Everything it needs is in the page.
 (function () {
   const report = JSON.parse(document.getElementById("report-data").textContent);
-  const settings = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  const settings = { responsive: true, displayModeBar: false };
+  const zoomed = { responsive: true, displaylogo: false, displayModeBar: true,
+    modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d", "toImage"]] };
   const narrow = () => window.innerWidth < 600;
 
   // ?only=SECTION shows one section alone, for a picture of it.
-  const only = new URLSearchParams(location.search).get("only");
+  const query = new URLSearchParams(location.search), only = query.get("only");
   if (only && document.getElementById(only)) {
     document.body.classList.add("only");
     document.getElementById(only).classList.add("chosen");
@@ -21,7 +23,11 @@
   const drawn = [];
   for (const [name, figure] of Object.entries(report.figures)) {
     const target = document.getElementById("figure-" + name);
-    drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout), settings));
+    const menu = (figure.layout.updatemenus || [{}])[0].buttons;
+    drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout), settings).then(() => {
+      // ?lost is the last button of bars of cycles.
+      if (query.has("lost") && menu) return Plotly.update(target, ...menu[menu.length - 1].args);
+    }));
   }
 
   // Timeline: what units do, in as much detail as there is room for.
@@ -179,7 +185,9 @@
     await load();
     const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout);
     layout.xaxis.range = all.slice();
-    await Plotly.newPlot(target, traces(all[0], all[1]), layout, Object.assign({ scrollZoom: false }, settings));
+    // The legend is a column there, below everything else.
+    if (narrow()) layout.height += 20 * (report.timeline.legend.length + queues.length);
+    await Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
     let shown = all.join();
     target.on("plotly_relayout", () => {
       const axis = target.layout.xaxis;
@@ -195,8 +203,8 @@
 
   if (report.timeline) drawn.push(timeline());
   Promise.all(drawn).then(() => {
-    const window_ = new URLSearchParams(location.search).get("window");
-    if (window_ && window.celosia) return window.celosia.zoom(...window_.split(":").map(Number));
+    const shown = query.get("window");
+    if (shown && window.celosia) return window.celosia.zoom(...shown.split(":").map(Number));
   }).then(() => { document.body.dataset.drawn = String(drawn.length); },
     (error) => { console.error("report: " + error); });
 })();

@@ -195,3 +195,18 @@ def test_a_product_takes_as_many_cycles_as_it_has_rows_or_the_array_has(rows, tr
         relu=False,
     )
     assert cycles_per_product(config, product, 6) == max(rows, 8)
+
+
+def test_an_output_stationary_product_takes_as_many_cycles_as_the_array_has_rows():
+    config = AcceleratorConfig(dim=8, scratchpad_kib=8, accumulator_kib=4, dataflow="both")
+    product = Product(
+        load_weights=True,
+        a=Operand(local=LocalAddress(row=0), rows=8, cols=8),
+        w=Operand(local=LocalAddress(row=config.scratchpad_bank_rows), rows=8, cols=8),
+        d=None,
+        c=Operand(local=LocalAddress(row=0, accumulator=True), rows=8, cols=8),
+        a_unsigned=False,
+        relu=False,
+        resident=Resident(start=False, shift=0),
+    )
+    assert cycles_per_product(config, product, 6) == 8

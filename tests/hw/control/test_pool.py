@@ -1,4 +1,4 @@
-"""`PoolWalker` against the windows that an operation means, and `PoolingController`."""
+"""`PoolWalker` against the windows that an operation means; `PoolingController`."""
 
 import random
 from collections.abc import Iterator

@@ -12,6 +12,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -30,7 +31,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 from tests.support.operations import load_op, parameters_op, product_op, store_op
@@ -38,21 +39,25 @@ from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIGS = [
     AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32),
-    AcceleratorConfig(dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16),
     AcceleratorConfig(
-        dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="both", convolution=True
+        dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16, loop_entries=0
+    ),
+    AcceleratorConfig(
+        dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="both", convolution=True, bert=True
     ),
     AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="os"),
 ]
 OPERATIONS = (*LOADS, MVIN_PARAM, MVOUT, COMPUTE_PRELOADED, COMPUTE_ACCUMULATED)
-CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD)
+CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_BERT, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD)
 OTHERS = (FLUSH, FENCE)
 
 
 def random_command(config: AcceleratorConfig, rng: random.Random) -> Command:
     """A command whose operands are mostly near the limits of what is legal."""
     if rng.random() < 0.03:
-        return Command(rng.choice([9, 31, 63, 126, 0]), rng.getrandbits(64), rng.getrandbits(64))
+        return Command(
+            rng.choice([9, 31, 63, 126, 0, *LOOP_FUNCTS]), rng.getrandbits(64), rng.getrandbits(64)
+        )
     instruction = rng.choice(rng.choice([OPERATIONS, OPERATIONS, CONFIGURE, OTHERS]))
     return instruction.encode(**{
         field.name: random_value(config, rng, instruction, field.name, field.limit)
@@ -74,7 +79,8 @@ def random_value(
         "pool_size": [0, 1, 2, 3, 3],
         "image_rows": [0, 1, 5, 9, 255],
         "image_cols": [0, 1, 5, 9],
-        "activation": [0, 1, 1, 3],
+        "activation": [0, 1, 1, 2, 3] if config.bert else [0, 1, 1, 3],
+        "statistics": [0, 1, 3, 3, 4],
         "pool_stride": [0, 0, 1, 2] if config.convolution else [0] * 9 + [1],
         "pixel_repeats": [0, 1, 2, 4, 9] if config.convolution else [0, 1, 1, 1, 2],
         "strides_only": [0, 0, 1],
@@ -97,7 +103,10 @@ def random_address(config: AcceleratorConfig, rng: random.Random, stores: bool) 
     accumulator = rng.random() < 0.35
     rows = config.accumulator_rows if accumulator else config.scratchpad_rows
     return LocalAddress(
-        row=rng.choice([rng.randrange(rows), rng.randrange(rows), rows - 1, rows]),
+        row=rng.choice([
+            *(rng.randrange(rows) for _ in range(4)),
+            *(rows - 1, rows, 0, 1, rows // 2, rows // 2 + 1),
+        ]),
         accumulator=accumulator,
         accumulate=rng.random() < 0.5,
         full=stores and rng.random() < 0.5,
@@ -158,6 +167,11 @@ def offer(config: AcceleratorConfig, operation: Operation) -> dict:
     return {"kind": kind, "fields": fields, "ranges": ranges}
 
 
+def plain(got, like):
+    """A field, or those of a structure."""
+    return {name: got[name] for name in like} if isinstance(like, dict) else got
+
+
 def check(got, wanted: dict) -> None:
     assert got.kind == wanted["kind"]
     assert (got.cause, got.tag) == (wanted["cause"], wanted["tag"])
@@ -168,7 +182,7 @@ def check(got, wanted: dict) -> None:
     for name, value in wanted["fields"].items():
         got_value = op[name]
         if isinstance(value, dict):
-            got_value = {key: got_value[key] for key in value}
+            got_value = {key: plain(got_value[key], inner) for key, inner in value.items()}
         assert getattr(got_value, "value", got_value) == getattr(value, "value", value), name
     found = [(r.first, r.last) if r.valid else None for r in got.ranges]
     assert found == wanted["ranges"]

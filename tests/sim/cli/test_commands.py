@@ -74,7 +74,7 @@ def test_verilog_is_written_whole(monkeypatch):
 def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
     asked = []
 
-    def made_up(names, _tell, _command_line, issue):
+    def made_up(names, _tell, _command_line, issue, _seq):
         asked.append((*names, issue))
         return Bench(products=())
 
@@ -102,7 +102,9 @@ def test_a_number_below_its_bound_is_exit_code_1(monkeypatch):
 
 def test_an_unknown_benchmark_is_refused():
     refused(
-        "there is no benchmark 'fast'; there are products, encoders, cost, speed", "bench", "fast"
+        "there is no benchmark 'fast'; there are products, encoders, cost, speed, nonlinear",
+        "bench",
+        "fast",
     )
 
 

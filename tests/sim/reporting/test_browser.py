@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sim.reporting.browser import find_browser, page_source, picture, print_page
+from celosia.sim.doctor import absence
+from celosia.sim.reporting.browser import page_source, picture, print_page
 from celosia.sim.reporting.page import page
+
+MISSING = absence("chromium")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(find_browser() is None, reason="there is no chromium on PATH"),
+    pytest.mark.skipif(bool(MISSING), reason=str(MISSING)),
 ]
 
 # Tells how wide a page is that a frame of the width of a phone shows.

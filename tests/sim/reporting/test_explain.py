@@ -3,8 +3,11 @@
 import copy
 import re
 
+import pytest
+
 from celosia.sim.reporting.explain import explain
-from celosia.sim.reporting.losses import losses
+from celosia.sim.reporting.losses import Loss, losses
+from celosia.sim.reporting.remedies import ADVICE, remedy
 from celosia.sim.reporting.resources import ARRAY, RESOURCES
 from celosia.sim.reporting.whatif import what_if
 
@@ -34,11 +37,27 @@ def test_it_names_the_place_if_instructions_were_followed(document):
     assert "before command" not in str(explain(without))
 
 
-def test_a_load_that_bandwidth_bounds_is_told_from_a_late_one(document):
-    slow = copy.deepcopy(document)
-    slow["memory"]["bytes_per_cycle"] = 1
-    assert "twice the bandwidth" in str(explain({**slow, "profile": None}))
-    assert "loaded earlier" in str(explain({**document, "profile": None}))
+@pytest.mark.parametrize(
+    ("owner", "advice"),
+    [
+        ("wait_load_bandwidth", "32 save at most 500 cycles"),
+        ("wait_load_latency", "15.6 KiB loaded earlier save at most 1,000 cycles"),
+        ("wait_load_requests", "read_requests=64"),
+        ("wait_issue", "at most 1,000 cycles shorter"),
+    ],
+)
+def test_what_would_help_depends_on_the_cause(document, owner, advice):
+    """At 16 bytes per cycle."""
+    config = {**document["config"], "bus_bits": 128}
+    other = {**document, "profile": None, "config": config}
+    loss = Loss("matmul", owner, 1000)
+    assert advice in remedy(loss, document["operators"][0], other)
+
+
+def test_each_group_of_waits_that_occurs_has_advice_of_its_own_or_none():
+    known = {owner.group for owner in RESOURCES[ARRAY].owners}
+    known |= {owner.name for owner in RESOURCES[ARRAY].owners}
+    assert set(ADVICE) <= known
 
 
 def test_the_cost_model_knows_what_would_help(document):
