@@ -109,13 +109,16 @@ class Scratchpad(wiring.Component):
             bank = self._bank_of(port.p.row if hasattr(port, "p") else port.row)
             if name != "results":
                 blockers = higher if name != "weights" else []
-                taken = [(user, busy & (other == bank)) for user, busy, other in blockers]
+                taken = [busy & (other == bank) for _, busy, other in blockers]
                 # Without a request it means nothing, and costs the simulator nothing.
                 with m.If(port.valid):
-                    m.d.comb += port.ready.eq(~_any([here for _, here in taken]))
-                    for user, here in reversed(taken if name in _TOLD else []):
-                        with m.If(here):
-                            m.d.comb += getattr(self.blockers, name).eq(_USERS[user])
+                    m.d.comb += port.ready.eq(~_any(taken))
+                if name in _TOLD:
+                    # In other words than above: what two blocks share is computed in each cycle.
+                    with m.If(port.valid & ~port.ready):
+                        for user, busy, other in reversed(blockers):
+                            with m.If(busy & ~(other ^ bank).any()):
+                                m.d.comb += getattr(self.blockers, name).eq(_USERS[user])
             higher.append((name, port.valid, bank))
 
     def _bank(self, m: Module, index: int) -> Value:

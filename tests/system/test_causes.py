@@ -11,6 +11,7 @@ from tests.support.causes import CASES, CONFIG, START, Case
 SIZE = 1 << 16
 WITHIN = 2
 ELSEWHERE = {"wait_queue_execute"}
+"""Not with this configuration, whose queue of products is long; `Owners` has its own test."""
 
 
 def counted(case: Case, knob: int) -> dict[str, int]:
