@@ -50,7 +50,8 @@ _ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolutio
 
 def isa_header() -> str:
     """`isa.h`: commands as classes, tables of instructions, causes, events and registers."""
-    known = [*INSTRUCTIONS.values(), *LIBRARY_INSTRUCTIONS]
+    # An accelerator may know what a library does for others.
+    known = {**INSTRUCTIONS, **{added.name: added for added in LIBRARY_INSTRUCTIONS}}.values()
     parts = [
         _HEAD,
         *_numbers(),
