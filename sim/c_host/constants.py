@@ -33,7 +33,6 @@ namespace celosia {
 
 _TAIL: Final = "\n}  // namespace celosia\n"
 
-_KINDS: Final = tuple(Kind)
 _DERIVED: Final = (
     "scratchpad_rows",
     "accumulator_rows",
@@ -51,7 +50,8 @@ _ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolutio
 
 def isa_header() -> str:
     """`isa.h`: commands as classes, tables of instructions, causes, events and registers."""
-    known = [*INSTRUCTIONS.values(), *LIBRARY_INSTRUCTIONS]
+    # An accelerator may know what a library does for others.
+    known = {**INSTRUCTIONS, **{added.name: added for added in LIBRARY_INSTRUCTIONS}}.values()
     parts = [
         _HEAD,
         *_numbers(),
@@ -153,7 +153,8 @@ def _class(instruction: Instruction) -> str:
 
 
 def _instruction_table(known: Iterable[Instruction]) -> Iterator[str]:
-    yield "\nenum Kind : uint8_t { kInt, kFlag, kFloat, kDram, kLocal, kChoice };"
+    names = ", ".join(f"k{kind.name.capitalize()}" for kind in Kind)
+    yield f"\nenum Kind : uint8_t {{ {names} }};"
     yield "struct Field {"
     yield "  const char* name;\n  uint8_t second, low, bits;\n  Kind kind;\n  bool fixed;"
     yield "  uint64_t value;  // That it must have, if fixed; else what text leaves out.\n};"

@@ -85,6 +85,12 @@ class Functional : public Backend {
       case ConfigDrain::kFunct:
         drain_ = ConfigDrain(command);
         return kCauseNone;
+      case ConfigProducts::kFunct:
+      case Products::kFunct:
+      case Repeat::kFunct:
+      case Stride::kFunct:
+        if (c_.loop_entries) fail("this simulator does not know loops of commands");
+        return kCauseUnknownFunct;
       case ConfigTransform::kFunct:
         return c_.normalization ? softmax_.configure(command) : kCauseUnknownFunct;
       case Transform::kFunct:

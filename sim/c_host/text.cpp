@@ -41,6 +41,8 @@ std::string format_value(const Field& field, uint64_t value) {
       return format_local(value);
     case kFloat:
       return format_float(value);
+    case kSigned:
+      return print("%" PRId64, uint64_t(int64_t(value << (64 - field.bits)) >> (64 - field.bits)));
     default:
       return print("%" PRIu64, value);
   }

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, float_bits
+from celosia.isa.encoding import CONFIG_BERT, CONFIG_EX, CONFIG_LD, CONFIG_ST, float_bits
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
 from celosia.isa.numerics import requantize
 from celosia.isa.presets import resolve_config
@@ -180,3 +180,44 @@ def operands(convolution, seed):
         rng.integers(-128, 128, (kernel, kernel, channels, outputs), np.int8),
         rng.integers(-2000, 2000, outputs).astype(np.int32),
     )
+
+
+@pytest.mark.parametrize("activation", [2, 4])
+def test_rows_are_normalized_over_all_their_tiles(activation):
+    """LayerNorm and softmax; more columns than one MVOUT moves."""
+    host, rng, rows, cols, inner = c_host("gemmini4"), np.random.default_rng(3), 7, 70, 6
+    a = rng.integers(-20, 20, (rows, inner), np.int8)
+    b = rng.integers(-20, 20, (inner, cols), np.int8)
+    memory = Memory()
+    at_a, at_b, at_c = memory.place(a), memory.place(b), memory.place(np.zeros((rows, cols), "i1"))
+    softmax = activation == 4
+    constants = {"constant": 40, "qb": 77, "qc": 2000}, {"constant": 1638, "second_constant": 1}
+    bert = [CONFIG_BERT.encode(softmax=1, **{**constants[0], **some}) for some in constants]
+    commands = [
+        CONFIG_EX.encode(),
+        CONFIG_LD.encode(set=0, stride=inner, block_stride=DIM),
+        CONFIG_LD.encode(set=1, stride=cols, block_stride=DIM),
+        CONFIG_ST.encode(
+            stride=cols,
+            activation=0 if softmax else activation,
+            scale=float_bits(1.0 if softmax else 40.0),
+        ),
+        *(bert if softmax else []),
+        LIBRARY["loop_ws_bounds"].encode(i=2, j=18, k=2, pad_i=1, pad_j=2, pad_k=2),
+        LIBRARY["loop_ws_addresses_ab"].encode(a=at_a, b=at_b),
+        LIBRARY["loop_ws_addresses_dc"].encode(c=at_c),
+        LIBRARY["loop_ws_strides_ab"].encode(a_stride=inner, b_stride=cols),
+        LIBRARY["loop_ws_strides_dc"].encode(c_stride=cols),
+        LIBRARY["loop_ws"].encode(activation=activation),
+    ]
+    images = [host.play(sim, commands, bytes(memory.bytes)) for sim in SIMS]
+    assert images[0] == images[1]
+    got = memory.pick(images[0], at_c, np.zeros((rows, cols), np.int8)).astype(int)
+    if softmax:
+        assert (abs(got.sum(axis=1) - 127) <= 3).all()
+        return
+    sums = a.astype(int) @ b.astype(int)
+    distances = sums - np.trunc(sums.mean(axis=1, keepdims=True))
+    deviations = np.floor(np.sqrt((distances**2).sum(axis=1, keepdims=True) // cols))
+    wanted = np.clip(np.rint(distances / deviations * 40), -128, 127)
+    assert (got == wanted).all()
