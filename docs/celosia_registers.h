@@ -73,6 +73,8 @@
 #define CELOSIA_CONFIG_TRANSFORM_DATAFLOW_SHIFT      2
 #define CELOSIA_CONFIG_TRANSFORM_BERT_MASK           0x00000010u /* `bert` of the configuration. */
 #define CELOSIA_CONFIG_TRANSFORM_BERT_SHIFT          4
+#define CELOSIA_CONFIG_TRANSFORM_LOOP_WS_MASK        0x00000020u /* `loop_ws` of the configuration. */
+#define CELOSIA_CONFIG_TRANSFORM_LOOP_WS_SHIFT       5
 #define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_MASK 0xFFFF0000u /* `statistics_rows` of the configuration. */
 #define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_SHIFT 16
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from celosia.isa.bert import STATISTICS
+
 __all__ = ["DATAFLOWS", "MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
 
 DATAFLOWS: Final = ("ws", "os", "both")
@@ -65,6 +67,8 @@ class AcceleratorConfig:
     """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
     convolution: bool = False
     """Build max-pooling (MVOUT) and pixel repeats (MVIN)."""
+    loop_ws: bool = False
+    """Build the sequencer of Gemmini's LOOP_WS."""
     bert: bool = False
     """Build I-GELU, LayerNorm and softmax of MVOUT (CONFIG_BERT, and the norm commands)."""
 
@@ -83,6 +87,8 @@ class AcceleratorConfig:
             self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
+        if self.loop_ws and self.dim < STATISTICS:
+            raise ConfigError(f"loop_ws: dim is {self.dim}, but must be at least {STATISTICS}")
         for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
             self._check_power_of_two(name, 2, 32)
         self._check_banks()

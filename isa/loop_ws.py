@@ -23,7 +23,7 @@ from celosia.isa.encoding import (
     PRELOAD,
     Command,
 )
-from celosia.isa.encoding.loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 
 __all__ = ["PASSES", "LoopWs"]
 

@@ -24,6 +24,7 @@ from celosia.isa.encoding import (
     Funct,
 )
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
+from celosia.isa.loop_ws import LoopWs
 
 __all__ = ["MAX_LOOP_DEPTH", "LoopState", "advance", "expand", "missing_commands"]
 
@@ -40,6 +41,8 @@ class LoopState:
 
     strides: Command = field(default_factory=CONFIG_PRODUCTS.encode)
     """The last CONFIG_PRODUCTS."""
+    loop_ws: LoopWs | None = None
+    """What LOOP_WS knows, if it is built and was looked for."""
 
 
 def expand(
@@ -49,10 +52,23 @@ def expand(
 
     `state` is as the program finds it, and then as it leaves it; None: after a reset.
     """
+    state = state or LoopState()
+    for index, command in _expand_own(program, config, state):
+        if not config.loop_ws:
+            yield index, command
+            continue
+        state.loop_ws = state.loop_ws or LoopWs(config)
+        for made in state.loop_ws.expand(command):
+            yield index, made
+
+
+def _expand_own(
+    program: Iterable[Command], config: AcceleratorConfig, state: LoopState
+) -> Iterator[tuple[int, Command]]:
+    """REPEAT, STRIDE and PRODUCTS."""
     if not config.loop_entries:
         yield from enumerate(program)
         return
-    state = state or LoopState()
     for index, command in _repeat(program, config):
         if command.funct == Funct.CONFIG_PRODUCTS:
             state.strides = command

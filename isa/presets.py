@@ -10,7 +10,7 @@ from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig(normalization=True)
-_GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True)
+_GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True, loop_ws=True)
 _BOOLEANS: Final = {"true": True, "false": False}
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {

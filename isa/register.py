@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from celosia.isa.config import DATAFLOWS
+
 __all__ = [
     "REGISTER_BITS",
     "WINDOW_BYTES",
@@ -12,7 +14,9 @@ __all__ = [
     "Access",
     "Register",
     "RegisterField",
+    "number_of",
     "pair",
+    "parameters",
 ]
 
 REGISTER_BITS: Final = 32
@@ -117,3 +121,16 @@ def pair(register: Register) -> tuple[Register, Register]:
         reset=reset >> REGISTER_BITS,
     )
     return low, high
+
+
+def parameters(*fields: tuple[str, int, int]) -> tuple[RegisterField, ...]:
+    """Fields that hold parameters of the configuration: name, lowest bit, bits."""
+    return tuple(
+        RegisterField(name, low, bits, f"`{name}` of the configuration.")
+        for name, low, bits in fields
+    )
+
+
+def number_of(parameter: int | str) -> int:
+    """A parameter as its field holds it; a dataflow by its place in `DATAFLOWS`."""
+    return DATAFLOWS.index(parameter) if isinstance(parameter, str) else int(parameter)

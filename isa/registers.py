@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final
 
-from celosia.isa.config import DATAFLOWS, AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
 from celosia.isa.events import COUNTERS
 from celosia.isa.register import (
@@ -18,7 +18,9 @@ from celosia.isa.register import (
     Access,
     Register,
     RegisterField,
+    number_of,
     pair,
+    parameters,
 )
 from celosia.isa.tokens import TOKEN_BITS
 
@@ -58,13 +60,6 @@ class BusId(IntEnum):
     RING = 1
 
 
-def _parameters(*fields: tuple[str, int, int]) -> tuple[RegisterField, ...]:
-    return tuple(
-        RegisterField(name, low, bits, f"`{name}` of the configuration.")
-        for name, low, bits in fields
-    )
-
-
 _ONES_64: Final = (1 << 2 * REGISTER_BITS) - 1
 
 _IDENTITY: Final = (
@@ -87,7 +82,7 @@ _IDENTITY: Final = (
         Access.RO,
         "The configuration that the accelerator was built from.  A driver refuses any other than "
         "the one that a program was compiled for.",
-        _parameters(("dim", 0, 8), ("scratchpad_banks", 8, 8), ("accumulator_banks", 16, 8)),
+        parameters(("dim", 0, 8), ("scratchpad_banks", 8, 8), ("accumulator_banks", 16, 8)),
         reset=None,
         constant=True,
     ),
@@ -96,7 +91,7 @@ _IDENTITY: Final = (
         0x014,
         Access.RO,
         "More of the configuration.",
-        _parameters(("scratchpad_kib", 0, 16), ("accumulator_kib", 16, 16)),
+        parameters(("scratchpad_kib", 0, 16), ("accumulator_kib", 16, 16)),
         reset=None,
         constant=True,
     ),
@@ -105,7 +100,7 @@ _IDENTITY: Final = (
         0x018,
         Access.RO,
         "More of the configuration.",
-        _parameters(("bus_bits", 0, 16), ("parameter_rows", 16, 16)),
+        parameters(("bus_bits", 0, 16), ("parameter_rows", 16, 16)),
         reset=None,
         constant=True,
     ),
@@ -114,7 +109,7 @@ _IDENTITY: Final = (
         0x01C,
         Access.RO,
         "More of the configuration.",
-        _parameters(("read_requests", 0, 16), ("write_requests", 16, 16)),
+        parameters(("read_requests", 0, 16), ("write_requests", 16, 16)),
         reset=None,
         constant=True,
     ),
@@ -123,7 +118,7 @@ _IDENTITY: Final = (
         0x020,
         Access.RO,
         "More of the configuration.",
-        _parameters(
+        parameters(
             ("load_queue", 0, 8),
             ("execute_queue", 8, 8),
             ("store_queue", 16, 8),
@@ -137,11 +132,12 @@ _IDENTITY: Final = (
         0x024,
         Access.RO,
         "More of the configuration.",
-        _parameters(
+        parameters(
             ("normalization", 0, 1),
             ("convolution", 1, 1),
             ("dataflow", 2, 2),
             ("bert", 4, 1),
+            ("loop_ws", 5, 1),
             ("statistics_rows", 16, 16),
         ),
         reset=None,
@@ -152,7 +148,7 @@ _IDENTITY: Final = (
         0x028,
         Access.RO,
         "More of the configuration.",
-        _parameters(("loop_entries", 0, BODY_BITS)),
+        parameters(("loop_entries", 0, BODY_BITS)),
         reset=None,
         constant=True,
     ),
@@ -388,9 +384,8 @@ REGISTERS: Final[Mapping[str, Register]] = {
     register.name: register
     for register in (*_IDENTITY, *_CONTROL, *_RANGES, *_RING, *_DEBUG, *_COUNTERS)
 }
-"""By name, in the order of their offsets.
-
-A 64-bit counter is stable while the accelerator is idle; else read HI, LO and HI again.
+"""By name, in the order of their offsets.  A 64-bit counter is stable while the accelerator is
+idle; else read HI, LO and HI again.
 """
 
 
@@ -398,13 +393,8 @@ def configuration_words(config: AcceleratorConfig) -> dict[str, int]:
     """What the registers without a fixed reset value hold in an accelerator of `config`."""
     return {
         register.name: register.pack({
-            field.name: _number(getattr(config, field.name)) for field in register.fields
+            field.name: number_of(getattr(config, field.name)) for field in register.fields
         })
         for register in REGISTERS.values()
         if register.reset is None
     }
-
-
-def _number(parameter: int | str) -> int:
-    """A parameter as its field holds it; a dataflow by its place in `DATAFLOWS`."""
-    return DATAFLOWS.index(parameter) if isinstance(parameter, str) else int(parameter)

@@ -36,22 +36,27 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
-from celosia.isa.pooling import Pooling
 from celosia.isa.presets import resolve_config
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
 from celosia.isa.tokens import TokenWait
 from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
-from celosia.sw.driver.program_file import Content, ProgramFile, Region
+from celosia.sw.driver.program_file import Content, ProgramFile
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
 from celosia.sw.random_loops import RandomLoops
 from celosia.sw.random_ordering import Ordering
+from celosia.sw.random_places import (
+    PAGE,
+    accumulator_windows,
+    memory_span,
+    regions,
+    scratchpad_windows,
+)
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
 __all__ = ["Recipe", "random_program", "random_recipe"]
 
-_PAGE: Final = 4096
 _MAX_TRIES: Final = 1000
 _TOKEN_PERCENT: Final = 80
 """How often a token is taken where a FENCE is not needed."""
@@ -100,7 +105,7 @@ class Recipe:
         return ProgramFile(
             preset=self.preset,
             overrides=self.overrides,
-            memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
+            memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // PAGE) * PAGE,
             contents=tuple(
                 Content(region, seed=self.seed * 3 + index)
                 for index, region in enumerate(memory.regions)
@@ -140,22 +145,6 @@ def _draw(
     return recipe, generator
 
 
-@dataclass(frozen=True)
-class _Memory:
-    """Regions of device memory."""
-
-    source: Region
-    """Only read."""
-    shared: Region
-    """Read and written."""
-    dump: Region
-    """Where local rows go at the end."""
-
-    @property
-    def regions(self) -> tuple[Region, ...]:
-        return self.source, self.shared, self.dump
-
-
 class _Generator:
     def __init__(self, config: AcceleratorConfig, random: Random):
         self.config = config
@@ -163,10 +152,10 @@ class _Generator:
         self.state = ArchState.reset(config)
         self.commands: list[Command] = []
         self.ordering = Ordering()
-        self.memory = _regions(config, random)
+        self.memory = regions(config, random)
         self.places = Surroundings(
-            scratchpad=_scratchpad_windows(config),
-            accumulator=_accumulator_windows(config),
+            scratchpad=scratchpad_windows(config),
+            accumulator=accumulator_windows(config),
             parameters=Window(config.parameter_rows - 8, 8),
             sources=(self.memory.source, self.memory.shared),
             targets=(self.memory.shared,),
@@ -214,7 +203,7 @@ class _Generator:
         if not self._acceptable(command) or FENCE.matches(command):
             return False
         operation = step(command, self.state, self.config).operation
-        span = self._memory_span(operation) if operation else None
+        span = memory_span(operation) if operation else None
         if operation and span and self.ordering.needs_fence(operation, *span):
             return False
         self._append(command)
@@ -290,7 +279,7 @@ class _Generator:
         done = step(command, self.state, self.config)
         assert not done.cause, f"{command}: {done.cause.name}"
         if operation := done.operation:
-            span = self._memory_span(operation)
+            span = memory_span(operation)
             if span and self.ordering.needs_fence(operation, *span):
                 self._order(operation, span)
                 self._append(command)
@@ -338,7 +327,7 @@ class _Generator:
         spans = self._local_spans(operation)
         if not all(any(w.holds(first, last) for w in windows) for windows, first, last in spans):
             return False
-        span = self._memory_span(operation)
+        span = memory_span(operation)
         store = isinstance(operation, Store)
         allowed = self.places.targets if store else self.places.sources
         return span is None or any(r.address <= span[0] and span[1] < r.end for r in allowed)
@@ -385,47 +374,3 @@ class _Generator:
 
     def _windows(self, place: Operand | Load | Store) -> tuple[Window, ...]:
         return self.places.accumulator if place.local.accumulator else self.places.scratchpad
-
-    def _memory_span(self, operation: Operation) -> tuple[int, int] | None:
-        """First and last byte of memory that `operation` may touch."""
-        match operation:
-            case LoadParameters(address=address, count=count):
-                return address, address + ACC_BYTES * count - 1
-            case Load(zero=True) | Product() | Transform():
-                return None
-            case Store(pooling=Pooling() as pooling):
-                starts = [
-                    (operation.address + (row * pooling.pitch + col) * operation.stride) % (1 << 64)
-                    for row in range(pooling.rows)
-                    for col in range(pooling.cols)
-                ]
-                return min(starts), max(starts) + operation.cols - 1
-            case Load() | Store():
-                size = operation.cols * (ACC_BYTES if operation.wide else 1)
-                starts = [
-                    (operation.address + row * operation.stride) % (1 << 64)
-                    for row in range(operation.rows)
-                ]
-                return min(starts), max(starts) + size - 1
-
-
-def _regions(config: AcceleratorConfig, random: Random) -> _Memory:
-    """Regions at odd addresses, the first two larger than a page."""
-    dumped = sum(window.rows for window in _scratchpad_windows(config))
-    dumped += sum(window.rows for window in _accumulator_windows(config)) * ACC_BYTES
-    source = Region(MEMORY_BASE + 1 + random.randrange(200), 2 * _PAGE)
-    shared = Region(source.end + random.randrange(200), _PAGE + 300)
-    return _Memory(source, shared, Region(shared.end + random.randrange(200), dumped * config.dim))
-
-
-def _scratchpad_windows(config: AcceleratorConfig) -> tuple[Window, ...]:
-    """Across a boundary of banks, and inside the last bank."""
-    rows = min(6 * config.dim, config.scratchpad_bank_rows)
-    boundary = config.scratchpad_bank_rows - rows // 2
-    return Window(boundary, rows), Window(config.scratchpad_rows - rows, rows)
-
-
-def _accumulator_windows(config: AcceleratorConfig) -> tuple[Window, ...]:
-    """Across the boundary of the halves."""
-    rows = min(4 * config.dim, config.accumulator_rows)
-    return (Window((config.accumulator_rows - rows) // 2, rows),)

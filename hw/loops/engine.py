@@ -8,6 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.loops.loop_ws import LoopWs
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig
@@ -21,17 +22,17 @@ FENCES = 7
 
 
 class LoopEngine(wiring.Component):
-    """The stages (`LoopStage`) in a row: `Repeater`, then `Products`.
+    """The stages (`LoopStage`) in a row: `Repeater`, `Products`, then `LoopWs`.
 
     All other commands pass in the same cycle.  Nothing is accepted under ``halt``.  Commands that
     leave nothing wait until all FENCEs that went out are over: entries of a ring that come after a
-    FENCE must not count as completed before it does.  Without ``loop_entries`` there are no stages,
-    and every command passes.
+    FENCE must not count as completed before it does.  Without ``loop_entries`` there are only
+    those of ``loop_ws``, or none, and every command passes.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``loop_entries``.
+        Supplies ``loop_entries`` and ``loop_ws``.
 
     Members
     -------
@@ -81,15 +82,25 @@ class LoopEngine(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        if not self.config.loop_entries:
+        config = self.config
+        if not config.loop_entries and not config.loop_ws:
             connect(m, flipped(self.i), flipped(self.o))
             return m
-        m.submodules.repeater = repeater = Repeater(self.config)
-        m.submodules.products = products = Products(self.config)
-        self._chain(m, [repeater, products])
+        if not config.loop_entries:
+            m.submodules.loop_ws = loop_ws = LoopWs(config)
+            self._chain(m, [loop_ws])
+            return m
+        m.submodules.repeater = repeater = Repeater(config)
+        m.submodules.products = products = Products(config)
+        stages, working = [repeater, products], products.busy
+        if config.loop_ws:
+            m.submodules.loop_ws = loop_ws = LoopWs(config)
+            stages.append(loop_ws)
+            working |= loop_ws.busy
+        self._chain(m, stages)
         m.d.comb += [
             self.missing.eq(repeater.missing),
-            self.starved.eq((repeater.missing != 0) & ~products.busy),
+            self.starved.eq((repeater.missing != 0) & ~working),
         ]
         return m
 
@@ -101,6 +112,10 @@ class LoopEngine(wiring.Component):
             self.i.ready.eq(first.i.ready & ~self.halt),
             *(stage.fenced.eq(fenced) for stage in stages),
         ]
+        if self.config.loop_ws and len(stages) > 1:
+            # One command is lost at a time.
+            others = Cat(stage.lost for stage in stages[:-1]).any()
+            m.d.comb += last.fenced.eq(fenced | others)
         for stage, follower in pairwise(stages):
             connect(m, stage.o, follower.i)
         connect(m, last.o, flipped(self.o))

@@ -10,7 +10,7 @@ from celosia.hw.loops.tiles import Pointer, State, command_of, tile_word
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, FULL_BIT, GARBAGE
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
-from celosia.isa.encoding.loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 
 __all__ = ["LoopWs"]
 

@@ -6,7 +6,7 @@ from celosia.isa.address import ACCUMULATOR_BIT, NORM_LOW
 from celosia.isa.bert import STATISTICS, Activation
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import CONFIG_BERT, FUNCT_BITS
-from celosia.isa.encoding.loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.loop_ws import PASSES
 
 __all__ = ["Lines", "Pointer", "State", "command_of", "tile_word"]

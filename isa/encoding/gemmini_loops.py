@@ -1,7 +1,8 @@
 """Gemmini's commands that a command library turns into others, or answers itself.
 
-They reach no accelerator: LOOP_WS and LOOP_CONV_WS stand for the commands of a whole tile of a
-product or convolution, and COUNTER is the only command with a result (`sim/c_host`).
+They reach no decoder: LOOP_WS (which `loop_ws` builds into the accelerator, too) and LOOP_CONV_WS
+stand for the commands of a whole tile of a product or convolution, and COUNTER is the only command
+with a result (`sim/c_host`).
 """
 
 from enum import IntEnum

@@ -10,11 +10,15 @@ from typing import NamedTuple
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
+from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.loops import expand, missing_commands
 from celosia.isa.semantics import LOOP_FUNCTS
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["Issued", "check_program", "expanded_length", "issued_command"]
+
+_EXPANDED = {*LOOP_FUNCTS, LOOP_WS.funct, *(known.funct for known in LOOP_WS_CONFIGS)}
+"""Functs of commands that may stand for others."""
 
 
 class Issued(NamedTuple):
@@ -39,7 +43,7 @@ class Issued(NamedTuple):
 
 def has_loops(program: Sequence[Command]) -> bool:
     """Whether some command of `program` stands for others."""
-    return any(command.funct in LOOP_FUNCTS for command in program)
+    return any(command.funct in _EXPANDED for command in program)
 
 
 def expanded_length(program: Sequence[Command], config: AcceleratorConfig) -> int:

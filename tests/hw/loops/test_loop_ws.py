@@ -6,7 +6,7 @@ import pytest
 
 from celosia.hw.loops.loop_ws import LoopWs
 from celosia.isa.encoding import FENCE, FLUSH, Command
-from celosia.isa.encoding.loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.loop_ws import LoopWs as Expansion
 from celosia.isa.presets import PRESETS
 from tests.support.streams import never, receive, send, simulate, sometimes
