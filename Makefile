@@ -22,7 +22,7 @@ PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
 	|| echo $(PYTHON) -m pip --python $(BIN)/python) --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave picture cocotb formal bench nightly docs clean venv lock
+.PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -58,6 +58,11 @@ wave: $(READY) ## a waveform of a small product, in build/wave
 picture: wave ## what GTKWave shows of it, in docs/images/wave.png (Debian packages gtkwave, xvfb)
 	docs/images/wave.sh
 
+pictures: $(READY) ## pictures of a report's timeline and stall bars, in docs/images (Debian package chromium)
+	@mkdir -p build/report
+	$(BIN)/celosia run encoder-layer --model bert-base --seq 128 --report build/report $(ARGS)
+	$(BIN)/python docs/images/report.py build/report/index.html docs/images
+
 cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they are found
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)
 
@@ -70,6 +75,7 @@ bench: $(READY) ## the performance tables, with their bounds
 nightly: $(READY) ## every test, long fuzzing and planted faults included, then every benchmark
 	$(BIN)/python -m pytest -n $(JOBS) -m "" --hypothesis-profile=nightly
 	$(BIN)/celosia bench
+	$(BIN)/celosia bench nonlinear
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs

@@ -13,7 +13,7 @@ setup(
     package_dir={f"celosia.{layer}": layer for layer in LAYERS},
     package_data={
         "": ["py.typed"],
-        "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c"],
+        "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c", "**/*.html", "**/*.css", "**/*.js"],
         "celosia.sw": ["models/data/*.txt"],
     },
 )

@@ -2,25 +2,29 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Signal, Value, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.control.execute import ArrayState, ExecutePath
+from celosia.hw.control.execute import ExecutePath
 from celosia.hw.control.tokens import TokenReport, Tokens
-from celosia.hw.counters import CycleEvents, owner_number
+from celosia.hw.counters import CycleEvents
 from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
 from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
+from celosia.hw.owners import Commands, Owners
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.events import TABLES
+from celosia.isa.registers import BODY_BITS
 
 __all__ = ["Accelerator"]
 
@@ -69,6 +73,14 @@ class Accelerator(wiring.Component):
         For how many stores the head of the load queue waits.
     completed : ``Out(Completed())``
         Commands that end.
+    gained : ``Out(1)``
+        A command goes to the decoder, and more will for the same one of the program.
+    missing : ``Out(unsigned(BODY_BITS))``
+        Commands of a loop's body that have not come.
+    looping : ``Out(1)``
+        The loop engine holds commands, or has more of them to make.
+    starved : ``Out(1)``
+        Nothing is left to do before the rest of a loop's body comes.
     events : ``Out(CycleEvents(config))``
         What happens in this cycle, for `Counters`.
     """
@@ -88,6 +100,10 @@ class Accelerator(wiring.Component):
     waits: data.View
     token: data.View
     completed: data.View
+    gained: Signal
+    missing: Signal
+    looping: Signal
+    starved: Signal
     events: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -107,12 +123,17 @@ class Accelerator(wiring.Component):
             "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
             "token": Out(TokenReport()),
             "completed": Out(Completed()),
+            "gained": Out(1),
+            "missing": Out(unsigned(BODY_BITS)),
+            "looping": Out(1),
+            "starved": Out(1),
             "events": Out(CycleEvents(config)),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
         config, seed = self.config, self._seed
+        m.submodules.loops = loops = LoopEngine(config)
         m.submodules.decoder = decoder = Decoder(config)
         m.submodules.issue = issue = Issue(config)
         m.submodules.load = load = LoadPath(config)
@@ -123,7 +144,8 @@ class Accelerator(wiring.Component):
         m.submodules.parameters = parameters = ParameterMemory(config, memory_seed=seed)
 
         # Commands become operations, and wait for what they need.
-        connect(m, flipped(self.commands), decoder.commands)
+        connect(m, flipped(self.commands), loops.i)
+        connect(m, loops.o, decoder.commands)
         connect(m, decoder.o, issue.i)
         connect(m, issue.execute, execute.op)
         connect(m, issue.store, store.op)
@@ -161,14 +183,17 @@ class Accelerator(wiring.Component):
         transform_idle = self._transform(m, issue, scratchpad, accumulator, parameters)
         halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
+            loops.halt.eq(halted),
             decoder.halt.eq(halted),
             issue.halt.eq(halted),
             load.halt.eq(halted),
             store.halt.eq(halted),
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
-        self._tell(m, paths_idle, halted, decoder, issue, load, execute, store)
-        self._observe(m, decoder, issue, load, execute, store)
+        self._tell(m, paths_idle, halted, loops, decoder, issue, load, execute, store)
+        inside = ~decoder.empty | loops.busy
+        owners = self._own(m, inside, decoder, issue, load, execute, store, scratchpad, accumulator)
+        self._observe(m, owners, decoder, load, store)
         return m
 
     def _order_memory(self, m: Module, issue, load, store) -> None:
@@ -189,7 +214,8 @@ class Accelerator(wiring.Component):
         """What is not a product stays on chip.  Returns whether nothing is being transformed."""
         if not self.config.normalization:
             return Const(1)
-        m.submodules.transform = path = TransformPath(self.config, memory_seed=self._seed)
+        path = TransformPath(self.config, memory_seed=self._seed)
+        m.submodules.transform = self._path = path
         connect(m, issue.transform, path.op)
         connect(m, path.scratchpad, scratchpad.transform)
         connect(m, path.accumulator, accumulator.transform)
@@ -206,8 +232,9 @@ class Accelerator(wiring.Component):
 
     def _tell(self, m: Module, paths_idle: Value, halted: Value, *units) -> None:
         """What happens, for those outside."""
-        decoder, issue, load, execute, store = units
-        waiting = ~halted & ~(decoder.empty & issue.idle)
+        loops, decoder, issue, load, execute, store = units
+        begun = ~(decoder.empty & issue.idle)
+        waiting = ~halted & (begun | loops.busy)
         # Kept in `error` from the next cycle on: it never looks as if all had gone well.
         failing = issue.fault.valid | load.fault.valid | store.fault.valid
         m.d.comb += [
@@ -219,6 +246,12 @@ class Accelerator(wiring.Component):
             self.completed.execute.eq(execute.done),
             self.completed.store.eq(store.done),
             self.completed.nothing.eq(decoder.ended),
+            self.completed.loop.eq(loops.lost),
+            loops.fenced.eq(self.completed.fence),
+            self.gained.eq(loops.gained),
+            self.missing.eq(loops.missing),
+            self.looping.eq(loops.busy),
+            self.starved.eq(loops.starved & paths_idle & ~begun),
             self.completed.fence.eq(
                 decoder.o.valid & decoder.o.ready & (decoder.o.p.kind == Kind.FENCE)
             ),
@@ -235,9 +268,12 @@ class Accelerator(wiring.Component):
         m.d.comb += halted.eq(self.error.cause != Cause.NONE)
         return halted
 
-    def _observe(self, m: Module, decoder, issue, load, execute, store) -> None:
+    def _observe(self, m: Module, owners: Owners, *units) -> None:
+        """What is counted."""
+        decoder, load, store = units
         events = self.events
         m.d.comb += [
+            *(events[table.name].eq(getattr(owners.owners, table.name)) for table in TABLES),
             events.busy.eq(self.busy | self.pending),
             events.command.eq(decoder.accepted),
             events.read_bytes.eq(load.read_bytes),
@@ -245,31 +281,53 @@ class Accelerator(wiring.Component):
             events.read_beat.eq(self.read_port.r.valid & self.read_port.r.ready),
             events.write_beat.eq(self.write_port.w.valid & self.write_port.w.ready),
         ]
-        known = {
-            ArrayState.ROWS: owner_number("array_rows"),
-            ArrayState.PADDING: owner_number("array_padding"),
-            ArrayState.WEIGHTS: owner_number("array_weights"),
-            ArrayState.BANK: owner_number("wait_bank"),
-            ArrayState.EXECUTE: owner_number("wait_execute"),
-            ArrayState.ISSUE: owner_number("wait_issue"),
-        }
-        waits = issue.waits[1]
-        with m.Switch(execute.state):
-            for state, owner in known.items():
-                with m.Case(state):
-                    m.d.comb += events.owner.eq(owner)
-            with m.Default():
-                with m.If(waits.load):
-                    m.d.comb += events.owner.eq(owner_number("wait_load"))
-                with m.Elif(waits.store):
-                    m.d.comb += events.owner.eq(owner_number("wait_store"))
-                with m.Elif(waits.execute):
-                    m.d.comb += events.owner.eq(owner_number("wait_execute"))
-                with m.Elif(waits.transform):
-                    m.d.comb += events.owner.eq(owner_number("wait_transform"))
-                with m.Elif(issue.execute.valid):
-                    m.d.comb += events.owner.eq(owner_number("wait_issue"))
-                with m.Elif(~decoder.empty | self.commands.valid | self.pending):
-                    m.d.comb += events.owner.eq(owner_number("wait_command"))
-                with m.Else():
-                    m.d.comb += events.owner.eq(owner_number("drain"))
+
+    def _own(self, m: Module, inside: Value, *units) -> Owners:
+        """Whose the cycle is, of each unit."""
+        decoder, issue, load, execute, store, scratchpad, accumulator = units
+        m.submodules.owners = owners = Owners()
+        blockers, next_one = scratchpad.blockers, decoder.o
+        m.d.comb += [
+            owners.array.eq(execute.state),
+            owners.array_bank.eq(blockers.operands),
+            owners.load.eq(load.state),
+            owners.store.eq(store.state),
+            owners.awaited.eq(issue.awaited),
+            owners.accumulator.eq(issue.execute.p.c_accumulator),
+            owners.token.eq(issue.load.valid & ~load.op.valid),
+            owners.waits.eq(issue.waits),
+            owners.held.eq(issue.held),
+            owners.kind.eq(next_one.p.kind),
+        ]
+        # As late as the states of these paths.
+        with m.If(load.scratchpad.valid | load.accumulator.valid):
+            # In the accumulator it is results.
+            m.d.sync += owners.load_bank.eq(blockers.load)
+        with m.If(store.scratchpad.valid):
+            m.d.sync += owners.store_bank.eq(blockers.store)
+        with m.Elif(store.accumulator.valid):
+            m.d.sync += owners.store_bank.eq(accumulator.store_blocker)
+        coming = Signal()
+        m.d.sync += coming.eq(self.commands.valid | self.pending)
+        with m.If(issue.full):
+            m.d.comb += owners.commands.eq(Commands.FULL)
+        with m.Elif(
+            next_one.valid & ((next_one.p.kind == Kind.FENCE) | (next_one.p.kind == Kind.ERROR))
+        ):
+            m.d.comb += owners.commands.eq(Commands.FENCE)
+        with m.Elif(inside | coming):
+            m.d.comb += owners.commands.eq(Commands.COMING)
+        if self.config.normalization:
+            path = self._path
+            m.d.comb += [
+                owners.vector.eq(path.state),
+                owners.vector_bank.eq(
+                    Mux(
+                        path.accumulator.valid & ~path.accumulator.ready,
+                        accumulator.transform_blocker,
+                        blockers.transform,
+                    )
+                ),
+                owners.function.eq(path.function),
+            ]
+        return owners

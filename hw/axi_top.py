@@ -23,7 +23,6 @@ from celosia.hw.frontend.ring_pointers import RingPointers
 from celosia.hw.frontend.supervisor import Supervisor
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTERS
 from celosia.isa.registers import REGISTER_BITS, WINDOW_BYTES, BusId
 
 __all__ = ["AxiTop"]
@@ -137,12 +136,13 @@ class AxiTop(wiring.Component):
         m.d.comb += [
             moved.eq(
                 events.command
+                | (core.commands.valid & core.commands.ready)
                 | (ports.m_axi_arvalid & ports.m_axi_arready)
                 | (ports.m_axi_rvalid & ports.m_axi_rready)
                 | (ports.m_axi_awvalid & ports.m_axi_awready)
                 | (ports.m_axi_wvalid & ports.m_axi_wready)
                 | (ports.m_axi_bvalid & ports.m_axi_bready)
-                | (events.busy & events.owner.matches(*rows))
+                | (events.busy & events.array.matches(*rows))
             ),
             supervisor.core_busy.eq(core.busy),
             supervisor.halted.eq(halted),
@@ -184,8 +184,9 @@ class AxiTop(wiring.Component):
             pointers.clear.eq(supervisor.reset_core),
             pointers.accepted.eq(fetcher.commands.valid & fetcher.commands.ready),
             pointers.completed.eq(core.completed),
+            pointers.gained.eq(core.gained),
             fetcher.limits.eq(core.read_limits),
-            fetcher.core_busy.eq(core.busy),
+            fetcher.core_busy.eq(core.busy & ~core.starved),
             fetcher.halt.eq(halted),
             core.pending.eq((pointers.pending & ~halted) | fetcher.in_flight),
             supervisor.ring_busy.eq(core.pending),
@@ -230,6 +231,8 @@ class AxiTop(wiring.Component):
             shown.debug_token.id.eq(core.token.token),
             shown.debug_token_count.eq(core.token.count),
             shown.debug_token_value.eq(core.token.finished),
+            shown.debug_loops.busy.eq(core.looping),
+            shown.debug_loops.missing.eq(core.missing),
         ]
         for index, queue in enumerate(QUEUES):
             waits = core.waits[index]
@@ -237,9 +240,11 @@ class AxiTop(wiring.Component):
                 shown.debug_queues[queue].eq(core.queued[index]),
                 shown.debug_waits[queue].eq(Cat(*(waits[of] for of in QUEUES), waits.controller)),
             ]
-        for counter in COUNTERS:
-            target = getattr(shown, f"counter_{counter.name}")
-            m.d.comb += target.eq(getattr(self._counters.values, counter.name))
+        m.d.comb += [
+            self._counters.read.eq(self._registers.counter_read),
+            self._counters.number.eq(self._registers.counter_number),
+            self._registers.counter.eq(self._counters.value),
+        ]
 
     def _host(self, m: Module) -> None:
         """The AXI4-Lite port."""

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.accelerator import Accelerator
-from celosia.hw.counters import Counters
+from celosia.hw.counters import COUNTER_NUMBER, Counters
 from celosia.hw.flat_ports import (
     command_ports,
     connect_address,
@@ -18,11 +18,11 @@ from celosia.hw.flat_ports import (
 )
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
-from celosia.isa.events import COUNTER_BITS, COUNTERS
+from celosia.isa.events import COUNTER_BITS
 
 __all__ = ["Top"]
 
-QUEUES = ("load", "execute", "store")
+QUEUES = ("load", "execute", "store", "transform")
 
 
 class Top(wiring.Component):
@@ -71,9 +71,11 @@ class Top(wiring.Component):
                 getattr(self, f"queued_{queue}").eq(core.queued[index]),
                 getattr(self, f"waits_{queue}").eq(core.waits[index].as_value()),
             ]
-        for counter in COUNTERS:
-            value = getattr(counters.values, counter.name)
-            m.d.comb += getattr(self, f"counter_{counter.name}").eq(value)
+        m.d.comb += [
+            counters.read.eq(1),
+            counters.number.eq(ports.counter_number),
+            ports.counter_value.eq(counters.value),
+        ]
         connect_address(m, self, "ar", core.read_port.ar, core.read_port.ar.p)
         connect_beats(m, self, core.read_port.r, core.read_port.r.p)
         connect_writes(m, self, core.write_port)
@@ -89,6 +91,7 @@ def _control_ports() -> dict:
         "error_address": Out(64),
         "error_tag": Out(32),
         **{f"queued_{queue}": Out(8) for queue in QUEUES},
-        **{f"waits_{queue}": Out(4) for queue in QUEUES},
-        **{f"counter_{counter.name}": Out(COUNTER_BITS) for counter in COUNTERS},
+        **{f"waits_{queue}": Out(5) for queue in QUEUES},
+        "counter_number": In(COUNTER_NUMBER),
+        "counter_value": Out(COUNTER_BITS),
     }

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-__all__ = ["MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+__all__ = ["DATAFLOWS", "MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+
+DATAFLOWS: Final = ("ws", "os", "both")
+"""Which operand of a product stays in the array: its weights, its result, or as CONFIG_EX says."""
 
 MAX_REQUEST_BYTES: Final = 64
 """Most useful bytes that one memory request (one AXI burst) moves."""
@@ -52,19 +55,22 @@ class AcceleratorConfig:
     """Stores that may wait or run at once."""
     transform_queue: int = 8
     """Transforms that may wait or run at once."""
+    loop_entries: int = 256
+    """Commands that the body of a loop may have; 0: without REPEAT, STRIDE and PRODUCTS."""
     normalization: bool = False
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
+    dataflow: str = "ws"
+    """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
+    convolution: bool = False
+    """Build max-pooling (MVOUT) and pixel repeats (MVIN)."""
+    bert: bool = False
+    """Build I-GELU, LayerNorm and softmax of MVOUT (CONFIG_BERT, and the norm commands)."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool):
-                if not isinstance(value, bool):
-                    raise ConfigError(f"{field.name}: {value!r} is neither true nor false")
-            elif not isinstance(value, int) or isinstance(value, bool):
-                raise ConfigError(f"{field.name}: {value!r} is not a whole number")
+            _check_kind(field.name, getattr(self, field.name), type(field.default))
         self._check_power_of_two("dim", 2, 64)
         self._check_power_of_two("bus_bits", 32, 512)
         self._check_power_of_two("scratchpad_kib", 1, 16 * 1024)
@@ -73,10 +79,15 @@ class AcceleratorConfig:
         self._check_power_of_two("accumulator_banks", 1, 8)
         self._check_power_of_two("parameter_rows", 8, 4096)
         self._check_power_of_two("statistics_rows", 16, 4096)
+        if self.loop_entries:
+            self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
         for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
             self._check_power_of_two(name, 2, 32)
+        self._check_banks()
+
+    def _check_banks(self) -> None:
         for name, rows in (
             ("scratchpad", self.scratchpad_bank_rows),
             ("accumulator", self.accumulator_bank_rows),
@@ -158,6 +169,16 @@ class AcceleratorConfig:
         return (self.dim * 255 * 128).bit_length() + 1
 
     @property
+    def weight_stationary(self) -> bool:
+        """Whether weights can stay in the array."""
+        return self.dataflow != "os"
+
+    @property
+    def output_stationary(self) -> bool:
+        """Whether results can stay at the array."""
+        return self.dataflow != "ws"
+
+    @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates of a busy array cycle."""
         return self.dim * self.dim
@@ -165,3 +186,14 @@ class AcceleratorConfig:
 
 MAX_BANK_ROWS: Final = 1 << 20
 """Largest bank: total rows stay far below the 26 row bits of a local address."""
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if kind is str:
+        if value not in DATAFLOWS:
+            raise ConfigError(f"{name}: {value!r} is not {', '.join(DATAFLOWS)}")
+    elif kind is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name}: {value!r} is neither true nor false")
+    elif not isinstance(value, int) or isinstance(value, bool):
+        raise ConfigError(f"{name}: {value!r} is not a whole number")

@@ -1,13 +1,13 @@
-"""Prints the contract: `docs/isa.md`, `docs/registers.md` and the C header of registers."""
+"""Prints the contract: pages of instructions, registers and counters, and the C header."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from celosia.isa import address
+from celosia.isa.document_counters import counter_page
 from celosia.isa.document_registers import c_header, register_page
 from celosia.isa.encoding import FUNCT_BITS, INSTRUCTIONS, RING_ENTRY, Field, Instruction, Kind
 from celosia.isa.errors import Cause, describe
-from celosia.isa.events import ARRAY_OWNERS, COUNTER_BITS, COUNTERS
 from celosia.isa.markdown import bit_range, table
 
 __all__ = ["generate"]
@@ -67,12 +67,6 @@ _ERROR_HEAD: Final = """\
 The first error stops the accelerator. Nothing of a command that breaks a rule is executed.
 """
 
-_COUNTER_HEAD: Final = f"""\
-## Counters
-
-Each has {COUNTER_BITS} bits. Every busy cycle has exactly one array owner: they add up to `cycles`.
-"""
-
 _REGISTER_ORDER: Final = ("rs1", "rs2")
 
 
@@ -80,6 +74,7 @@ def generate() -> dict[str, str]:
     """The text of every generated document, by its path from the root of the repository."""
     return {
         "docs/isa.md": _instruction_page(),
+        "docs/counters.md": counter_page(),
         "docs/registers.md": register_page(),
         "docs/celosia_registers.h": c_header(),
     }
@@ -92,7 +87,6 @@ def _instruction_page() -> str:
         _summary_section(),
         *map(_instruction_section, INSTRUCTIONS.values()),
         _error_section(),
-        _counter_section(),
     )
     return "\n".join(sections)
 
@@ -144,12 +138,6 @@ def _field_row(field: Field) -> tuple[str, ...]:
 def _error_section() -> str:
     rows = [(str(int(cause)), cause.name, describe(cause)) for cause in Cause]
     return _ERROR_HEAD + "\n" + table(("value", "cause", "meaning"), rows)
-
-
-def _counter_section() -> str:
-    owners = {owner.name for owner in ARRAY_OWNERS}
-    rows = [(c.name, "yes" if c.name in owners else "", c.doc) for c in COUNTERS]
-    return _COUNTER_HEAD + "\n" + table(("counter", "array owner", "counts"), rows)
 
 
 def _flow(text: str) -> str:

@@ -4,12 +4,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from celosia.isa.address import LocalAddress
+from celosia.isa.bert import Passing
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.pooling import Pooling
 from celosia.isa.tokens import TokenWait
 from celosia.isa.transforms import Transform
 
-__all__ = ["Load", "LoadParameters", "Operand", "Operation", "Product", "Store"]
+__all__ = [
+    "Load",
+    "LoadParameters",
+    "Operand",
+    "Operation",
+    "Product",
+    "Resident",
+    "Store",
+]
 
 
 def _memory_rows(accumulator: bool, config: AcceleratorConfig) -> int:
@@ -39,12 +49,12 @@ class _Transfer:
         return -(-self.cols // dim)
 
     def check(self, config: AcceleratorConfig) -> Cause:
-        """The first rule that this transfer breaks.  At least one row and column move."""
+        """The first rule that this transfer breaks.  At least one column moves."""
         blocks = config.max_accumulator_blocks if self.wide else config.max_blocks
         if self.cols > blocks * config.dim:
             return Cause.SHAPE
         last = self.local.row + self.rows - 1 + (self.blocks(config.dim) - 1) * self.pitch
-        if last >= _memory_rows(self.local.accumulator, config):
+        if self.rows and last >= _memory_rows(self.local.accumulator, config):
             return Cause.LOCAL_RANGE
         return Cause.NONE
 
@@ -58,6 +68,9 @@ class Load(_Transfer):
     """Bits of a float32, for elements that are int8 in memory."""
     wait: TokenWait | None = None
     """Stores that must have finished before."""
+    repeats: int = 1
+    """Copies of each row: copy q goes to local row ``row + r - q``, from column ``q * cols`` on,
+    but not below `floor`."""
 
     @property
     def wide(self) -> bool:
@@ -68,6 +81,21 @@ class Load(_Transfer):
     def zero(self) -> bool:
         """Nothing is read: the elements are zeros."""
         return self.address == 0
+
+    def floor(self, config: AcceleratorConfig) -> int:
+        """The first row of the half of the scratchpad that the destination begins in."""
+        half = config.scratchpad_rows // 2
+        return half if self.local.row >= half else 0
+
+    def first(self, config: AcceleratorConfig) -> int:
+        """The lowest row that is written."""
+        return max(self.local.row - (self.repeats - 1), min(self.local.row, self.floor(config)))
+
+    def check(self, config: AcceleratorConfig) -> Cause:
+        """The first rule that this transfer breaks."""
+        if self.repeats > 1 and self.cols * self.repeats > config.dim:
+            return Cause.SHAPE
+        return _Transfer.check(self, config)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +125,15 @@ class Store(_Transfer):
     """Parameter row that is added to block 0; None: no bias."""
     signal: int | None = None
     """The counter that it adds to when it has finished."""
+    pooling: Pooling | None = None
+    """What leaves is not the rows, but their maxima; `rows` counts those of the image."""
+    passing: Passing | None = None
+    """None: the rows are from the scratchpad, or leave as int32, or nothing of this is built."""
+
+    @property
+    def silent(self) -> bool:
+        """It writes nothing to memory."""
+        return self.passing is not None and self.passing.silent
 
     @property
     def wide(self) -> bool:
@@ -105,12 +142,16 @@ class Store(_Transfer):
 
     def check(self, config: AcceleratorConfig) -> Cause:
         """The first rule that this transfer breaks."""
+        if self.pooling is not None and self.cols > config.dim:
+            return Cause.SHAPE
         if cause := _Transfer.check(self, config):
             return cause
         first = self.bias_row
         if first is not None and first + self.blocks(config.dim) > config.parameter_rows:
             return Cause.LOCAL_RANGE
-        return Cause.UNSUPPORTED if self.local.norm else Cause.NONE
+        pools = self.pooling is not None
+        unknown = self.local.norm and (self.passing is None or pools)
+        return Cause.UNSUPPORTED if unknown or (pools and self.wide) else Cause.NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,6 +189,16 @@ class Operand:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Resident:
+    """What an output-stationary product does with the array's sums, which it adds A*B to."""
+
+    start: bool
+    """They are D (or zeros) first."""
+    shift: int
+    """Right shift of what is written to C."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Product:
     """``C = A*W + D``; a missing A or D counts as zeros, a missing C is not written."""
 
@@ -160,6 +211,8 @@ class Product:
     a_unsigned: bool
     relu: bool
     """Of results written to the scratchpad."""
+    resident: Resident | None = None
+    """None: weight-stationary."""
 
     def _sources(self) -> Iterator[Operand]:
         return (operand for operand in (self.a, self.w, self.d) if operand is not None)
@@ -178,6 +231,8 @@ class Product:
         return Cause.NONE
 
     def _fits_array(self, dim: int) -> bool:
+        if self.resident and any(x and x.rows > dim for x in (self.a, self.c, self.d)):
+            return False
         if self.w is not None and self.w.rows > dim:
             return False
         if self.a is not None and self.a.transposed and self.a.rows > dim:

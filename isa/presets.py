@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError
 
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig(normalization=True)
+_GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True)
 _BOOLEANS: Final = {"true": True, "false": False}
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
@@ -28,9 +29,17 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
     }),
     "base": _BASE,
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
+    "gemmini": _GEMMINI,
+    "gemmini4": _GEMMINI.with_values({
+        "dim": 4,
+        "scratchpad_kib": 16,
+        "accumulator_kib": 8,
+        "bus_bits": 64,
+    }),
 }
 """`tiny` for tests, `small` for FPGAs (without the normalization unit), `base` and `rebalanced` for
-the survey's case study."""
+the survey's case study; `gemmini` runs programs written for Gemmini's default configuration, and
+`gemmini4` is the same with an array of 4x4."""
 
 
 def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> AcceleratorConfig:
@@ -45,13 +54,15 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
     return config.with_values(dict(parse_override(text) for text in overrides))
 
 
-def parse_override(text: str) -> tuple[str, int | bool]:
+def parse_override(text: str) -> tuple[str, int | bool | str]:
     """``"dim=8"`` as ``("dim", 8)``, ``"normalization=true"`` as ``("normalization", True)``."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(f"override {text!r}: write it as key=value")
     if (word := value.strip().lower()) in _BOOLEANS:
         return key.strip(), _BOOLEANS[word]
+    if word in DATAFLOWS:
+        return key.strip(), word
     try:
         return key.strip(), int(value, 0)
     except ValueError:

@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celosia.isa.address import GARBAGE
+from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, Instruction
+from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, SHIFT_BITS, Instruction
+from celosia.isa.pooling import Pooling
 from celosia.isa.tokens import TokenWait
 from celosia.isa.transform_state import TransformState
 
@@ -15,6 +17,7 @@ Values = dict[str, int]
 """The operands of a command by field name, as `Instruction.decode` returns them."""
 
 _RELU: Final = 1
+_BERT: Final = BertState()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +29,7 @@ class LoadState:
     scale: int = ONE
     """Bits of a float32."""
     shrunk: bool = False
+    pixel_repeats: int = 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +42,8 @@ class ArchState:
     loads: tuple[LoadState, ...]
     """CONFIG_LD's sets, in the order of `LOADS`."""
     transform: TransformState
+    output_stationary: bool = False
+    shift: int = 0
     a_stride: int = 1
     c_stride: int = 1
     execute_relu: bool = False
@@ -48,6 +54,10 @@ class ArchState:
     store_scale: int = ONE
     """Bits of a float32."""
     store_relu: bool = False
+    store_activation: Activation = Activation.NONE
+    """Without `BertState.softmax`."""
+    pooling: Pooling | None = None
+    bert: BertState = _BERT
     bias: bool = False
     bias_row: int = 0
     drain_block_stride: int = 0
@@ -69,6 +79,7 @@ class ArchState:
         return cls(
             loads=(LoadState(block_stride=config.dim),) * len(LOADS),
             transform=TransformState.reset(config),
+            output_stationary=not config.weight_stationary,
         )
 
     def config_ex(self, values: Values) -> "ArchState":
@@ -77,6 +88,8 @@ class ArchState:
             return strides
         return replace(
             strides,
+            output_stationary=not values["weight_stationary"],
+            shift=values["shift"] & ((1 << SHIFT_BITS) - 1),
             execute_relu=values["activation"] == _RELU,
             a_transpose=bool(values["a_transpose"]),
             b_transpose=bool(values["b_transpose"]),
@@ -90,6 +103,7 @@ class ArchState:
             stride=values["stride"],
             scale=values["scale"],
             shrunk=bool(values["shrunk"]),
+            pixel_repeats=max(1, values["pixel_repeats"]),
         )
         return replace(self, loads=tuple(loads))
 
@@ -100,7 +114,13 @@ class ArchState:
             store_stride=values["stride"],
             store_scale=self.store_scale if scale == KEEP_SCALE else scale,
             store_relu=values["activation"] == _RELU,
+            store_activation=Activation(values["activation"]),
+            bert=replace(self.bert, softmax=False),
+            pooling=Pooling.decode(values),
         )
+
+    def config_bert(self, values: Values) -> "ArchState":
+        return replace(self, bert=self.bert.set(values))
 
     def config_drain(self, values: Values) -> "ArchState":
         return replace(

@@ -12,7 +12,6 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTERS
 from celosia.sim.build_options import USUAL, BuildOptions
 from celosia.sim.cache import cache_directory, cached, digest
 from celosia.sim.progress import Progress, silent
@@ -181,8 +180,7 @@ def _ports(config: AcceleratorConfig, verilog: str) -> str:
     """The C++ header that tells the harness what depends on the configuration, and the Verilog."""
     lines = ["#pragma once", f"#define CELOSIA_BUS_BYTES {config.bus_bytes}"]
     if _OBSERVED in verilog:
-        each = " ".join(f"EACH({counter.name})" for counter in COUNTERS)
-        lines.append(f"#define CELOSIA_COUNTERS(EACH) {each}")
+        lines.append("#define CELOSIA_OBSERVED")
     return "\n".join([*lines, ""])
 
 
@@ -199,6 +197,8 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield from _texts([*_cpp_sources(), *passes])
     if options.wave:
         yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
+    if options.log:
+        yield from _texts([_HERE / "reporting" / "top.py"])
 
 
 def _rtl_sources() -> Iterable[str]:

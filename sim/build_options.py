@@ -24,6 +24,8 @@ class BuildOptions:
     """Replace Verilator's sign extension (`fast_signs.h`)."""
     wave: Wave | None = None
     """Also write waveforms in which every signal has its name: several times slower."""
+    log: bool = False
+    """Also show what each operation does when (`celosia.sim.reporting`)."""
 
     @property
     def verilate(self) -> tuple[str, ...]:
@@ -33,11 +35,17 @@ class BuildOptions:
     @property
     def compile(self) -> tuple[str, ...]:
         """Further arguments of the compiler, for the harness and for Verilator's runtime."""
+        log = ("-DCELOSIA_LOG",) if self.log else ()
         if not self.wave:
-            return ()
+            return log
         sizes = {"PROBE": sizeof(Probe), "TEXT": TEXT_BYTES}
         bytes_ = [f"-DCELOSIA_{name}_BYTES={size}" for name, size in sizes.items()]
-        return ("-DCELOSIA_TRACE", *bytes_, *["-DCELOSIA_TRACE_FST"] * (self.wave is Wave.FST))
+        return (
+            *log,
+            "-DCELOSIA_TRACE",
+            *bytes_,
+            *["-DCELOSIA_TRACE_FST"] * (self.wave is Wave.FST),
+        )
 
     @property
     def link(self) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import baseline, config_report
-from celosia.sim.bench import BENCHMARKS, baseline_path, run_bench
+from celosia.sim.assembly_commands import register as register_assembly
+from celosia.sim.bench import BENCHMARKS, NONLINEAR, baseline_path, run_bench
+from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
@@ -56,25 +57,28 @@ from celosia.sim.options import (
     WaveWindowOption,
 )
 from celosia.sim.output import (
-    STANDARD_INPUT,
     STANDARD_OUTPUT,
     check_destination,
-    read_bytes,
-    read_text,
     write_array,
     write_file,
 )
+from celosia.sim.plan_command import plan
 from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
+from celosia.sim.reporting.commands import register as register_reporting
+from celosia.sim.reporting.options import (
+    ProfileOption,
+    ReportOption,
+    TraceOption,
+)
+from celosia.sim.reporting.outputs import check_folder, write_reports
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
-from celosia.sim.trust_commands import add_commands
+from celosia.sim.trust_commands import register as register_verification
 from celosia.sim.wave.request import parse_request
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sim.workloads import WORKLOADS
-from celosia.sw.driver.assembly import disassemble
 from celosia.sw.driver.device import MemoryTiming
-from celosia.sw.driver.program_file import load_program, parse_program
 
 __all__ = ["app", "main"]
 
@@ -88,7 +92,9 @@ app = typer.Typer(
 )
 config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
-add_commands(app)
+app.add_typer(c_host_app, name="c-host")
+for register in (register_assembly, register_reporting, register_verification):
+    register(app)
 
 
 def main() -> None:
@@ -154,6 +160,9 @@ def run(
     wave: WaveOption = None,
     wave_window: WaveWindowOption = None,
     wave_scope: WaveScopeOption = None,
+    report_to: ReportOption = None,
+    trace: TraceOption = None,
+    profile: ProfileOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     options = RunOptions(
@@ -194,29 +203,40 @@ def run(
             text=tuple(text or ()),
         ),
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
+        log=bool(profile or report_to or trace),
         command_line=_command_line(),
     )
-    for path in (json, out):
+    for path in (json, out, trace):
         check_destination(path)
+    check_folder(report_to)
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
     print_report(table_console(json), report)
+    document = report.document()
     if json:
-        write_file(json, as_json(report.document()))
+        write_file(json, as_json(document))
+    write_reports(document, report_to, trace)
     if out and report.right and outcome.result is not None:
         write_array(out, outcome.result)
     raise typer.Exit(report.exit_code)
+
+
+app.command()(plan)
 
 
 @app.command()
 @guarded
 def bench(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all these; or {NONLINEAR}."
+        ),
     ] = None,
     *,
     issue: IssueOption = IssueChoice.STREAM,
+    seq: SeqOption = None,
     save_baseline: Annotated[
         bool,
         typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
@@ -224,11 +244,16 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    if name is not None and name not in BENCHMARKS:
-        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    known = (*BENCHMARKS, NONLINEAR)
+    if name is not None and name not in known:
+        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
+    if seq is not None and name != NONLINEAR:
+        raise InputError(f"--seq {seq}: only bench {NONLINEAR} has it")
     check_destination(json)
     with progress_bar() as tell:
-        measured = run_bench([name] if name else BENCHMARKS, tell, _command_line(), issue.value)
+        measured = run_bench(
+            [name] if name else BENCHMARKS, tell, _command_line(), issue.value, seq
+        )
     print_bench(table_console(json), measured)
     if json:
         write_file(json, as_json(measured.document()))
@@ -295,48 +320,6 @@ def config_list(*, json: JsonOption = None) -> None:
     table_console(json).print(config_report.preset_table(PRESETS))
     if json:
         write_file(json, as_json(config_report.presets_document(PRESETS)))
-
-
-@app.command()
-@guarded
-def asm(
-    program: Annotated[
-        str, typer.Argument(metavar="FILE", help="Assembly (.cel, .s); - is standard input.")
-    ],
-    *,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="RING.bin", help="- is standard output.")
-    ] = STANDARD_OUTPUT,
-) -> None:
-    """Turn assembly into the image of a command ring in memory, 24 bytes for each command."""
-    check_destination(output)
-    if output == STANDARD_OUTPUT and sys.stdout.isatty():
-        raise InputError("a ring image is nothing for a terminal: give -o FILE")
-    if program == STANDARD_INPUT:
-        parsed = parse_program(read_text(program), "standard input")
-    else:
-        parsed = load_program(program)
-    write_file(output, pack_ring(parsed.commands))
-
-
-@app.command()
-@guarded
-def disasm(
-    image: Annotated[
-        str, typer.Argument(metavar="[RING.bin]", help="A ring image; - is standard input.")
-    ] = STANDARD_INPUT,
-    *,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE.s", help="- is standard output.")
-    ] = STANDARD_OUTPUT,
-) -> None:
-    """Turn the image of a command ring into assembly."""
-    check_destination(output)
-    try:
-        text = disassemble(read_bytes(image))
-    except ValueError as error:
-        raise InputError(f"{image}: {error}") from None
-    write_file(output, text)
 
 
 @app.command(epilog=f"{REQUIRE_VARIABLE}=NAME,NAME makes the absence of these tools a failure.")

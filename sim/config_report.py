@@ -61,7 +61,7 @@ def config_table(name: str, config: AcceleratorConfig) -> Table:
     table.add_column("parameter")
     table.add_column("value", justify="right")
     for key, value in asdict(config).items():
-        table.add_row(key, f"{value:,}")
+        table.add_row(key, value if isinstance(value, str) else f"{value:,}")
     table.add_section()
     for key in DERIVED:
         table.add_row(key, f"{getattr(config, key):,}", style="dim")

@@ -88,6 +88,7 @@ ENCODERS: Final = (
     ),
     _layer("minilm", 128, 0.975, preset="rebalanced"),
     _layer("bert-base", 128, 0.98, preset="rebalanced"),
+    _layer("bert-base", 512, 0.98, preset="rebalanced"),
     _layer("minilm", 128, 0.975, latency=100),
     _layer("bert-base", 128, 0.98, latency=100),
     _layer("bert-base", 128, 0.95, bytes_per_cycle=8),

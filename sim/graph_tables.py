@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.sim.report import Measurement, Report
 from celosia.sim.similarity import Similarity
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
@@ -29,12 +29,12 @@ def groups_table(report: Report) -> Table:
     setting, total = report.setting, report.total
     table = Table(
         title=run_title(setting),
-        caption=run_caption(setting),
+        caption="\n".join([run_caption(setting), *_limit_line(total, setting.config)]),
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("operator", no_wrap=True)
-    for head in ("cycles", "share", "MAC util."):
+    for head in ("cycles", "predicted", "share", "MAC util."):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("the array's cycles", overflow="fold")
     table.add_column("bytes", justify="right", no_wrap=True)
@@ -50,14 +50,14 @@ def groups_table(report: Report) -> Table:
 
 
 def owners(counters: dict[str, int]) -> str:
-    """Whose the cycles were: the three largest shares, without those of next to none."""
+    """Whose the array's cycles were: the three largest groups, without those of next to none."""
     cycles = counters.get("cycles", 0)
     if not cycles:
         return NOTHING
+    array, *_ = TABLES
     shares = {
-        owner.name.removeprefix("array_").removeprefix("wait_"): counters.get(owner.name, 0)
-        / cycles
-        for owner in ARRAY_OWNERS
+        group: sum(counters.get(owner.name, 0) for owner in members) / cycles
+        for group, members in array.groups.items()
     }
     order = sorted(shares, key=lambda name: -shares[name])[:_MOST_OWNERS]
     return ", ".join(
@@ -107,12 +107,22 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
     return (
         escape(part.name),
         whole(part.cycles),
+        whole(part.predicted_cycles),
         percent(share),
         percent(part.utilization(config)),
         owners(dict(part.counters)),
         whole(moved if part.counters or part is total else None),
         mismatches(part) if part.elements_checked else NOTHING,
     )
+
+
+def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:
+    """What no program could be faster than."""
+    if total.limit is None:
+        return []
+    share = total.limit_utilization(config)
+    reached = "" if share is None else f", {percent(share)} of MAC utilization"
+    return [f"limit: {total.limit.cycles:,} cycles{reached} (bound by {total.limit.bound})"]
 
 
 def _layer(part: Measurement) -> str:

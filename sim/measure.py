@@ -14,6 +14,8 @@ from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import Operator
 from celosia.sim.program_work import program_work
 from celosia.sim.report import Failure, Measurement
+from celosia.sim.reporting.executed import executed
+from celosia.sim.reporting.traffic import product_traffic
 from celosia.sw.driver.device import (
     MEMORY_BASE,
     Device,
@@ -53,7 +55,10 @@ def measure_product(
         elements_checked=c.size,
         predicted_cycles=compiled.prediction.cycles,
         limit=matmul_limit(problem, device.config, timing),
+        least_traffic=product_traffic(problem),
+        problem=problem,
         failure=failure,
+        executed=executed(result, compiled.commands, operator.name, compiled.schedule),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, compiled.commands, device.config),
     )
@@ -87,6 +92,7 @@ def measure_program(
         mismatches=sum(_differences(device, model, region) for region in regions),
         elements_checked=sum(region.size for region in regions),
         failure=failure,
+        executed=executed(result, program.commands, name),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, program.commands, device.config),
     )

@@ -9,20 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.loops import expand
 from celosia.sim.measure import execute, run_values
 from celosia.sim.operator_groups import (
     Group,
+    add_predicted,
     add_up,
     cut_program,
     group_name,
     group_operators,
 )
 from celosia.sim.report import Measurement
-from celosia.sw.driver.device import Device, Issue
+from celosia.sim.reporting.executed import executed
+from celosia.sim.reporting.traffic import graph_traffic
+from celosia.sw.driver.device import Device, Issue, MemoryTiming
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.graphs.cases import Case
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.pipeline import CompiledGraph
+from celosia.sw.limits import graph_limit
+from celosia.sw.pipeline import CompiledGraph, predict_graph
 
 __all__ = ["GraphMeasurement", "measure_graph"]
 
@@ -41,9 +46,16 @@ class GraphMeasurement:
 
 
 def measure_graph(
-    name: str, device: Device, compiled: CompiledGraph, case: Case, issue: Issue = "stream"
+    name: str,
+    device: Device,
+    compiled: CompiledGraph,
+    case: Case,
+    issue: Issue = "stream",
+    timing: MemoryTiming | None = None,
 ) -> GraphMeasurement:
     """Run `compiled`, which is the graph of `case`, and compare it with the integer graph.
+
+    What is predicted is for commands that stream, on a memory with this `timing`.
 
     Raises `ValueError` if it does not fit into the device's memory.
     """
@@ -51,7 +63,8 @@ def measure_graph(
     run = GraphRun(device, compiled)
     run.load(case.inputs)
     program = compiled.program
-    cuts = cut_program(program, compiled.operators)
+    expanded = [command for _, command in expand(program, device.config)]
+    cuts = cut_program(expanded, compiled.operators)
     result, failure = execute(device, program, issue, [cut.mark for cut in cuts])
     expected = interpret(case.graph, case.inputs)
     found = {tensor: run.read(tensor) for tensor in run.written}
@@ -59,12 +72,18 @@ def measure_graph(
         tensor: int(np.count_nonzero(value != expected[tensor])) for tensor, value in found.items()
     }
     groups = group_operators(case.graph)
+    prediction = predict_graph(compiled, device.config, timing)
+    predicted = add_predicted(groups, prediction)
     whole = Measurement(
         name=name,
         macs=case.graph.macs,
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,
+        least_traffic=graph_traffic(case.graph, [op.name for op in case.graph.ops]),
+        executed=executed(result, program, compiled.operators),
+        predicted_cycles=prediction.cycles,
+        limit=graph_limit(case.graph, device.config, timing or MemoryTiming()),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, program, device.config),
     )
@@ -78,6 +97,8 @@ def measure_graph(
             replace(
                 _part(group, found, differing, times.get(group.name)),
                 commands=commands[group.name],
+                least_traffic=graph_traffic(case.graph, group.operators),
+                predicted_cycles=predicted.get(group.name),
             )
             for group in groups
         ),

@@ -1,18 +1,27 @@
 """The accelerator's top with more ports: what `Device.run` needs to mark a run."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from amaranth.hdl import Elaboratable, Fragment, Module, Signal, Value
+from amaranth.hdl import Cat, Elaboratable, Fragment, Module, Signal, Value
 
 from celosia.hw.axi_top import AxiTop
 from celosia.hw.control.ops import TAG_BITS
 from celosia.hw.control.rows import RowStreamer
 from celosia.hw.counters import Counters
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTER_BITS, COUNTERS
+from celosia.isa.events import TABLES
 
-__all__ = ["ObservedTop", "parts"]
+__all__ = ["EVENT_BYTES", "ObservedTop", "parts"]
+
+
+EVENT_BYTES: Final = (
+    ("busy", "command", "read_beat", "write_beat"),
+    ("read_bytes",),
+    ("write_bytes",),
+    *((table.name,) for table in TABLES),
+)
+"""The fields of `celosia.hw.counters.CycleEvents` in bytes, as `marks.h` has them."""
 
 
 class ObservedTop(Elaboratable):
@@ -36,8 +45,8 @@ class ObservedTop(Elaboratable):
         It has turned to a product, for which this is the last cycle.
     product_tag : ``Out(TAG_BITS)``
         The number of the command of the product that it turned to last.
-    counters : ``[Out(COUNTER_BITS)]``
-        The `COUNTERS`, two cycles behind what they count.
+    counted : ``Out(64)``
+        What was to be counted in the cycle before: a byte for each of `EVENT_BYTES`.
 
     All ports of the top are attributes too.
     """
@@ -48,9 +57,7 @@ class ObservedTop(Elaboratable):
         self.product_begins = Signal(name="_product_begins")
         self.product_ends = Signal(name="_product_ends")
         self.product_tag = Signal(TAG_BITS, name="_product_tag", reset_less=True)
-        self.counters = [
-            Signal(COUNTER_BITS, name=f"_counter_{counter.name}") for counter in COUNTERS
-        ]
+        self.counted = Signal(64, name="_counted")
 
     def __getattr__(self, name: str) -> Any:
         """A port of the top."""
@@ -60,7 +67,8 @@ class ObservedTop(Elaboratable):
     def ports(self) -> list[Value]:
         """Of a module."""
         own = [Value.cast(getattr(self.top, name)) for name in self.top.signature.members]
-        return [*own, self.product_begins, self.product_ends, self.product_tag, *self.counters]
+        products = [self.product_begins, self.product_ends, self.product_tag]
+        return [*own, *products, self.counted]
 
     def elaborate(self, platform) -> Fragment:
         fragment = Fragment.get(self.top, platform)
@@ -73,8 +81,9 @@ class ObservedTop(Elaboratable):
         ]
         with m.If(self.product_begins):
             m.d.port += self.product_tag.eq(streamer.i.p.tag)
-        for port, counter in zip(self.counters, COUNTERS, strict=True):
-            m.d.comb += port.eq(getattr(counters.values, counter.name))
+        for byte, names in enumerate(EVENT_BYTES):
+            fields = Cat(counters.now[name] for name in names)
+            m.d.comb += self.counted.word_select(byte, 8).eq(fields)
         fragment.add_subfragment(Fragment.get(m, platform), "_observed")
         return fragment
 

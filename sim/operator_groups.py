@@ -15,8 +15,17 @@ from typing import Final
 
 from celosia.isa.encoding import Command, Funct
 from celosia.sw.ir.graph import Graph, MatMul, results
+from celosia.sw.timeline.graphs import GraphCycles
 
-__all__ = ["Cut", "Group", "add_up", "cut_program", "group_name", "group_operators"]
+__all__ = [
+    "Cut",
+    "Group",
+    "add_predicted",
+    "add_up",
+    "cut_program",
+    "group_name",
+    "group_operators",
+]
 
 _KINDS: Final = {
     "scores": "attention",
@@ -93,6 +102,15 @@ def cut_program(program: Sequence[Command], operators: Sequence[str]) -> tuple[C
             if not cuts or cuts[-1].group != group:
                 cuts.append(Cut(index, group))
     return tuple(cuts)
+
+
+def add_predicted(groups: Sequence[Group], prediction: GraphCycles) -> dict[str, int]:
+    """The cycles that are predicted for each of `groups` that has a time of its own."""
+    times: dict[str, int] = {}
+    for operator, cycles in prediction.shares():
+        name = group_name(operator)
+        times[name] = times.get(name, 0) + cycles
+    return times or {groups[0].name: prediction.cycles}
 
 
 def add_up(

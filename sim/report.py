@@ -11,8 +11,12 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.sim.reporting.executed import Executed
+from celosia.sim.reporting.profile import Profile, join
+from celosia.sim.reporting.whatif import Change
 from celosia.sim.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue, MemoryTiming
+from celosia.sw.ir.matmul import MatMul
 from celosia.sw.limits import Limit, total_limit
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "Measurement",
     "Report",
     "Setting",
+    "Traffic",
     "as_json",
     "commit",
     "versions",
@@ -48,6 +53,14 @@ class Failure:
         return cls(message=str(error), cause=Cause(error.cause).name, command=error.command)
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes that must move if nothing moves twice, and all else stays on the chip."""
+
+    read: int
+    written: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
     """One operator of a run, or several one after the other."""
@@ -71,6 +84,11 @@ class Measurement:
     """What the compiler's cost model expects."""
     limit: Limit | None = None
     failure: Failure | None = None
+    least_traffic: Traffic | None = None
+    problem: MatMul | None = None
+    """Of one product."""
+    executed: Executed | None = None
+    """Its program, if the device kept a log."""
 
     @property
     def right(self) -> bool:
@@ -127,6 +145,8 @@ class Report:
     """Tensors that never are in memory, and so are not compared."""
     similarity: Similarity | None = None
     """Of the texts that were computed with."""
+    changes: tuple[Change, ...] = ()
+    """What a graph's program is expected to save on other hardware."""
 
     @property
     def total(self) -> Measurement:
@@ -136,7 +156,7 @@ class Report:
         parts = self.operators
         clocked = bool(parts) and all(part.cycles is not None for part in parts)
         limited = bool(parts) and all(part.limit is not None for part in parts)
-        sums = {
+        sums: dict[str, Any] = {
             name: sum(getattr(part, name) for part in parts)
             for name in (
                 "macs",
@@ -155,10 +175,18 @@ class Report:
             counters=_added([part.counters for part in parts]) if clocked else {},
             predicted_cycles=_sum_known([part.predicted_cycles for part in parts]),
             limit=total_limit(part.limit for part in parts if part.limit) if limited else None,
+            least_traffic=_total_traffic(parts),
             failure=next((part.failure for part in parts if part.failure), None),
             elapsed_seconds=self.elapsed_seconds,
             **sums,
         )
+
+    @property
+    def profile(self) -> Profile | None:
+        """What the device's log has shown; None if it kept none, or stopped."""
+        programs = self.operators if self.whole is None else (self.whole,)
+        runs = [(part.name, part.executed) for part in programs if part.executed is not None]
+        return join(runs) if runs and len(runs) == len(programs) else None
 
     @property
     def right(self) -> bool:
@@ -185,6 +213,8 @@ class Report:
             "one_program": self.whole is not None,
             "on_chip": list(self.on_chip),
             "similarity": self.similarity.document() if self.similarity else None,
+            "changes": [asdict(change) for change in self.changes],
+            "profile": profile.document() if (profile := self.profile) else None,
         }
 
     def _common(self) -> dict[str, Any]:
@@ -221,6 +251,8 @@ class Report:
             "elapsed_seconds": part.elapsed_seconds,
             "predicted_cycles": part.predicted_cycles,
             "limit": _limit_keys(part, config),
+            "least_traffic": asdict(part.least_traffic) if part.least_traffic else None,
+            "problem": asdict(part.problem) if part.problem else None,
             "counters": dict(part.counters),
             "failure": asdict(part.failure) if part.failure else None,
         }
@@ -284,6 +316,13 @@ def _limit_keys(part: Measurement, config: AcceleratorConfig) -> dict[str, Any] 
         "mac_utilization": part.limit_utilization(config),
         "bound": part.limit.bound,
     }
+
+
+def _total_traffic(parts: Sequence[Measurement]) -> Traffic | None:
+    known = [part.least_traffic for part in parts if part.least_traffic is not None]
+    if not known or len(known) != len(parts):
+        return None
+    return Traffic(sum(each.read for each in known), sum(each.written for each in known))
 
 
 def _sum_known(numbers: Sequence[int | None]) -> int | None:

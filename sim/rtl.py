@@ -17,6 +17,7 @@ from celosia.sim.harness.binding import (
     BenchPins,
     ChipPins,
     Goal,
+    LogPins,
     Observed,
     State,
     bind,
@@ -76,12 +77,15 @@ class AmaranthDevice(RtlDevice):
         self._chip = Signal(8 * sizeof(ChipPins))
         self._pins = Signal(8 * sizeof(BenchPins))
         self._observed = Signal(8 * sizeof(Observed))
+        self._noted = Signal(8 * sizeof(LogPins))
         m.d.comb += [
             self._chip.eq(Cat(_packed(ChipPins, _chip_values(self._top)))),
             Cat(_packed(BenchPins, _bench_values(self._top))).eq(self._pins),
         ]
         if self._observable():
             m.d.comb += self._observed.eq(Cat(_packed(Observed, _observed_values(self._top))))
+        if self._logging():
+            m.d.comb += self._noted.eq(Cat(_packed(LogPins, self._top.log_ports)))
         simulator = Simulator(m)
         simulator.add_clock(PERIOD, domain=DOMAIN)
         simulator.add_testbench(self._bench, background=True)
@@ -90,7 +94,7 @@ class AmaranthDevice(RtlDevice):
     async def _bench(self, ctx: Any) -> None:
         """Exchange pins with the bench at every rising edge, for ever."""
         sampled, driven, shown = ChipPins(), BenchPins(), b""
-        seen = Observed()
+        seen, noted = Observed(), LogPins()
         while True:
             if self._resetting:
                 ctx.set(self._pins, 0)
@@ -99,13 +103,18 @@ class AmaranthDevice(RtlDevice):
                     await ctx.tick(DOMAIN)
                 ctx.set(self._top.rst, 0)
                 self._resetting, shown = 0, b""
-            *_, word, event = await ctx.tick(DOMAIN).sample(self._chip, self._observed)
+            *_, word, event, note = await ctx.tick(DOMAIN).sample(
+                self._chip, self._observed, self._noted
+            )
             if self._resetting:
                 continue
             memmove(byref(sampled), word.to_bytes(sizeof(ChipPins), "little"), sizeof(ChipPins))
             if self._marking:
                 memmove(byref(seen), event.to_bytes(sizeof(Observed), "little"), sizeof(Observed))
                 self._library.celosia_observe(self._handle, byref(seen))
+            if self._logging():
+                memmove(byref(noted), note.to_bytes(sizeof(LogPins), "little"), sizeof(LogPins))
+                self._library.celosia_note(self._handle, byref(noted))
             going = self._library.celosia_edge(
                 self._handle, byref(sampled), byref(driven), self._goal
             )
@@ -117,6 +126,9 @@ class AmaranthDevice(RtlDevice):
 
     def _observable(self) -> bool:
         return hasattr(self._top, "product_begins")
+
+    def _logging(self) -> bool:
+        return hasattr(self._top, "log_ports")
 
     def _mark(self, marks: Sequence[int]) -> None:
         super()._mark(marks)
@@ -213,7 +225,7 @@ def _observed_values(top: Any) -> dict[str, Any]:
         "begins": top.product_begins,
         "ends": top.product_ends,
         "tag": top.product_tag,
-        "counters": top.counters,
+        "counted": top.counted,
     }
 
 

@@ -2,11 +2,11 @@
 
 import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, Command, pack_ring
-from celosia.isa.events import COUNTERS
+from celosia.isa.events import COUNTERS, TABLES
 from celosia.sim.diagnosis import Stop, device_error
 from celosia.sim.harness.binding import Goal, State, Status
 from celosia.sim.harness.settings import RING_BYTES, patience, ring_base
@@ -17,12 +17,19 @@ from celosia.sw.driver.device import (
     Issue,
     MemoryTiming,
     RunResult,
-    check_marks,
 )
+from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.host import Host, IdentityError, Range
 from celosia.sw.driver.ring import CommandRing, StoppedError
 
-__all__ = ["DEFAULT_TIMING", "MEMORY_BYTES", "RING_ENTRIES", "RtlDevice", "Setup"]
+__all__ = [
+    "DEFAULT_TIMING",
+    "MEMORY_BYTES",
+    "RING_ENTRIES",
+    "RtlDevice",
+    "Setup",
+    "check_owners",
+]
 
 MEMORY_BYTES: Final = 64 << 20
 """Memory of a device, if nothing else is said."""
@@ -100,7 +107,7 @@ class RtlDevice(Simulation):
         """
         self._open()
         image = _image(program)
-        check_marks(marks, len(program))
+        check_program(program, self.config, marks)
         self._make_ready(issue)
         self._mark(marks)
         self._clean = False
@@ -115,11 +122,12 @@ class RtlDevice(Simulation):
         seconds = time.process_time() - begin
         status = self._status()
         if status.state != State.DONE:
-            raise self._error(program, status, issue)
+            raise self._error(program, status)
         if completed != len(program):
             raise DeviceError(f"RING_COMPLETED: {completed} of {len(program)} commands")
         counters = self.host.counters()
-        self._commands += len(program)
+        check_owners(counters)
+        self._commands += counters["commands"]
         self._clean = True
         return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
 
@@ -133,7 +141,8 @@ class RtlDevice(Simulation):
             raise ValueError("marks: this accelerator does not show when products begin")
         commands = (ctypes.c_uint64 * len(marks))(*marks)
         first = self._commands & _TAG_MASK
-        self._library.celosia_mark(self._open(), commands, len(marks), first, len(COUNTERS))
+        sizes = (ctypes.c_uint8 * len(TABLES))(*(len(table.owners) for table in TABLES))
+        self._library.celosia_mark(self._open(), commands, len(marks), first, sizes, len(sizes))
 
     def _marked(self, count: int, final: dict[str, int]) -> tuple[dict[str, int], ...]:
         """The counters at each of so many marks: the final ones where no product followed."""
@@ -189,17 +198,26 @@ class RtlDevice(Simulation):
         self._commands = 0
         self._told = None
 
-    def _error(self, program: Sequence[Command], status: Status, issue: Issue) -> DeviceError:
+    def _error(self, program: Sequence[Command], status: Status) -> DeviceError:
         """The exception for a run that did not end well."""
         stop = Stop(status, self._commands, status.accepted, patience(self.timing))
         if status.state < State.PROTOCOL:
             stop.error, stop.queues = self.host.error(), self.host.queues()
-            if issue == "ring":
-                stop.accepted = self.read_register("COUNTER_COMMANDS")
-        return device_error(program, stop)
+            stop.issued = self.read_register("COUNTER_COMMANDS")
+        return device_error(program, self.config, stop)
 
     def _share(self, status: Status) -> float | None:
         return status.accepted / self._share_of if self._share_of else None
+
+
+def check_owners(counters: Mapping[str, int]) -> None:
+    """Raise `DeviceError` unless each unit has one owner in each cycle."""
+    for unit in TABLES:
+        owned = sum(counters[owner.name] for owner in unit.owners)
+        if owned != counters["cycles"]:
+            raise DeviceError(
+                f"counters: {unit.name} has owners of {owned} of {counters['cycles']} cycles"
+            )
 
 
 def _image(program: Sequence[Command]) -> bytes:

@@ -18,6 +18,8 @@ from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
+from celosia.sim.reporting.graph_changes import graph_changes
+from celosia.sim.reporting.whatif import Change
 from celosia.sim.rtl_device import RtlDevice, Setup
 from celosia.sim.similarity import compare_texts
 from celosia.sim.wave.request import WaveRequest
@@ -33,6 +35,7 @@ from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
 
@@ -71,6 +74,8 @@ class RunOptions:
     """Busy cycles after which a program is stopped; 0: never."""
     wave: WaveRequest | None = None
     """The waveform to write."""
+    log: bool = False
+    """Keep a log of what operations do when."""
     command_line: tuple[str, ...] = ()
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
@@ -107,6 +112,8 @@ def run_workload(
     check_options(options.workload, options.details)
     if options.cycle_budget and options.simulator == "functional":
         raise InputError(f"--cycle-budget {options.cycle_budget}: functional has no clock")
+    if options.log:
+        opener = _logging(options)
     if options.wave is not None:
         opener = _waving(options.wave)
     if options.workload.endswith(PROGRAM_SUFFIX):
@@ -155,12 +162,14 @@ def _run_graph(
     tell("preparing the operands", None)
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
-    compiled = _compile(job.case.graph, config)
+    compiled = _compile(job.case.graph, config, options.timing)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
         steps.begin(options.workload)
-        measured = measure_graph(options.workload, device, compiled, job.case, options.issue)
+        measured = measure_graph(
+            options.workload, device, compiled, job.case, options.issue, options.timing
+        )
     similarity = None
     if job.texts is not None:
         tell("comparing with float32", None)
@@ -173,14 +182,24 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
+            changes=_changes(options, compiled, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
 
 
-def _compile(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+def _changes(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+) -> tuple[Change, ...]:
+    """What other hardware would save, of a run whose instructions are followed."""
+    if not options.log or whole.predicted_cycles is None:
+        return ()
+    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+
+
+def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
     try:
-        return compile_graph(graph, config)
+        return compile_graph(graph, config, choices=choose(graph, config, timing))
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -253,6 +272,30 @@ def _waving(request: WaveRequest) -> Opener:
         return import_module("celosia.sim.wave.verilated").VerilatorWaveDevice(request, setup)
 
     return wave_device
+
+
+def _logging(options: RunOptions) -> Opener:
+    """An opener whose devices keep a log."""
+    if options.simulator == "functional":
+        raise InputError("--report, --trace, --profile: functional has no clock")
+    if options.wave is not None:
+        raise InputError("--wave: not together with --report, --trace or --profile")
+
+    def log_device(
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        setup = Setup(config, timing, memory_bytes, progress)
+        # Loaded when it is asked for: Amaranth takes a good part of a second.
+        if name == "amaranth":
+            return import_module("celosia.sim.reporting.amaranth_logger").AmaranthLogDevice(setup)
+        return import_module("celosia.sim.reporting.logger").VerilatorLogDevice(setup)
+
+    return log_device
 
 
 def _open(

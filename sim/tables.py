@@ -8,19 +8,28 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.sim.bench import Bench, ProductLine
+from celosia.sim.cost_bench import CostSet
 from celosia.sim.doctor import Finding
 from celosia.sim.encoder_bench import EncoderLine
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.nonlinear_bench import (
+    HOST_CYCLES,
+    SURVEY_SPEEDUP,
+    VTA_UTILIZATION,
+    Nonlinear,
+)
 from celosia.sim.report import Measurement, Report
 from celosia.sim.speed import BOUND as SPEED_BOUND
 from celosia.sim.speed import Speed
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
 
 __all__ = [
+    "cost_table",
     "doctor_table",
     "encoders_table",
+    "nonlinear_table",
     "owner_table",
     "print_bench",
     "print_report",
@@ -37,7 +46,7 @@ def print_report(console: Console, report: Report) -> None:
     """The results, whose cycles they were, and what went wrong."""
     console.print(results_table(report) if report.whole is None else groups_table(report))
     total = report.total
-    if any(owner.name in total.counters for owner in ARRAY_OWNERS):
+    if total.counters.get("cycles"):
         console.print(owner_table(total))
     if report.on_chip:
         console.print(on_chip_line(report.on_chip))
@@ -61,6 +70,10 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(products_table(bench.products))
     if bench.encoders is not None:
         console.print(encoders_table(bench.encoders))
+    for each in bench.cost or ():
+        console.print(cost_table(each))
+    if bench.nonlinear is not None:
+        console.print(nonlinear_table(bench.nonlinear))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -108,18 +121,21 @@ def _limit(part: Measurement, config: AcceleratorConfig) -> str:
 
 
 def owner_table(part: Measurement) -> Table:
-    """Whose the array's cycles were, as numbers, shares and bars."""
+    """Whose the cycles of each unit were, as numbers, shares and bars."""
     cycles = part.counters.get("cycles", 0)
-    table = Table(title="The array's cycles", title_justify="left")
+    table = Table(title="Whose the cycles were", title_justify="left")
     table.add_column("owner", no_wrap=True)
     table.add_column("cycles", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     table.add_column("meaning", overflow="fold", style="dim")
-    for owner in ARRAY_OWNERS:
-        count = part.counters.get(owner.name, 0)
-        share = count / cycles if cycles else 0.0
-        table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
+    for unit in TABLES:
+        table.add_section()
+        table.add_row(f"[bold]{unit.unit}[/]")
+        for owner in unit.owners:
+            if count := part.counters.get(owner.name, 0):
+                share = count / cycles if cycles else 0.0
+                table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
     return table
 
 
@@ -192,6 +208,57 @@ def speed_table(speed: Speed) -> Table:
     table.caption_justify = "left"
     if not speed.results_right:
         table.caption = "[red]a result was wrong[/]"
+    return table
+
+
+def cost_table(found: CostSet) -> Table:
+    """What was predicted beside what was measured, and how far they are apart."""
+    table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
+    table.add_column("work", overflow="fold")
+    for head in ("predicted", "measured", "error"):
+        table.add_column(head, justify="right")
+    for line in found.lines:
+        error = NOTHING if line.error is None else f"{line.error:+.2%}"
+        table.add_row(escape(line.name), whole(line.predicted), whole(line.measured), error)
+    table.add_section()
+    color = "green" if found.right else "red"
+    for name, error, bound in (
+        ("mean", found.mean, found.bounds.mean),
+        ("worst", found.worst, found.bounds.worst),
+    ):
+        table.add_row(f"{name}, at most {bound:.0%}", "", "", f"[{color}]{percent(error)}[/]")
+    return table
+
+
+def nonlinear_table(found: Nonlinear) -> Table:
+    """What each mode takes: RTL, and a model of a host."""
+    off, on = (found.utilization(found.line(name)) for name in ("serial", "as compiled"))
+    before, after = VTA_UTILIZATION
+    table = Table(
+        title=f"A layer of {found.shape}, {found.seq} tokens, on base",
+        caption=f"Speed-up over offloaded; the survey's is {SURVEY_SPEEDUP}x. With latency hiding "
+        f"off and on: {percent(off)} and {percent(on)}; VTA: {percent(before)} and "
+        f"{percent(after)}. Accelerator: RTL; host: a model, "
+        + ", ".join(f"{kind} {cycles}" for kind, cycles in HOST_CYCLES.items())
+        + " cycles per element.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("mode", no_wrap=True)
+    for head in ("accelerator (RTL)", "host (model)", "cycles", "MAC util.", "speed-up"):
+        table.add_column(head, justify="right")
+    table.add_column("mismatches", justify="right")
+    for line in found.lines:
+        speedup = found.speedup(line)
+        table.add_row(
+            line.mode.name,
+            whole(line.measured.cycles),
+            whole(sum(line.host.values())),
+            whole(line.cycles),
+            percent(found.utilization(line)),
+            NOTHING if speedup is None else f"{speedup:.1f}x",
+            mismatches(line.measured),
+        )
     return table
 
 

@@ -20,10 +20,10 @@ from celosia.sim.mutate.trial import Trial
 from celosia.sim.options import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.problems import InputError
 
-__all__ = ["add_commands"]
+__all__ = ["register"]
 
 
-def add_commands(app: typer.Typer) -> None:
+def register(app: typer.Typer) -> None:
     """Add the commands of this file to `app`."""
     app.command()(guarded(fuzz))
     app.command()(guarded(mutate))

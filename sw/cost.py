@@ -4,7 +4,8 @@ A product is a sequence of blocks of C.  Block by block, `predict_matmul` follow
 the array is done, when all loads are, and when all stores are.  A block starts when the one before
 it is done and its place in the accumulator has been drained; it lasts as long as its products, or
 its loads; it leaves when it is done and the stores before it are.  Bank conflicts and refused
-commands are not modeled, beyond the little that loads lose when they set the pace.
+commands are not modeled, beyond the little that loads lose when they set the pace: what a scheduled
+product is expected to take is followed by `celosia.sw.timeline`.
 """
 
 from collections.abc import Iterator

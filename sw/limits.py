@@ -12,9 +12,11 @@ from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.ir.matmul import MatMul
 
-__all__ = ["Limit", "matmul_limit", "total_limit"]
+__all__ = ["Limit", "graph_limit", "matmul_limit", "total_limit"]
 
 COMPUTE: Final = "compute"
 READS: Final = "reads"
@@ -81,6 +83,28 @@ def matmul_limit(problem: MatMul, config: AcceleratorConfig, timing: MemoryTimin
     return Limit(
         compute=compute, reads=reads, writes=writes, ramp=cycles - max(compute, reads, writes)
     )
+
+
+def graph_limit(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Limit:
+    """The limit of a graph as one program, with inputs and constants in memory before.
+
+    * compute: that of all its products; everything else is hidden;
+    * reads, writes: constants and inputs come once, outputs leave once, nothing else does;
+    * ramp: read latency, one row of the bus, and the latency of the write response.
+    """
+    dim, rate = config.dim, min(timing.bytes_per_cycle, config.bus_bytes)
+    compute = 0
+    for op in graph.ops:
+        if isinstance(op, GraphProduct):
+            full, rest = divmod(op.a.cols, dim)
+            rows = full * max(op.out.rows, dim) + bool(rest) * max(op.out.rows, rest)
+            compute += _ceil(op.out.cols, dim) * rows
+    given = {*graph.constants, *graph.inputs}
+    reads, writes = (
+        _ceil(sum(graph.tensors[name].bytes for name in names), rate)
+        for names in (given, graph.outputs)
+    )
+    return Limit(compute=compute, reads=reads, writes=writes, ramp=2 * timing.latency + 1)
 
 
 def total_limit(limits: Iterable[Limit]) -> Limit:

@@ -1,6 +1,6 @@
 """The compiler's table of contents: from a problem to commands, pass by pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
@@ -10,6 +10,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
+from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.passes.lower_program import lower_program
@@ -18,8 +19,17 @@ from celosia.sw.passes.order_matmul import order_matmul
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.place_tiles import place_tiles
 from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
+from celosia.sw.timeline.products import follow_tiles
 
-__all__ = ["CompiledGraph", "CompiledMatMul", "compile_graph", "compile_matmul", "tile_matmul"]
+__all__ = [
+    "CompiledGraph",
+    "CompiledMatMul",
+    "compile_graph",
+    "compile_matmul",
+    "predict_graph",
+    "tile_matmul",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +60,15 @@ def compile_matmul(
     if problem.bias != (addresses.bias is not None):
         raise ValueError(f"bias: the problem says {problem.bias}, its address is {addresses.bias}")
     schedule = schedule or schedule_matmul(problem, config, timing)
+    prediction = predict_matmul(problem, config, schedule, timing)
+    program = tile_matmul(problem, config, schedule)
+    cycles = follow_tiles(program, addresses, timing).cycles
     return CompiledMatMul(
         problem=problem,
         addresses=addresses,
         schedule=schedule,
-        prediction=predict_matmul(problem, config, schedule, timing),
-        commands=lower_tiles(tile_matmul(problem, config, schedule), addresses),
+        prediction=replace(prediction, cycles=cycles),
+        commands=lower_tiles(program, addresses),
     )
 
 
@@ -95,13 +108,16 @@ class CompiledGraph:
 
 
 def compile_graph(
-    graph: Graph, config: AcceleratorConfig, base: int = MEMORY_BASE
+    graph: Graph,
+    config: AcceleratorConfig,
+    base: int = MEMORY_BASE,
+    choices: Choices = DEFAULT,
 ) -> CompiledGraph:
     """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
 
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    lowered = lower_graph(graph, config)
+    lowered = lower_graph(graph, config, choices)
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
@@ -113,3 +129,15 @@ def compile_graph(
         addresses=addresses,
         end=end,
     )
+
+
+def predict_graph(
+    compiled: CompiledGraph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> GraphCycles:
+    """The cycles that a graph's program is expected to take on a memory."""
+    first, *counts = map(len, compiled.commands)
+    follower = ProgramFollower(config, timing, compiled.graph.tensors, compiled.addresses)
+    follower.line.configure(first)
+    for written, count in zip(compiled.ops, counts, strict=True):
+        follower.follow(written.op, written.operator, count)
+    return follower.result()

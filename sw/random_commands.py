@@ -9,10 +9,12 @@ from random import Random
 from typing import Final
 
 from celosia.isa.address import GARBAGE, NORM_BITS, LocalAddress
+from celosia.isa.bert import STATISTICS
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -26,6 +28,7 @@ from celosia.isa.encoding import (
     MVOUT,
     PRELOAD,
     Command,
+    Instruction,
     float_bits,
 )
 from celosia.isa.tokens import TOKENS
@@ -94,8 +97,10 @@ class RandomCommands:
             self._flush: 1,
             FENCE.encode: 2,
         }
+        if config.bert:
+            self._makers |= {self._config_bert: 8}
         if config.normalization:
-            transforms = RandomTransforms(config, random, self._local, self._parameter_row)
+            transforms = RandomTransforms(config, random, self.local, self._parameter_row)
             self._makers |= transforms.makers()
 
     def draw(self) -> Command:
@@ -114,7 +119,8 @@ class RandomCommands:
             return self.random.choice(_ODD_SCALES)
         return float_bits(1.0 if self._flag() else self.random.choice(_SCALES))
 
-    def _local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+    def local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+        """Some row of a window."""
         places = self.places
         window = self.random.choice(places.accumulator if accumulator else places.scratchpad)
         noise = self._flag(5)
@@ -151,13 +157,23 @@ class RandomCommands:
             set=self.random.randrange(len(LOADS)),
             stride=stride,
             block_stride=self.random.choice((0, 1, dim, dim, self.random.randrange(2 * dim))),
-            pixel_repeats=self.random.randrange(2),
+            pixel_repeats=self._repeats(),
             shrunk=self._flag(40),
             scale=self._scale(),
         )
 
+    def _repeats(self) -> int:
+        if not self.config.convolution or self._flag():
+            return self.random.randrange(2)
+        return self.random.choice((2, 2, 3, 4, self.random.randint(2, self.config.dim)))
+
     def _config_ex(self) -> Command:
+        both = self.config.dataflow == "both"
+        weight_stationary = self._flag() if both else self.config.weight_stationary
+        stationary = {} if weight_stationary else {"shift": self._shift()}
         return CONFIG_EX.encode(
+            weight_stationary=weight_stationary,
+            **stationary,
             strides_only=self._flag(20),
             activation=self.random.randrange(3),
             a_transpose=self._flag(25),
@@ -167,13 +183,48 @@ class RandomCommands:
             c_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
         )
 
+    def _shift(self) -> int:
+        """Of results that stay at the array; the upper bits are ignored."""
+        return self.random.choice((0, 0, 1, 2, 5, 8, self.random.randrange(1 << 6)))
+
     def _config_st(self) -> Command:
         row = self.config.dim * self.random.choice((1, ACC_BYTES))
         return CONFIG_ST.encode(
             stride=self.random.choice((0, row, row, self.random.randrange(2 * row))),
             scale=KEEP_SCALE if self._flag(10) else self._scale(),
-            activation=self.random.randrange(2),
+            activation=self.random.randrange(4 if self.config.bert else 2),
+            **(self._pooling() if self.config.convolution and self._flag(40) else {}),
         )
+
+    def _config_bert(self) -> Command:
+        def constant() -> int:
+            size = self.random.choice((4, 10, 10, 20, 32))
+            return self.random.randint(-(1 << size - 1), (1 << size - 1) - 1) % (1 << 32)
+
+        return CONFIG_BERT.encode(
+            statistics=self.random.choice((0, 0, 1, STATISTICS - 1)),
+            softmax=self._flag(40),
+            statistics_only=self._flag(40),
+            second_constant=self._flag(),
+            constant=constant(),
+            qb=constant(),
+            qc=constant(),
+        )
+
+    def _pooling(self) -> dict[str, int]:
+        """Windows over a small image, some of them beside it."""
+        cols = self.random.randint(0 if self._flag(5) else 1, 4)
+        return {
+            "pool_stride": self.random.randint(1, 3),
+            "pool_size": self.random.randint(0 if self._flag(5) else 1, 3),
+            "pool_top_pad": self.random.choice((0, 1, self.random.randrange(4))),
+            "pool_left_pad": self.random.choice((0, 1, self.random.randrange(4))),
+            "pool_rows": self.random.randint(0 if self._flag(5) else 1, 4),
+            "pool_cols": cols,
+            "pool_pitch": self.random.choice((cols, cols + 2, 0)),
+            "image_rows": self.random.randrange(5),
+            "image_cols": self.random.randrange(5),
+        }
 
     def _config_drain(self) -> Command:
         return CONFIG_DRAIN.encode(
@@ -201,12 +252,14 @@ class RandomCommands:
         accumulator = self._flag(35)
         return self.random.choice(LOADS).encode(
             dram=0 if self._flag(5) else self._source(),
-            local=self._local(accumulator=accumulator, accumulate=self._flag()),
+            local=self.local(accumulator=accumulator, accumulate=self._flag()),
             local_cols=self._columns(),
             local_rows=self._extent(2 * self.config.dim),
         )
 
     def _columns(self) -> int:
+        if self.config.convolution and self._flag(30):
+            return self.random.randint(1, self.config.dim // 2)
         blocks = self.random.randint(1, self.config.max_blocks) if self._flag(40) else 1
         return (blocks - 1) * self.config.dim + self._extent(self.config.dim)
 
@@ -220,11 +273,13 @@ class RandomCommands:
 
     def _mvout(self) -> Command:
         accumulator = self._flag(70)
-        local = self._local(accumulator=accumulator)
+        local = self.local(accumulator=accumulator)
+        row = LocalAddress.decode(local).row
         if accumulator and self._flag(30):
-            local = LocalAddress(
-                row=LocalAddress.decode(local).row, accumulator=True, full=True
-            ).encode()
+            local = LocalAddress(row=row, accumulator=True, full=True).encode()
+        elif accumulator and self.config.bert and self._flag(60):
+            norm = self.random.randrange(1 << NORM_BITS)
+            local = LocalAddress(row=row, accumulator=True, norm=norm).encode()
         return MVOUT.encode(
             dram=self._address(self.places.targets),
             local=local,
@@ -234,24 +289,43 @@ class RandomCommands:
 
     def _preload(self) -> Command:
         dim = self.config.dim
-        c = self._local(accumulator=self._flag(75), accumulate=self._flag(60))
+        c = self.local(accumulator=self._flag(75), accumulate=self._flag(60))
         return PRELOAD.encode(
-            b=GARBAGE if self._flag(10) else self._local(),
+            b=GARBAGE if self._flag(10) else self.local(),
             b_cols=min(self._extent(dim), dim),
             b_rows=min(self._extent(dim), dim),
             c=GARBAGE if self._flag(8) else c,
             c_cols=min(self._extent(dim), dim),
-            c_rows=self._extent(3 * dim),
+            c_rows=self._streamed_rows(),
         )
+
+    def _streamed_rows(self) -> int:
+        """More than `dim` of them only if weights stay in the array."""
+        dim = self.config.dim
+        return self._extent(dim if self.config.output_stationary and self._flag(80) else 3 * dim)
 
     def _compute(self) -> Command:
         dim = self.config.dim
         instruction = COMPUTE_PRELOADED if self._flag(70) else COMPUTE_ACCUMULATED
+        if self.config.output_stationary:
+            return self._compute_either(instruction)
         return instruction.encode(
-            a=GARBAGE if self._flag(5) else self._local(),
+            a=GARBAGE if self._flag(5) else self.local(),
             a_cols=min(self._extent(dim), dim),
             a_rows=self._extent(self.random.choice((dim, 3 * dim))),
-            d=GARBAGE if self._flag(60) else self._local(),
+            d=GARBAGE if self._flag(60) else self.local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._extent(3 * dim),
+        )
+
+    def _compute_either(self, instruction: Instruction) -> Command:
+        """With sizes that suit weights or sums that stay in the array."""
+        dim = self.config.dim
+        return instruction.encode(
+            a=GARBAGE if self._flag(5) else self.local(),
+            a_cols=min(self._extent(dim), dim),
+            a_rows=self._streamed_rows(),
+            d=GARBAGE if self._flag(40) else self.local(),
+            d_cols=min(self._extent(dim), dim),
+            d_rows=self._streamed_rows(),
         )

@@ -8,7 +8,8 @@ are stores, or a load has waited for the store's token.  At the end, all used lo
 memory; `ProgramFile.checks` has everything that must be equal on all devices.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -18,6 +19,7 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
+    CONFIG_EX,
     CONFIG_LD,
     CONFIG_NORM,
     CONFIG_ST,
@@ -32,7 +34,9 @@ from celosia.isa.encoding import (
     Command,
     Function,
 )
+from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.pooling import Pooling
 from celosia.isa.presets import resolve_config
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
@@ -41,6 +45,7 @@ from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import Content, ProgramFile, Region
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+from celosia.sw.random_loops import RandomLoops
 from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
@@ -53,10 +58,18 @@ _TOKEN_PERCENT: Final = 80
 
 
 def random_program(
-    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+    seed: int,
+    *,
+    preset: str = "tiny",
+    overrides: tuple[str, ...] = (),
+    length: int = 100,
+    loop_percent: int = 0,
 ) -> ProgramFile:
-    """A program with about `length` random commands; the same arguments give the same program."""
-    recipe, generator = _draw(seed, preset, overrides, length)
+    """A program with about `length` random commands; the same arguments give the same program.
+
+    As many percent of them are loops instead.
+    """
+    recipe, generator = _draw(seed, preset, overrides, length, loop_percent)
     return recipe.finish(generator)
 
 
@@ -67,8 +80,8 @@ class Recipe:
     seed: int
     preset: str
     overrides: tuple[str, ...]
-    middle: tuple[Command, ...]
-    """The commands between prologue and epilogue."""
+    middle: tuple[tuple[Command, ...], ...]
+    """What is between prologue and epilogue: commands, and loops of several."""
 
     def program(self) -> ProgramFile:
         """The program; what is not legal is left out, and what orders memory is put in."""
@@ -76,8 +89,8 @@ class Recipe:
             resolve_config(self.preset, self.overrides), Random(f"celosia {self.seed}")
         )
         generator.prologue()
-        for command in self.middle:
-            generator.offer(command)
+        for commands in self.middle:
+            generator.offer(commands)
         return self.finish(generator)
 
     def finish(self, generator: "_Generator") -> ProgramFile:
@@ -98,22 +111,33 @@ class Recipe:
 
 
 def random_recipe(
-    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+    seed: int,
+    *,
+    preset: str = "tiny",
+    overrides: tuple[str, ...] = (),
+    length: int = 100,
+    loop_percent: int = 0,
 ) -> Recipe:
     """What `random_program` is made from."""
-    return _draw(seed, preset, overrides, length)[0]
+    return _draw(seed, preset, overrides, length, loop_percent)[0]
 
 
 def _draw(
-    seed: int, preset: str, overrides: tuple[str, ...], length: int
+    seed: int, preset: str, overrides: tuple[str, ...], length: int, loop_percent: int
 ) -> tuple[Recipe, "_Generator"]:
     generator = _Generator(resolve_config(preset, overrides), Random(f"celosia {seed}"))
     generator.prologue()
-    first = len(generator.commands)
+    middle: list[tuple[Command, ...]] = []
     for _ in range(length):
-        generator.draw()
-    middle = tuple(generator.commands[first:])
-    return Recipe(seed=seed, preset=preset, overrides=overrides, middle=middle), generator
+        first = len(generator.commands)
+        if loop_percent and generator.random.randrange(100) < loop_percent:
+            generator.draw_loop()
+            middle.append(tuple(generator.commands[first:]))
+        else:
+            generator.draw()
+            middle += ((command,) for command in generator.commands[first:])
+    recipe = Recipe(seed=seed, preset=preset, overrides=overrides, middle=tuple(middle))
+    return recipe, generator
 
 
 @dataclass(frozen=True)
@@ -158,10 +182,43 @@ class _Generator:
                 return
         raise AssertionError("no legal command found")
 
-    def offer(self, command: Command) -> None:
-        """Append `command` if it is legal here, and what it needs before it."""
-        if self._acceptable(command):
-            self._append(command)
+    def draw_loop(self) -> None:
+        """Append a random loop of legal commands that need no FENCE, if one is found."""
+        commands, local = self.random_commands.draw, self.random_commands.local
+        loops = RandomLoops(self.config, self.random, commands, local)
+        for _ in range(_MAX_TRIES):
+            if self._take_loop(loops.draw()):
+                return
+
+    def offer(self, commands: Sequence[Command]) -> None:
+        """Append a command and what it needs before it, or a loop, if it is legal here."""
+        if len(commands) > 1:
+            self._take_loop(commands)
+        elif self._acceptable(commands[0]):
+            self._append(commands[0])
+
+    def _take_loop(self, loop: Sequence[Command]) -> bool:
+        """Append `loop` if all that comes out of it is legal here and needs no FENCE."""
+        state, ordering, first = self.state, deepcopy(self.ordering), len(self.commands)
+        taken = all(self._appended(command) for _, command in expand(loop, self.config))
+        del self.commands[first:]
+        if taken:
+            self.commands += loop
+        else:
+            self.state = state
+            vars(self.ordering).update(vars(ordering))
+        return taken
+
+    def _appended(self, command: Command) -> bool:
+        """Append `command`, unless it is not legal here or needs a FENCE; whether it was done."""
+        if not self._acceptable(command) or FENCE.matches(command):
+            return False
+        operation = step(command, self.state, self.config).operation
+        span = self._memory_span(operation) if operation else None
+        if operation and span and self.ordering.needs_fence(operation, *span):
+            return False
+        self._append(command)
+        return True
 
     def prologue(self) -> None:
         """Write all local rows and the array's weights."""
@@ -180,6 +237,10 @@ class _Generator:
                 b=self.places.scratchpad[0].first, b_cols=config.dim, b_rows=config.dim, c=GARBAGE
             )
         )
+        if config.dataflow == "both":  # Both what weights and what sums stay in.
+            self._append(CONFIG_EX.encode(weight_stationary=0))
+            self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
+            self._append(CONFIG_EX.encode())
         self._append(COMPUTE_PRELOADED.encode(a=GARBAGE, d=GARBAGE))
 
         if config.normalization:
@@ -295,8 +356,12 @@ class _Generator:
                 yield from self._transform_spans(operation)
             case Load() | Store():
                 blocks = operation.blocks(self.config.dim)
-                last = operation.local.row + operation.rows - 1 + (blocks - 1) * operation.pitch
-                yield self._windows(operation), operation.local.row, last
+                first = operation.local.row
+                last = first + operation.rows - 1 + (blocks - 1) * operation.pitch
+                if isinstance(operation, Load):
+                    first = operation.first(self.config)
+                if operation.rows:
+                    yield self._windows(operation), first, last
                 if isinstance(operation, Store) and operation.bias_row is not None:
                     first = operation.bias_row
                     yield (self.places.parameters,), first, first + blocks - 1
@@ -328,6 +393,13 @@ class _Generator:
                 return address, address + ACC_BYTES * count - 1
             case Load(zero=True) | Product() | Transform():
                 return None
+            case Store(pooling=Pooling() as pooling):
+                starts = [
+                    (operation.address + (row * pooling.pitch + col) * operation.stride) % (1 << 64)
+                    for row in range(pooling.rows)
+                    for col in range(pooling.cols)
+                ]
+                return min(starts), max(starts) + operation.cols - 1
             case Load() | Store():
                 size = operation.cols * (ACC_BYTES if operation.wide else 1)
                 starts = [

@@ -27,8 +27,9 @@ class ArrayState(enum.Enum, shape=3):
     PADDING = 2
     WEIGHTS = 3
     BANK = 4
-    EXECUTE = 5
+    RESULTS = 5
     ISSUE = 6
+    D = 7
 
 
 class ExecutePath(wiring.Component):
@@ -37,7 +38,8 @@ class ExecutePath(wiring.Component):
     A product with n rows takes max(dim, n, 4) cycles, and none is lost between products whose
     operands are there: see `WeightLoader` and `RowStreamer` for what waits.  From a product's
     acceptance to its first row it takes 5 cycles (dim + 6 with a transposed operand); from a row's
-    request to its result in memory, 2*dim + 2 cycles.
+    request to its result in memory, 2*dim + 2 cycles, and one more where products may be
+    output-stationary.
 
     Parameters
     ----------
@@ -143,10 +145,12 @@ class ExecutePath(wiring.Component):
             m.d.comb += self.state.eq(ArrayState.ROWS)
             with m.If(streamer.padding):
                 m.d.comb += self.state.eq(ArrayState.PADDING)
+        with m.Elif(streamer.control.d_valid):
+            m.d.comb += self.state.eq(ArrayState.D)
         with m.Elif(streamer.waits_bank):
             m.d.comb += self.state.eq(ArrayState.BANK)
         with m.Elif(loader.waiting):
-            m.d.comb += self.state.eq(ArrayState.EXECUTE)
+            m.d.comb += self.state.eq(ArrayState.RESULTS)
         with m.Elif(streamer.waits_weights | loader.working):
             m.d.comb += self.state.eq(ArrayState.WEIGHTS)
         with m.Elif(~streamer.empty | ~loader.empty):

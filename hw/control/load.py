@@ -15,7 +15,9 @@ __all__ = ["LoadContext", "LoadController", "LoadSegment"]
 class LoadContext(data.StructLayout):
     """What all segments of a load have in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: AcceleratorConfig):
+        op = LoadOp(config).members
+        copies = {"copies": op["copies"], "cols": range(config.dim)} if config.convolution else {}
         super().__init__({
             "space": Space,
             "block_stride": unsigned(16),
@@ -23,6 +25,7 @@ class LoadContext(data.StructLayout):
             "accumulate": 1,
             "scale": unsigned(32),
             "tag": unsigned(TAG_BITS),
+            **copies,  # The columns that they are apart count only if there are some.
         })
 
 
@@ -58,7 +61,7 @@ class LoadController(wiring.Component):
     -------
     op : ``In(stream.Signature(LoadOp(config)))``
         Loads whose hazards have been resolved.
-    context : ``Out(stream.Signature(LoadContext()))``
+    context : ``Out(stream.Signature(LoadContext(config)))``
         One per operation, not later than its first segment.
     segments : ``Out(stream.Signature(LoadSegment(config)))``
         What to read, in order.
@@ -74,7 +77,7 @@ class LoadController(wiring.Component):
         self.config = config
         super().__init__({
             "op": In(stream.Signature(LoadOp(config))),
-            "context": Out(stream.Signature(LoadContext())),
+            "context": Out(stream.Signature(LoadContext(config))),
             "segments": Out(stream.Signature(LoadSegment(config))),
         })
 
@@ -149,6 +152,11 @@ class LoadController(wiring.Component):
                 self.context.p.scale.eq(op.scale),
                 self.context.p.tag.eq(op.tag),
             ]
+            if self.config.convolution:
+                m.d.comb += [
+                    self.context.p.copies.eq(op.copies),
+                    self.context.p.cols.eq(op.cols),
+                ]
         return m
 
 

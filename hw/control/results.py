@@ -6,6 +6,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.compute.resident import ResidentSums
 from celosia.hw.control.ops import ResultOp
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.lib.fields import chunk_registers
@@ -25,6 +26,8 @@ class ResultWriter(wiring.Component):
     A row that enters with `entered` is on ``sums`` exactly `latency` cycles later; its address goes
     to the accumulator one cycle before that, D is added, and it is never refused.  Rows for the
     scratchpad are saturated to int8 and written one cycle after they were on ``sums``.
+    Where products may be output-stationary, all of this is a cycle later: a row of such a product
+    is added to the row that stays here, and what leaves is the sum, shifted.
     Accepts a product per cycle, and up to `PRODUCTS` whose rows are still in the array.
 
     Parameters
@@ -75,6 +78,7 @@ class ResultWriter(wiring.Component):
     def __init__(self, config: AcceleratorConfig, latency: int = 4):
         self.config = config
         self.latency = latency
+        self._leaves = Signal()  # The row that is due goes to C.
         super().__init__({
             "i": In(stream.Signature(ResultOp(config))),
             "entered": In(1),
@@ -114,11 +118,17 @@ class ResultWriter(wiring.Component):
                 left.eq(Mux(later, left, product.rows) - 1),
             ]
         # A product without rows ends as soon as it is the oldest one.
-        ends, done = Signal(), Signal()
+        over, done = Signal(), Signal()
+        finishes = (due & last) | (products.r_rdy & (product.rows == 0))
+        needs_d, busy, elements, ends = due & product.add_d, products.r_rdy, self.elements, over
+        if self.config.output_stationary:
+            elements = self._reside(m, due, later, product)
+            ends, due, current, product = self._a_cycle_later(m, over, due, current, product)
+            busy |= ends
         m.d.sync += done.eq(ends)
         m.d.comb += [
-            ends.eq((due & last) | (products.r_rdy & (product.rows == 0))),
-            products.r_en.eq(ends),
+            over.eq(finishes),
+            products.r_en.eq(over),
             self.done.eq(done),
             self.address.valid.eq(due & product.to_accumulator),
             self.address.row.eq(current),
@@ -127,19 +137,53 @@ class ResultWriter(wiring.Component):
         ]
 
         # The row is on `sums`: add D.
-        adds_d, d = self._d_rows(m, due & product.add_d)
+        adds_d, d = self._d_rows(m, needs_d)
         for lane in range(dim):
-            m.d.comb += self.elements[lane].eq(self.sums[lane])
+            m.d.comb += elements[lane].eq(self.sums[lane])
         with m.If(adds_d):
             for lane in range(dim):
-                m.d.comb += self.elements[lane].eq(self.sums[lane] + d[lane])
+                m.d.comb += elements[lane].eq(self.sums[lane] + d[lane])
 
         s1_scratchpad = self._to_scratchpad(m, due & ~product.to_accumulator, current, product)
         m.d.comb += [
             self.scratchpad_pending.eq(self._pending(m, done & s1_scratchpad)),
-            self.empty.eq(~products.r_rdy & ~done),
+            self.empty.eq(~busy & ~done),
         ]
         return m
+
+    def _reside(self, m: Module, due: Value, later: Value, product: data.View) -> list[Signal]:
+        """Output-stationary products.  Returns where rows come in; they leave on `elements`."""
+        m.submodules.resident = resident = ResidentSums(self.config)
+        index = Signal(range(self.config.dim))  # Of the row, from the second one on.
+        row, control = Mux(later, index, 0), resident.control
+        m.d.comb += [
+            control.valid.eq(due),
+            control.resident.eq(product.resident),
+            control.start.eq(product.start),
+            control.index.eq(row),
+            control.shift.eq(product.shift),
+        ]
+        with m.If(due):
+            m.d.sync += index.eq(row + 1)
+        m.d.comb += self._leaves.eq(~product.resident | (row < product.kept))
+        m.d.comb += [
+            out.eq(element) for out, element in zip(self.elements, resident.elements, strict=True)
+        ]
+        return resident.rows
+
+    def _a_cycle_later(
+        self, m: Module, ends: Value, due: Value, row: Value, product: data.View
+    ) -> tuple[Signal, Signal, Signal, data.View]:
+        """`ResidentSums.LATENCY`; rows that do not leave write no elements."""
+        s1_ends, s1_due = Signal(), Signal()
+        s1_row = Signal(row.shape(), reset_less=True)
+        s1_product = Signal(ResultOp(self.config), reset_less=True)
+        m.d.sync += [s1_ends.eq(ends), s1_due.eq(due)]
+        with m.If(due):
+            m.d.sync += [s1_row.eq(row), s1_product.eq(product)]
+            with m.If(~self._leaves):
+                m.d.sync += s1_product.mask.eq(0)
+        return s1_ends, s1_due, s1_row, s1_product
 
     def _d_rows(self, m: Module, pop: Value) -> tuple[Value, data.View]:
         """Keep rows of D until their rows of A*W; `pop` asks for the next one, a cycle ahead."""

@@ -50,7 +50,7 @@ class RowStreamer(wiring.Component):
     padding : ``Out(1)``
         The row that enters is one of zeros.
     waits_bank : ``Out(1)``
-        A row waits for its bank, or it is D's turn.
+        A row waits for its bank.
     waits_weights : ``Out(1)``
         All rows are sent, but the product's weights are still being read.
     empty : ``Out(1)``
@@ -121,7 +121,7 @@ class RowStreamer(wiring.Component):
             s.leaves.eq(
                 s.valid & ~s.own_wave & ((s.rows == 1) & s.moves | (s.rows == 0) & ~s.swap)
             ),
-            self.waits_bank.eq(s.busy & ~s.moves & (s.d_turn | a_reads)),
+            self.waits_bank.eq(self.read.valid & ~self.read.ready),
         ]
         with m.If(s.d_moves & d_reads):
             m.d.sync += s.d_left.eq(s.d_left - 1)
@@ -198,6 +198,10 @@ class RowStreamer(wiring.Component):
                 result.relu.eq(new.relu),
                 result.add_d.eq(new.d_valid),
             ]
+            if self.config.output_stationary:
+                m.d.comb += [
+                    result[name].eq(new[name]) for name in ("resident", "start", "kept", "shift")
+                ]
 
 
 class _State:

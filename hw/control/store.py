@@ -11,6 +11,13 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 __all__ = ["StoreController", "StoreRead", "leaves_as_int32"]
 
 
+_WINDOW = {
+    "pools": 1,  # What leaves is the maximum of all rows up to `last_in_row`.
+    "first": 1,  # Of those.
+    "blank": 1,  # It counts as zeros.
+}
+
+
 def leaves_as_int32(op: data.View) -> Value:
     """Whether a `StoreOp` writes four bytes per element, not one."""
     return op.full & (op.space == Space.ACCUMULATOR)
@@ -35,7 +42,16 @@ class StoreRead(data.StructLayout):
             "words_minus_1": range(ACC_BYTES),
             "last_in_row": 1,  # The last block of a row in memory.
             "last": 1,  # Of its operation.
+            **(_WINDOW if config.convolution else {}),
+            **(_passing(config) if config.bert else {}),
         })
+
+
+def _passing(config: AcceleratorConfig) -> dict:
+    return {
+        "passing": StoreOp(config).members["passing"],
+        "elements": range(config.dim + 1),  # Of a block that leaves as int8.
+    }
 
 
 class StoreController(wiring.Component):
@@ -80,6 +96,8 @@ class StoreController(wiring.Component):
             name: Signal(op.shape()[name].shape, name=name, reset_less=True)
             for name in ("space", "bias", "relu", "scale", "block_stride", "bias_row")
         }
+        if self.config.bert:
+            constant["passing"] = Signal(op.shape()["passing"].shape, name="passing")
         full = Signal(reset_less=True)
         blocks = Signal.like(blocks_minus_1, reset_less=True)  # In a row, less one.
         last_words = Signal.like(read.words_minus_1, reset_less=True)  # Of a last block, less one.
@@ -102,6 +120,14 @@ class StoreController(wiring.Component):
             read.last.eq(last_in_row & (rows_left == 0)),
         ]
         m.d.comb += [read[name].eq(constant[name]) for name in ("space", "bias", "relu", "scale")]
+        if self.config.bert:
+            last_elements = Signal.like(read.elements, reset_less=True)  # Of a last block.
+            with m.If(self.op.ready & self.op.valid):
+                m.d.sync += last_elements.eq((op.cols - 1)[: _log2(self.config.dim)] + 1)
+            m.d.comb += [
+                read.passing.eq(constant["passing"]),
+                read.elements.eq(Mux(last_in_row, last_elements, self.config.dim)),
+            ]
 
         with m.If(self.op.ready):
             m.d.sync += active.eq(self.op.valid)

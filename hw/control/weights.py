@@ -22,6 +22,9 @@ class WeightLoader(wiring.Component):
     scratchpad, or, transposed, from the transposer), or a tile fills the transposer, or one leaves
     the transposer while the next fills it.
 
+    An output-stationary product may have two transposed operands: its weights fill the transposer
+    first, and A does while they leave it.
+
     A product takes max(dim, rows of A, 4) cycles if operands do not wait.  Without `load_weights`
     it passes through.  No slot starts while a product that writes the scratchpad is on its way: its
     results and the rows of the slot could meet in a bank, and neither waits.
@@ -97,7 +100,10 @@ class WeightLoader(wiring.Component):
         shadow_free = self._shadow(m, s.active & s.emits & s.first)
         transposed = s.wave.w_transpose & ~s.wave.w_zero
         leaves = Signal()  # A tile begins to leave the transposer.
+        begins = s.begin_fill  # A tile begins to fill it.
         boundary = Signal()  # A slot may begin: none is active, or the last cycle of one.
+        # Weights that leave may make room for their own product's A.
+        may_fill = boundary & ~s.again if self.config.output_stationary else boundary
         m.d.comb += [
             s.first.eq(s.step == 0),
             s.last.eq(s.step == self.config.dim - 1),
@@ -106,7 +112,7 @@ class WeightLoader(wiring.Component):
             s.emit.eq(boundary & s.wave_due & shadow_free & ~self.hold),
             leaves.eq(s.emit & transposed),
             s.begin_fill.eq(
-                boundary
+                may_fill
                 & (s.fill_valid & _fills(s.fill) & ~s.fill_begun)
                 & ~self.hold  # Its reads, like those of a wave, never wait.
                 & (leaves | ~s.full)
@@ -114,6 +120,9 @@ class WeightLoader(wiring.Component):
                 & (s.emit | ~s.wave_due)  # Not in the way of a wave that starts soon.
             ),
         ]
+        if self.config.output_stationary:
+            m.d.comb += s.again.eq(leaves & _fills_with_a(s.wave))
+            begins = s.begin_fill | s.again
         with m.If(s.active):
             m.d.sync += s.step.eq(s.step + 1)
         with m.If(self.transposer_taken):
@@ -123,10 +132,10 @@ class WeightLoader(wiring.Component):
                 s.active.eq(s.emit | s.begin_fill),
                 s.step.eq(0),
                 s.emits.eq(s.emit),
-                s.fills.eq(s.begin_fill),
+                s.fills.eq(begins),
             ]
             with m.If(s.begin_fill | leaves):
-                m.d.sync += s.full.eq(s.begin_fill)
+                m.d.sync += s.full.eq(begins)
         self._move(m, s)
         self._read(m, s)
         m.d.comb += [
@@ -192,17 +201,26 @@ class WeightLoader(wiring.Component):
         with m.If(s.active):
             m.d.sync += row.eq(row + stride)
         fill, wave = s.fill, s.wave
+        fills_a = fill.a_transpose
+        if self.config.output_stationary:
+            fills_a = fills_a & ~_fills_with_weights(fill)
         with m.If(s.begin_fill):
             m.d.sync += [
-                row.eq(Mux(fill.a_transpose, fill.a_row, fill.w_row)),
-                stride.eq(Mux(fill.a_transpose, fill.a_stride, 1)),
-                rows.eq(Mux(fill.a_transpose, fill.a_cols, fill.w_cols)),
+                row.eq(Mux(fills_a, fill.a_row, fill.w_row)),
+                stride.eq(Mux(fills_a, fill.a_stride, 1)),
+                rows.eq(Mux(fills_a, fill.a_cols, fill.w_cols)),
                 fill_mask.eq(
-                    prefix_mask(
-                        dim, Mux(fill.a_transpose, fill.a_rows[: rows.shape().width], fill.w_rows)
-                    )
+                    prefix_mask(dim, Mux(fills_a, fill.a_rows[: rows.shape().width], fill.w_rows))
                 ),
             ]
+        if self.config.output_stationary:
+            with m.If(s.again):
+                m.d.sync += [
+                    row.eq(wave.a_row),
+                    stride.eq(wave.a_stride),
+                    rows.eq(wave.a_cols),
+                    fill_mask.eq(prefix_mask(dim, wave.a_rows[: rows.shape().width])),
+                ]
         with m.If(s.emit):
             m.d.sync += [
                 transposed.eq(wave.w_transpose & ~wave.w_zero),
@@ -239,13 +257,21 @@ class _State:
         # What happens in this cycle.
         self.first, self.last = Signal(), Signal()
         self.wave_due, self.emit, self.begin_fill = Signal(), Signal(), Signal()
+        self.again = Signal()  # The A of the product whose weights leave fills the transposer.
 
 
 def _fills(op):
     """Whether an operand of `op` passes the transposer."""
-    weights = op.load_weights & op.w_transpose & ~op.w_zero
+    return _fills_with_weights(op) | _fills_with_a(op)
+
+
+def _fills_with_weights(op):
+    return op.load_weights & op.w_transpose & ~op.w_zero
+
+
+def _fills_with_a(op):
     rows = (op.c_rows != 0) & (op.a_rows != 0)  # Rows that will leave the transposer.
-    return weights | (op.a_transpose & ~op.a_zero & rows)
+    return op.a_transpose & ~op.a_zero & rows
 
 
 def prefix_mask(width: int, count):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, ResetSignal, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, unsigned
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.load import LoadContext, LoadController
@@ -17,17 +17,19 @@ from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["LoadPath", "LoadWaits"]
+__all__ = ["LoadPath", "LoadState"]
 
 
-class LoadWaits(data.StructLayout):
-    """Why the load path does not move."""
+class LoadState(enum.Enum, shape=3):
+    """What the load path does in a cycle: the first that is true."""
 
-    def __init__(self) -> None:
-        super().__init__({
-            "latency": 1,  # What is wanted next has not arrived from memory.
-            "credit": 1,  # As many reads are in flight as there may be.
-        })
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat arrives.
+    BANK = 2  # A row waits for its bank.
+    BANDWIDTH = 3  # Memory pauses between beats, or takes no address and owes no beat.
+    REQUESTS = 4  # Memory has not begun to answer a burst that was held back...
+    LATENCY = 5  # ...or one that was not.
+    STAGES = 6  # There is a load.
 
 
 class LoadPath(wiring.Component):
@@ -73,8 +75,8 @@ class LoadPath(wiring.Component):
         No load is being worked on; after an error: no burst is in flight.
     read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
         Useful bytes of the burst whose address is accepted in this cycle.
-    waits : ``Out(LoadWaits())``
-        Why nothing moves.
+    state : ``Out(LoadState)``
+        What happened in the cycle before, `halt` and errors aside.
     """
 
     ADDRESS_LATENCY = LoadController.LATENCY + Reader.LATENCY
@@ -91,7 +93,7 @@ class LoadPath(wiring.Component):
     halt: Signal
     idle: Signal
     read_bytes: Signal
-    waits: data.View
+    state: Any
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -108,7 +110,7 @@ class LoadPath(wiring.Component):
             "halt": In(1),
             "idle": Out(1),
             "read_bytes": Out(unsigned(READ_BYTES_BITS)),
-            "waits": Out(LoadWaits()),
+            "state": Out(LoadState),
         })
 
     def elaborate(self, platform) -> Module:
@@ -120,13 +122,18 @@ class LoadPath(wiring.Component):
         called = self.op.valid | self.port.r.valid | self.halt
         m.d.comb += awake.eq(called | (working != 0) | ResetSignal())
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, working)
+        reader = self._build(unit, working)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, reader, working)
         return m
 
-    def _build(self, m: Module, working: Signal) -> None:
+    def _build(self, m: Module, working: Signal) -> Reader:
         """What sleeps."""
         m.submodules.controller = controller = LoadController(self.config)
-        m.submodules.contexts = contexts = Queue(LoadContext(), self.config.load_queue)
+        m.submodules.contexts = contexts = Queue(LoadContext(self.config), self.config.load_queue)
         m.submodules.reader = reader = Reader(self.config)
         m.submodules.unpacker = unpacker = Unpacker(self.config)
         m.submodules.rows = rows = RowWriter(self.config)
@@ -169,6 +176,23 @@ class LoadPath(wiring.Component):
             self.done.eq(rows.done),
             self.idle.eq(Mux(stop, ~reader.in_flight, working == 0)),
             self.read_bytes.eq(reader.read_bytes),
-            self.waits.latency.eq(unpacker.starved & ~stop),
-            self.waits.credit.eq(reader.no_credit & ~stop),
         ]
+        return reader
+
+    def _name_state(self, m: Module, reader: Reader, working: Signal) -> None:
+        read, address = self.port.r, self.port.ar
+        blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
+        with m.If(read.valid & read.ready):
+            m.d.sync += self.state.eq(LoadState.DATA)
+        with m.Elif(Cat(blocked).any()):
+            m.d.sync += self.state.eq(LoadState.BANK)
+        with m.Elif(reader.goes_on & ~read.valid):
+            m.d.sync += self.state.eq(LoadState.BANDWIDTH)
+        with m.Elif(reader.waits & ~read.valid):
+            m.d.sync += self.state.eq(Mux(reader.late, LoadState.REQUESTS, LoadState.LATENCY))
+        with m.Elif(address.valid & ~address.ready & ~read.valid):
+            m.d.sync += self.state.eq(LoadState.BANDWIDTH)
+        with m.Elif(working != 0):
+            m.d.sync += self.state.eq(LoadState.STAGES)
+        with m.Else():
+            m.d.sync += self.state.eq(LoadState.IDLE)

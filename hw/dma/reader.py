@@ -19,6 +19,9 @@ __all__ = ["READ_BYTES_BITS", "ReadError", "Reader", "Run"]
 
 READ_BYTES_BITS = 8
 
+PAUSE_BITS = 6
+"""Of the longest pause between beats that is told from the latency of memory."""
+
 
 class Run(data.StructLayout):
     """Consecutive bytes in consecutive beats: 64 bytes of a segment, or what is left of it.
@@ -45,6 +48,13 @@ class _Request(data.StructLayout):
         burst = Burst(config)
         fields = ("address", "beats_minus_1", "bytes", "inside")
         super().__init__({name: burst.members[name] for name in fields})
+
+
+class _Pending(data.StructLayout):
+    """A burst in flight."""
+
+    def __init__(self) -> None:
+        super().__init__({"address": unsigned(DRAM_ADDRESS_BITS), "late": 1})
 
 
 class ReadError(data.StructLayout):
@@ -88,8 +98,12 @@ class Reader(wiring.Component):
         Which, while `failed`; final when its bad beat has left.
     in_flight : ``Out(1)``
         A burst is in flight.
-    no_credit : ``Out(1)``
-        A burst waits for one in flight to end.
+    goes_on : ``Out(1)``
+        Memory pauses between beats: inside of a burst, or behind one no longer than it did inside.
+    waits : ``Out(1)``
+        A burst is in flight whose address was accepted.
+    late : ``Out(1)``
+        The oldest burst's address was held back, because too many were in flight.
     read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
         Useful bytes of the burst whose address is accepted in this cycle.
     """
@@ -105,7 +119,9 @@ class Reader(wiring.Component):
     failed: Signal
     error: data.View
     in_flight: Signal
-    no_credit: Signal
+    goes_on: Signal
+    waits: Signal
+    late: Signal
     read_bytes: Signal
 
     def __init__(self, config: AcceleratorConfig):
@@ -120,7 +136,9 @@ class Reader(wiring.Component):
             "failed": Out(1),
             "error": Out(ReadError()),
             "in_flight": Out(1),
-            "no_credit": Out(1),
+            "goes_on": Out(1),
+            "waits": Out(1),
+            "late": Out(1),
             "read_bytes": Out(unsigned(READ_BYTES_BITS)),
         })
 
@@ -129,9 +147,9 @@ class Reader(wiring.Component):
         m.submodules.splitter = splitter = BurstSplitter(self.config)
         # Two requests, so that neither side waits for the other's handshake in the same cycle.
         m.submodules.requests = requests = Queue(_Request(self.config), 2)
-        # The addresses of the bursts in flight, for error reports; and their number.
+        # The bursts in flight, for error reports; and their number.
         depth = self.config.read_requests
-        m.submodules.pending = pending = Queue(unsigned(DRAM_ADDRESS_BITS), depth)
+        m.submodules.pending = pending = Queue(_Pending(), depth)
         # Twice as many, since a run stays longer than its bursts are in flight.
         m.submodules.queue = queue = Queue(Run(self.config), 2 * depth)
         wiring.connect(m, queue.o, wiring.flipped(self.runs))
@@ -181,6 +199,7 @@ class Reader(wiring.Component):
         port, request = self.port.ar, requests.o.p
         held = Signal(name="ar_held")  # The address on offer was so before, and must stand.
         sent, outside = Signal(), Signal()
+        late = Signal()  # The address on offer had to wait for a burst to end.
         may_start = ~self.stop & ~self.failed
         m.d.comb += [
             port.valid.eq(requests.o.valid & request.inside & pending.i.ready & (held | may_start)),
@@ -190,12 +209,18 @@ class Reader(wiring.Component):
             outside.eq(requests.o.valid & ~request.inside & may_start),
             requests.o.ready.eq(sent | outside),
             pending.i.valid.eq(sent),
-            pending.i.p.eq(request.address),
+            pending.i.p.address.eq(request.address),
+            pending.i.p.late.eq(late),
+            self.late.eq(pending.o.p.late),
+            self.waits.eq(pending.o.valid),
             self.in_flight.eq(pending.o.valid | held),
-            self.no_credit.eq(requests.o.valid & request.inside & ~pending.i.ready),
             self.read_bytes.eq(Mux(sent, request.bytes, 0)),
         ]
         m.d.sync += held.eq(port.valid & ~port.ready)
+        with m.If(requests.o.valid & ~pending.i.ready):
+            m.d.sync += late.eq(1)
+        with m.Elif(sent):
+            m.d.sync += late.eq(0)
         return outside
 
     def _respond(self, m: Module, pending: Queue, outside: Value, address: Value) -> None:
@@ -218,6 +243,7 @@ class Reader(wiring.Component):
             m.d.sync += owed.eq(0)
 
         m.d.sync += Assert(~response.valid | pending.o.valid, "a beat that nobody asked for")
+        self._pause(m, pending.o.valid)
 
         # Bursts in flight come before one that was outside, so that their errors take precedence.
         refused = Signal()
@@ -233,5 +259,18 @@ class Reader(wiring.Component):
                 refused.eq(1),
                 self.failed.eq(1),
                 self.error.cause.eq(Cause.READ_RESPONSE),
-                self.error.address.eq(pending.o.p),
+                self.error.address.eq(pending.o.p.address),
             ]
+
+    def _pause(self, m: Module, waiting: Value) -> None:
+        """Tell pauses of a memory that is slow from those of one that has not begun."""
+        response = self.port.r
+        inside = Signal()  # The burst has had a beat.
+        pause, last_pause = Signal(PAUSE_BITS), Signal(PAUSE_BITS)
+        m.d.comb += self.goes_on.eq(waiting & (inside | (pause < last_pause)))
+        with m.If(response.valid & response.ready):
+            m.d.sync += [inside.eq(~response.p.last), pause.eq(0)]
+            with m.If(inside):
+                m.d.sync += last_pause.eq(pause)
+        with m.Elif(waiting & ~response.valid & ~pause.all()):
+            m.d.sync += pause.eq(pause + 1)

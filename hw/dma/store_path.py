@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from amaranth import Module, Mux, ResetSignal, Signal, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
+from celosia.hw.control.pool import PoolingController
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
@@ -17,14 +18,27 @@ from celosia.hw.dma.writer import Writer
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StorePath", "max_stores"]
+__all__ = ["StorePath", "StoreState", "max_stores"]
 
 
 def max_stores(config: AcceleratorConfig) -> int:
     """Stores that were accepted and are not done: at most one per place where one can be."""
     return config.store_queue + config.write_requests + 4
+
+
+class StoreState(enum.Enum, shape=3):
+    """What the store path does in a cycle: the first that is true."""
+
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat leaves.
+    BANDWIDTH = 2  # A beat or an address is on offer.
+    BANK = 3  # A row waits for its bank.
+    REQUESTS = 4  # As many bursts are in flight as there may be.
+    STAGES = 5  # Something is to be sent.
+    LATENCY = 6  # All is sent, and a response is missing.
 
 
 class StorePath(wiring.Component):
@@ -81,6 +95,8 @@ class StorePath(wiring.Component):
         No store is being worked on; after an error: no burst is in flight.
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
+    state : ``Out(StoreState)``
+        What happened in the cycle before, `halt` and errors aside.
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
@@ -98,6 +114,7 @@ class StorePath(wiring.Component):
     halt: Signal
     idle: Signal
     write_bytes: Signal
+    state: Any
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -116,6 +133,7 @@ class StorePath(wiring.Component):
             "halt": In(1),
             "idle": Out(1),
             "write_bytes": Out(unsigned(8)),
+            "state": Out(StoreState),
         })
 
     def elaborate(self, platform) -> Module:
@@ -126,12 +144,18 @@ class StorePath(wiring.Component):
         called = self.op.valid | self.port.b.valid | self.halt
         m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, stores)
+        writer, unissued = self._build(unit, stores)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, writer, stores, unissued)
         return m
 
-    def _build(self, m: Module, stores: Signal) -> None:
+    def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
         """What sleeps."""
-        m.submodules.controller = controller = StoreController(self.config)
+        walker = PoolingController if self.config.convolution else StoreController
+        m.submodules.controller = controller = walker(self.config)
         m.submodules.drain = drain = Drain(self.config)
         m.submodules.segments = segments = StoreSegments(self.config)
         m.submodules.writer = writer = Writer(self.config)
@@ -147,20 +171,65 @@ class StorePath(wiring.Component):
         read = controller.reads.valid & controller.reads.ready
         m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
         m.d.comb += [
-            segments.row_read.eq(read & controller.reads.p.last_in_row),
+            segments.row_read.eq(self._leaves(read, controller.reads.p)),
             drain.halt.eq(writer.stopped),
             writer.halt.eq(self.halt),
             writer.limits.eq(self.limits),
             self.fault.eq(writer.fault),
-            self.done.eq(writer.done),
+            self.done.eq(writer.done | drain.silent_done if self.config.bert else writer.done),
             self.write_bytes.eq(writer.write_bytes),
         ]
-        accepted = self._accept(m, controller, segments, ~writer.stopped)
+        free, writes = ~writer.stopped, Const(1)
+        if self.config.bert:
+            # What writes nothing has no response to wait for: it is alone.
+            silent, alone = self._silent(), Signal()
+            writes, free = ~silent, free & ~alone & (~silent | (stores == 0))
+            with m.If(self.op.valid & self.op.ready & silent):
+                m.d.sync += alone.eq(1)
+            with m.Elif(drain.silent_done):
+                m.d.sync += alone.eq(0)
+        accepted = self._accept(m, controller, segments, free, writes)
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        issues = accepted & writes if self.config.bert else accepted
+        unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
+        with m.If(issues != writer.issued):
+            m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
+        return writer, unissued
 
-    def _accept(self, m: Module, controller: StoreController, segments: StoreSegments, free):
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
+        beat, address = self.port.w, self.port.aw
+        blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
+        with m.If(beat.valid & beat.ready):
+            m.d.sync += self.state.eq(StoreState.DATA)
+        with m.Elif(beat.valid | (address.valid & ~address.ready)):
+            m.d.sync += self.state.eq(StoreState.BANDWIDTH)
+        with m.Elif(Cat(blocked).any()):
+            m.d.sync += self.state.eq(StoreState.BANK)
+        with m.Elif(writer.no_credit):
+            m.d.sync += self.state.eq(StoreState.REQUESTS)
+        with m.Elif(stores == 0):
+            m.d.sync += self.state.eq(StoreState.IDLE)
+        with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
+            m.d.sync += self.state.eq(StoreState.STAGES)
+        with m.Else():
+            m.d.sync += self.state.eq(StoreState.LATENCY)
+
+    def _leaves(self, read: Value, row) -> Value:
+        """Whether a row in memory is complete."""
+        leaves = read & row.last_in_row
+        if self.config.bert:
+            passing = row.passing
+            leaves &= ~(passing.passes & (passing.command != NormCommand.RESET))
+        return leaves
+
+    def _silent(self) -> Value:
+        """Whether the operation on offer writes nothing to memory."""
+        passing = self.op.p.passing
+        return passing.passes & (passing.command != NormCommand.RESET)
+
+    def _accept(self, m: Module, controller, segments: StoreSegments, free: Value, writes: Value):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
@@ -171,8 +240,21 @@ class StorePath(wiring.Component):
             self.op.ready.eq(controller.op.ready & rows.i.ready & free),
             controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
-            rows.i.valid.eq(accepted),
+            rows.i.valid.eq(accepted & writes if self.config.bert else accepted),
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        if self.config.convolution:
+            self._pool(m, rows.i.p)
         return accepted
+
+    def _pool(self, m: Module, rows) -> None:
+        """Rows in memory are pixels."""
+        op = self.op.p
+        m.d.comb += [
+            rows.pools.eq(op.pools),
+            rows.cols.eq(op.pooling.cols),
+            rows.row_stride.eq(op.row_stride),
+        ]
+        with m.If(op.pools):
+            m.d.comb += rows.rows.eq(op.pooling.rows * op.pooling.cols)

@@ -46,7 +46,14 @@ class PieceInfo(data.StructLayout):
             "op_last": 1,  # Nor of this load.
             "zero": 1,  # `Piece.data` mean nothing, the bytes are 0.
             "fault": 1,  # An error in place of a piece: nothing follows.
+            **(_copies(config) if config.convolution else {}),
         })
+
+
+def _copies(config: AcceleratorConfig) -> dict:
+    """Of a row of the scratchpad, beyond the first: each a row less and `cols` columns further."""
+    context = LoadContext(config).members
+    return {name: context[name] for name in ("copies", "cols")}
 
 
 class Piece(data.StructLayout):
@@ -73,7 +80,7 @@ class Unpacker(wiring.Component):
 
     Members
     -------
-    contexts : ``In(stream.Signature(LoadContext()))``
+    contexts : ``In(stream.Signature(LoadContext(config)))``
         What the runs of a load have in common; one per load, not later than its first run.
     runs : ``In(stream.Signature(Run(config)))``
         What the beats hold.
@@ -85,8 +92,6 @@ class Unpacker(wiring.Component):
         Parts of local rows, in order.
     tag : ``Out(unsigned(TAG_BITS))``
         Of the load whose piece is made next; after a fault, of the load that failed.
-    starved : ``Out(1)``
-        The next piece waits for a beat.
     """
 
     LATENCY = 2
@@ -97,18 +102,16 @@ class Unpacker(wiring.Component):
     stop: Signal
     pieces: stream.Interface
     tag: Signal
-    starved: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "contexts": In(stream.Signature(LoadContext())),
+            "contexts": In(stream.Signature(LoadContext(config))),
             "runs": In(stream.Signature(Run(config))),
             "beats": In(stream.Signature(CheckedBeat(config))),
             "stop": In(1),
             "pieces": Out(stream.Signature(Piece(config))),
             "tag": Out(unsigned(TAG_BITS)),
-            "starved": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -148,7 +151,6 @@ class Unpacker(wiring.Component):
             window.take.eq(window.head_valid & (stop | used | (make & ~zero & finished))),
             self.runs.ready.eq(load),
             self.contexts.ready.eq(load & self.runs.p.op_last),
-            self.starved.eq(active & ~there),
         ]
         m.d.sync += used.eq(make & ~zero & ends_run & straddles)
         with m.If(make):
@@ -223,7 +225,17 @@ class Unpacker(wiring.Component):
             ]
             with m.If(run.first):
                 m.d.sync += [row.eq(run.row), index.eq(0)]
+        if self.config.convolution:
+            self._copy(m, make, load, info)
         return info, scale
+
+    def _copy(self, m: Module, make: Value, load: Value, info: data.View) -> None:
+        for name in ("copies", "cols"):
+            register = Signal.like(info[name], name=name, reset_less=True)
+            with m.If(load):
+                m.d.sync += register.eq(self.contexts.p[name])
+            with m.If(make):
+                m.d.comb += info[name].eq(register)
 
     def _emit(self, m: Module, make: Value, info: data.View, scale: Value, found: Value) -> None:
         """Register a piece."""

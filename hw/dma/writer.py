@@ -76,6 +76,12 @@ class Writer(wiring.Component):
         There is a burst without a response.
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
+    issued : ``Out(1)``
+        The last burst of an operation is issued.
+    unsent : ``Out(1)``
+        There is a burst whose last beat was not accepted.
+    no_credit : ``Out(1)``
+        A burst waits for one in flight to end.
     """
 
     DATA_LATENCY = Packer.LATENCY
@@ -90,6 +96,9 @@ class Writer(wiring.Component):
     done: Signal
     in_flight: Signal
     write_bytes: Signal
+    issued: Signal
+    unsent: Signal
+    no_credit: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -104,6 +113,9 @@ class Writer(wiring.Component):
             "done": Out(1),
             "in_flight": Out(1),
             "write_bytes": Out(unsigned(8)),
+            "issued": Out(1),
+            "unsent": Out(1),
+            "no_credit": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -153,6 +165,15 @@ class Writer(wiring.Component):
         m.d.comb += [
             packer.bursts.valid.eq(packs.o.valid & (addresses.i.ready | (count != 1))),
             packs.o.ready.eq(packed),
+        ]
+        unsent = Signal(range(self.config.write_requests + 1))
+        ends = self.port.w.valid & self.port.w.ready & self.port.w.p.last
+        with m.If(issue != ends):
+            m.d.sync += unsent.eq(Mux(issue, unsent + 1, unsent - 1))
+        m.d.comb += [
+            self.issued.eq(issue & last & burst.last),
+            self.unsent.eq(unsent != 0),
+            self.no_credit.eq(splitter.bursts.valid & ~pending.i.ready),
         ]
         outside = splitter.bursts.valid & ~burst.inside
         self._report(m, pending.o.p, outside, burst.address, tag)

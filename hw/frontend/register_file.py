@@ -3,14 +3,16 @@
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth import Cat, Module, ResetSignal, Signal, Value, unsigned
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, unsigned
 from amaranth.hdl import ShapeLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.counters import COUNTER_NUMBER
 from celosia.hw.frontend.axi_lite import AxiLitePort, AxiLiteSlave
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.events import COUNTER_BITS, COUNTERS
 from celosia.isa.registers import (
     REGISTER_BITS,
     REGISTERS,
@@ -24,7 +26,11 @@ __all__ = ["RegisterFile"]
 BYTE_BITS = 8
 
 STORED = [r for r in REGISTERS.values() if r.access in {Access.RW, Access.W1C}]
-SHOWN = [r for r in REGISTERS.values() if r.access is Access.RO and not r.constant]
+_COUNTED = {f"COUNTER_{counter.name.upper()}" for counter in COUNTERS}
+COUNTED = [r for r in REGISTERS.values() if r.half[0] in _COUNTED]
+SHOWN = [
+    r for r in REGISTERS.values() if r.access is Access.RO and not r.constant and r not in COUNTED
+]
 RAISED = [r for r in REGISTERS.values() if r.access is Access.W1C]
 ACTIONS = [r.name for r in REGISTERS.values() if r.access is Access.WO] + [
     field.name for r in REGISTERS.values() for field in r.fields if field.once
@@ -56,7 +62,13 @@ class RegisterFile(wiring.Component):
     values : ``Out(Signature({name: Out(shape)}))``
         What has been written.
     shown : ``In(Signature({name: Out(shape)}))``
-        What else can be read.
+        What else can be read, but counters.
+    counter_read : ``Out(1)``
+        A counter is read.
+    counter_number : ``Out(COUNTER_NUMBER)``
+        Which one, in the order of their registers.
+    counter : ``In(COUNTER_BITS)``
+        The one that was read last, from the next cycle on.
     raised : ``In(Signature({name: Out(shape)}))``
         Bits to set, where writing 1 clears; setting prevails.
     actions : ``Out(Signature({name: Out(1)}))``
@@ -69,6 +81,9 @@ class RegisterFile(wiring.Component):
     busy: Signal
     values: Any
     shown: Any
+    counter_read: Signal
+    counter_number: Signal
+    counter: Signal
     raised: Any
     actions: Any
 
@@ -79,6 +94,9 @@ class RegisterFile(wiring.Component):
             "busy": In(1),
             "values": Out(wiring.Signature(_members(STORED))),
             "shown": In(wiring.Signature(_members(SHOWN))),
+            "counter_read": Out(1),
+            "counter_number": Out(COUNTER_NUMBER),
+            "counter": In(COUNTER_BITS),
             "raised": In(wiring.Signature(_members(RAISED))),
             "actions": Out(wiring.Signature({name.lower(): Out(1) for name in ACTIONS})),
         })
@@ -158,11 +176,17 @@ class RegisterFile(wiring.Component):
     def _read(self, m: Module, access: Any) -> None:
         error, word = Signal(), Signal(REGISTER_BITS, reset_less=True)
         words = configuration_words(self.config)
+        counting, high = Signal(), Signal(reset_less=True)  # A half of a counter was read.
         m.d.comb += [access.read_error.eq(error), access.read_data.eq(word)]
+        with m.If(counting):
+            halves = self.counter[:REGISTER_BITS], self.counter[REGISTER_BITS:]
+            m.d.comb += access.read_data.eq(Mux(high, halves[1], halves[0]))
         with m.If(access.read):
-            m.d.sync += [error.eq(1), word.eq(0)]
+            m.d.sync += [error.eq(1), word.eq(0), counting.eq(0)]
             with m.Switch(access.read_word):
                 for register in REGISTERS.values():
+                    if register in COUNTED:
+                        continue
                     with m.Case(_number(register)):
                         m.d.sync += error.eq(0)
                         if register.constant:
@@ -170,6 +194,11 @@ class RegisterFile(wiring.Component):
                         elif register.access is not Access.WO:
                             side = self._stored if register in STORED else self.shown
                             m.d.sync += word.eq(_word(side, register))
+            # Counters are pairs, one after the other.
+            place = access.read_word - _number(COUNTED[0])
+            with m.If((place >= 0) & (place < len(COUNTED))):
+                m.d.comb += [self.counter_read.eq(1), self.counter_number.eq(place >> 1)]
+                m.d.sync += [error.eq(0), counting.eq(1), high.eq(place[0])]
 
 
 def _word(side: Any, register: Register) -> Value:

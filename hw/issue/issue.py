@@ -4,6 +4,7 @@ from amaranth import Cat, Module, ResetSignal, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.ops import ExecuteOp, LoadOp, StoreOp
@@ -74,6 +75,12 @@ class Issue(wiring.Component):
         Operations waiting or running (load, execute, store, transform).
     waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
         Per queue; all zero when it is empty, or its head starts.
+    held : ``Out(ArrayLayout(unsigned(1), MAX_QUEUES))``
+        Per queue: an operation is in it or on its way there, and has not started.
+    full : ``Out(1)``
+        The operation on offer waits for a place in its queue.
+    awaited : ``Out(4)``
+        The function of the transform that the head of the execute queue waits for, if it does.
     """
 
     i: stream.Interface
@@ -88,6 +95,9 @@ class Issue(wiring.Component):
     idle: Signal
     queued: data.View
     waits: data.View
+    held: data.View
+    full: Signal
+    awaited: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -105,6 +115,9 @@ class Issue(wiring.Component):
             "idle": Out(1),
             "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
             "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
+            "held": Out(data.ArrayLayout(unsigned(1), MAX_QUEUES)),
+            "full": Out(1),
+            "awaited": Out(TransformOp(config).members["function"]),
         })
 
     def elaborate(self, platform) -> Module:
@@ -144,6 +157,8 @@ class Issue(wiring.Component):
             for index, queue in enumerate(self._queues)
         ]
         self._sleep(m, fifos, pushed)
+        if self.config.normalization:
+            self._await(m, heads[1][1].needs, over, inserting, tails[3])
         m.d.comb += [
             nothing_queued.eq(
                 Cat(tail == end for tail, end in zip(tails, ends, strict=True)).all()
@@ -156,7 +171,11 @@ class Issue(wiring.Component):
         ]
         # Compared only where it counts, for the sake of simulation.
         with m.If(self.i.valid & ~inserting & fits):
-            m.d.comb += near.eq(Cat(~valid | self._close(tag) for valid, tag in heads).all())
+            m.d.comb += near.eq(
+                Cat(~valid | self._close(head.op.tag) for valid, head in heads).all()
+            )
+        is_operation = (self.i.p.kind != Kind.FENCE) & (self.i.p.kind != Kind.ERROR)
+        m.d.comb += self.full.eq(self.i.valid & ~inserting & ~near & is_operation)
         m.d.sync += pushed.eq(inserting)
         for index, end in enumerate(ends):
             m.d.comb += self.queued[index].eq((tails[index] - end)[:8])
@@ -191,8 +210,8 @@ class Issue(wiring.Component):
 
     def _queue(
         self, m: Module, fifos: Module, needs: data.View, over: dict, index: int, queue: QueueTraits
-    ) -> tuple[Value, Value]:
-        """One queue; returns whether its head waits, and the head's tag."""
+    ) -> tuple[Value, data.View]:
+        """One queue; returns whether there is a head that waits, and it."""
         name, port = queue.name, getattr(self, queue.name)
         entry = data.StructLayout({"op": queue.op, "needs": Needs(self.config)})
         fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth)
@@ -202,7 +221,9 @@ class Issue(wiring.Component):
         pushing, pushed = Signal(name=f"{name}_pushing"), Signal(entry, name=f"{name}_pushed")
         op = Signal(port.p.shape(), name=f"{name}_op", reset_less=True)
         inserted = self.i.valid & self.i.ready & (self.i.p.kind == queue.kind)
-        m.d.sync += pushing.eq(inserted)
+        coming = Signal(name=f"{name}_coming")  # It was pushed, and is not at the head yet.
+        m.d.sync += [pushing.eq(inserted), coming.eq(pushing)]
+        m.d.comb += self.held[index].eq(inserted | pushing | coming | fifo.r_rdy)
         with m.If(inserted):
             m.d.sync += op.eq(self.i.p[name])
         m.d.comb += [
@@ -227,4 +248,23 @@ class Issue(wiring.Component):
             for other in self._queues:
                 events = [event for event in (other.done, other.reads) if event is not None]
                 m.d.comb += waits[other.name].eq(~Cat(met[event] for event in events).all())
-        return fifo.r_rdy, head.op.tag
+        return fifo.r_rdy, head
+
+    def _await(
+        self, m: Module, needs: data.View, over: dict, inserting: Value, tail: Value
+    ) -> None:
+        """Remember the functions of transforms, and look up that which the next product needs."""
+        shape, depth = self.awaited.shape(), self.config.transform_queue
+        m.submodules.functions = functions = Memory(shape=shape, depth=depth, init=[])
+        write, read = functions.write_port(), functions.read_port(domain="comb")
+        m.d.comb += [
+            write.en.eq(inserting & (self.i.p.kind == Kind.TRANSFORM)),
+            write.addr.eq(tail),
+            write.data.eq(self.i.p.transform.function),
+        ]
+        # A need is the position after the operation that is needed.
+        with m.If(self.waits[1].transform):
+            m.d.comb += read.addr.eq(needs.transform_done - 1)
+            with m.If(reached(over["transform_done"], needs.transform_done)):
+                m.d.comb += read.addr.eq(needs.transform_reads - 1)
+        m.d.comb += self.awaited.eq(read.data)

@@ -1,12 +1,14 @@
 """The accumulator: banked rows of int32 that add on write."""
 
+from typing import Any
+
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In
+from amaranth.lib.wiring import In, Out
 
 from celosia.hw.memory.garbage import garbage
-from celosia.hw.memory.ports import AccumulatorWrite, row_shape
+from celosia.hw.memory.ports import AccumulatorWrite, BankUser, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
@@ -55,6 +57,10 @@ class Accumulator(wiring.Component):
         Reads of rows that are transformed, if there is a normalization unit.
     store : ``In(RowRead(row, elements))``
         Reads of rows that go to memory.
+    transform_blocker : ``Out(BankUser)``
+        Who has the bank that ``transform`` waits for, while it does.
+    store_blocker : ``Out(BankUser)``
+        Who has the bank that ``store`` waits for, while it does.
     """
 
     address: data.View
@@ -62,6 +68,8 @@ class Accumulator(wiring.Component):
     load: stream.Interface
     transform: RowReadInterface
     store: RowReadInterface
+    transform_blocker: Any
+    store_blocker: Any
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -73,6 +81,8 @@ class Accumulator(wiring.Component):
             "load": In(stream.Signature(AccumulatorWrite(config))),
             "transform": In(RowRead(row_shape(config.accumulator_rows), elements)),
             "store": In(RowRead(row_shape(config.accumulator_rows), elements)),
+            "transform_blocker": Out(BankUser),
+            "store_blocker": Out(BankUser),
         })
 
     def _hits(self, row: Value, index: int) -> Value:
@@ -121,9 +131,12 @@ class Accumulator(wiring.Component):
         accumulate = (from_array & self.address.accumulate) | (from_load & self.load.p.accumulate)
         served, busy, address = [], accumulate, self.store.row
         for port in readers:
-            serves = port.valid & self._hits(port.row, index) & ~busy
+            wants = port.valid & self._hits(port.row, index)
+            serves = wants & ~busy
             with m.If(serves):
                 m.d.comb += port.ready.eq(1)
+            with m.Elif(wants):
+                self._tell_blocker(m, port, accumulate, from_array)
             served.append(serves)
             busy |= serves
         for port, serves in zip(readers[:-1], served, strict=False):
@@ -163,6 +176,14 @@ class Accumulator(wiring.Component):
             write.en.eq(Mux(s1_valid, s1_mask, 0)),
         ]
         return read.data, served
+
+    def _tell_blocker(
+        self, m: Module, port: RowReadInterface, accumulate: Value, from_array: Value
+    ) -> None:
+        """Who has the bank that `port` waits for: what accumulates in it, or a reader before it."""
+        blocker = self.store_blocker if port is self.store else self.transform_blocker
+        added = Mux(from_array, BankUser.RESULTS, BankUser.LOAD)
+        m.d.comb += Value.cast(blocker).eq(Mux(accumulate, added, BankUser.TRANSFORM))
 
 
 def _select_word(

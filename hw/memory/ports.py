@@ -4,11 +4,23 @@ Data come first: where they begin at bit 0, simulation moves them word by word.
 """
 
 from amaranth import signed, unsigned
-from amaranth.lib import data
+from amaranth.lib import data, enum
 
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["AccumulatorWrite", "ParameterWrite", "ScratchpadWrite", "row_shape"]
+__all__ = ["AccumulatorWrite", "BankUser", "ParameterWrite", "ScratchpadWrite", "row_shape"]
+
+
+class BankUser(enum.Enum, shape=3):
+    """Who has a bank that another one waits for; of products, the first three are."""
+
+    RESULTS = 0
+    WEIGHTS = 1
+    OPERANDS = 2
+    WORDS = 3  # Results of transforms.
+    TRANSFORM = 4
+    STORE = 5
+    LOAD = 6
 
 
 def row_shape(rows: int):

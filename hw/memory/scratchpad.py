@@ -1,12 +1,14 @@
 """The scratchpad: banked, one access per bank and cycle."""
 
+from typing import Any
+
 from amaranth import Cat, Const, Module, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In
+from amaranth.lib.wiring import In, Out
 
 from celosia.hw.memory.garbage import garbage
-from celosia.hw.memory.ports import ScratchpadWrite, row_shape
+from celosia.hw.memory.ports import BankUser, ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
@@ -47,6 +49,8 @@ class Scratchpad(wiring.Component):
         Reads of rows that go to memory.
     load : ``In(stream.Signature(ScratchpadWrite(config)))``
         Rows from memory.
+    blockers : ``Out(Signature({name: Out(BankUser)}))``
+        Who has the bank that operands, transform, store and load wait for, while they do.
     """
 
     results: stream.Interface
@@ -57,6 +61,7 @@ class Scratchpad(wiring.Component):
     transform: RowReadInterface
     store: RowReadInterface
     load: stream.Interface
+    blockers: Any
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -72,6 +77,7 @@ class Scratchpad(wiring.Component):
             "transform": In(read),
             "store": In(read),
             "load": In(stream.Signature(ScratchpadWrite(config))),
+            "blockers": Out(wiring.Signature(dict.fromkeys(_TOLD, Out(BankUser)))),
         })
 
     def _bank_of(self, row: Value) -> Value:
@@ -97,24 +103,20 @@ class Scratchpad(wiring.Component):
     def _arbitrate(self, m: Module) -> None:
         """Grant each requester whose bank no higher priority uses."""
         higher = []
-        *urgent, load = [getattr(self, name) for name in self._writes()]
-        reads = [getattr(self, name) for name in self._reads()]
-        for valid, row, ready in (
-            (self.results.valid, self.results.p.row, None),
-            (self.weights.valid, self.weights.row, self.weights.ready),
-            (self.operands.valid, self.operands.row, self.operands.ready),
-            *((port.valid, port.p.row, port.ready) for port in urgent),
-            *((port.valid, port.row, port.ready) for port in reads),
-            (load.valid, load.p.row, load.ready),
-        ):
-            bank = self._bank_of(row)
-            if ready is not None:
-                blockers = higher if ready is not self.weights.ready else []
-                taken = [busy & (other == bank) for busy, other in blockers]
+        *urgent, _ = self._writes()
+        for name in ("results", "weights", "operands", *urgent, *self._reads(), "load"):
+            port: Any = getattr(self, name)
+            bank = self._bank_of(port.p.row if hasattr(port, "p") else port.row)
+            if name != "results":
+                blockers = higher if name != "weights" else []
+                taken = [(user, busy & (other == bank)) for user, busy, other in blockers]
                 # Without a request it means nothing, and costs the simulator nothing.
-                with m.If(valid):
-                    m.d.comb += ready.eq(~_any(taken))
-            higher.append((valid, bank))
+                with m.If(port.valid):
+                    m.d.comb += port.ready.eq(~_any([here for _, here in taken]))
+                    for user, here in reversed(taken if name in _TOLD else []):
+                        with m.If(here):
+                            m.d.comb += getattr(self.blockers, name).eq(_USERS[user])
+            higher.append((name, port.valid, bank))
 
     def _bank(self, m: Module, index: int) -> Value:
         """One bank; returns what it read in the last cycle."""
@@ -156,6 +158,18 @@ class Scratchpad(wiring.Component):
                 write.en.eq(written.mask),
             ]
         return read.data
+
+
+_TOLD = ("operands", "transform", "store", "load")
+_USERS = {
+    "results": BankUser.RESULTS,
+    "weights": BankUser.WEIGHTS,
+    "operands": BankUser.OPERANDS,
+    "words": BankUser.WORDS,
+    "words2": BankUser.WORDS,
+    "transform": BankUser.TRANSFORM,
+    "store": BankUser.STORE,
+}
 
 
 def _any(bits: list[Value]) -> Value:

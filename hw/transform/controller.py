@@ -84,16 +84,20 @@ class TransformController(wiring.Component):
         Operations whose hazards have been resolved.
     steps : ``Out(stream.Signature(TransformStep(config)))``
         Steps, in order.
+    function : ``Out(4)``
+        Of the step on offer.
     """
 
     op: stream.Interface
     steps: stream.Interface
+    function: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "op": In(stream.Signature(TransformOp(config))),
             "steps": Out(stream.Signature(TransformStep(config))),
+            "function": Out(TransformOp(config).members["function"]),
         })
 
     def elaborate(self, platform) -> Module:
@@ -111,6 +115,7 @@ class TransformController(wiring.Component):
             ends_row.eq(ends_block & (at.left <= width)),
             last.eq(ends_row & (at.rows_left == 0)),
             self.steps.valid.eq(active),
+            self.function.eq(kept.function),
             self.op.ready.eq(~active | (ready & last)),
             taken.eq(self.op.valid & self.op.ready),
         ]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -20,10 +20,22 @@ from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.statistics import Statistics
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["TransformPath"]
+__all__ = ["TransformPath", "VectorState"]
 
 IN_FLIGHT = TransformReader.LATENCY + Lanes.LATENCY
 """Cycles from a step that is accepted to its result."""
+
+
+class VectorState(enum.Enum, shape=3):
+    """What the transform path does in a cycle: the first that is true."""
+
+    IDLE = 0  # None of these.
+    STEP = 1  # A step enters the lanes.
+    WORDS = 2  # The result of the step before takes several rows, one after the other.
+    ROOM = 3  # There is no room for the result of the next step.
+    BANK = 4  # A row of the next step waits for its bank.
+    ORDER = 5  # The next operation waits for statistics or parameters.
+    STAGES = 6  # Something is under way.
 
 
 class TransformPath(wiring.Component):
@@ -72,6 +84,10 @@ class TransformPath(wiring.Component):
         The last result of an operation was taken in the cycle before.
     idle : ``Out(1)``
         Nothing is being worked on.
+    state : ``Out(VectorState)``
+        What happens in this cycle.
+    function : ``Out(4)``
+        Of the step that enters the lanes.
     """
 
     op: stream.Interface
@@ -84,6 +100,8 @@ class TransformPath(wiring.Component):
     reads_done: Signal
     done: Signal
     idle: Signal
+    state: Any
+    function: Signal
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -102,6 +120,8 @@ class TransformPath(wiring.Component):
             "reads_done": Out(1),
             "done": Out(1),
             "idle": Out(1),
+            "state": Out(VectorState),
+            "function": Out(TransformOp(config).members["function"]),
         })
 
     def elaborate(self, platform) -> Module:
@@ -180,12 +200,27 @@ class TransformPath(wiring.Component):
                 endings.taken[half].eq(words.valid & words.ready),
             ]
         # Cycles until the next result may follow the last one.
-        gap = Signal(2)
+        gap, early = Signal(2), Signal()
         with m.If(accepted):
             m.d.sync += gap.eq(Mux(step.target.valid, words_minus_1(self.config, step.target), 0))
         with m.Elif(gap != 0):
             m.d.sync += gap.eq(gap - 1)
-        m.d.comb += reader.hold.eq(((gap != 0) & step.target.valid) | ~endings.fits)
+        m.d.comb += [
+            early.eq((gap != 0) & step.target.valid),
+            reader.hold.eq(early | ~endings.fits),
+        ]
+        with m.If(accepted):
+            m.d.comb += self.state.eq(VectorState.STEP)
+        with m.Elif(reader.steps.valid):
+            m.d.comb += self.state.eq(Mux(early, VectorState.WORDS, VectorState.BANK))
+            with m.If(~early & ~endings.fits):
+                m.d.comb += self.state.eq(VectorState.ROOM)
+        with m.Elif(self.op.valid & ~self.op.ready):
+            m.d.comb += self.state.eq(VectorState.ORDER)
+        with m.Elif(self.idle):
+            m.d.comb += self.state.eq(VectorState.IDLE)
+        with m.Else():
+            m.d.comb += self.state.eq(VectorState.STAGES)
 
     def _sequence(self, m, controller, reader, lanes, statistics, endings: Endings) -> None:
         """Begin operations, and tell of their ends."""
@@ -204,6 +239,7 @@ class TransformPath(wiring.Component):
             statistics.channels.eq(order.channels),
             controller.op.valid.eq(self.op.valid & ~order.waits),
             controller.op.p.eq(self.op.p),
+            self.function.eq(controller.function),
             self.op.ready.eq(controller.op.ready & ~order.waits),
             self.done.eq(endings.done),
             self.idle.eq(~lanes_busy & endings.idle & ~statistics.busy),

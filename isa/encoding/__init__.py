@@ -24,6 +24,7 @@ from celosia.isa.encoding.fields import (
 from celosia.isa.encoding.gemmini import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_EX,
     CONFIG_LD,
     CONFIG_ST,
@@ -35,7 +36,9 @@ from celosia.isa.encoding.gemmini import (
     MVIN3,
     MVOUT,
     PRELOAD,
+    SHIFT_BITS,
 )
+from celosia.isa.encoding.loops import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
 from celosia.isa.encoding.transform import (
     CONFIG_EXPONENT,
@@ -53,6 +56,7 @@ from celosia.isa.encoding.transform import (
 __all__ = [
     "COMPUTE_ACCUMULATED",
     "COMPUTE_PRELOADED",
+    "CONFIG_BERT",
     "CONFIG_DRAIN",
     "CONFIG_EX",
     "CONFIG_EXPONENT",
@@ -60,6 +64,7 @@ __all__ = [
     "CONFIG_LD",
     "CONFIG_MASK",
     "CONFIG_NORM",
+    "CONFIG_PRODUCTS",
     "CONFIG_ROWS",
     "CONFIG_ST",
     "CONFIG_TOKEN",
@@ -78,7 +83,11 @@ __all__ = [
     "NO_KEY_LIMIT",
     "ONE",
     "PRELOAD",
+    "PRODUCTS",
+    "REPEAT",
     "RING_ENTRY",
+    "SHIFT_BITS",
+    "STRIDE",
     "TRANSFORM",
     "WORD_BITS",
     "Command",
@@ -103,6 +112,7 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         CONFIG_EX,
         CONFIG_LD,
         CONFIG_ST,
+        CONFIG_BERT,
         *LOADS,
         MVOUT,
         PRELOAD,
@@ -120,6 +130,10 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         CONFIG_EXPONENT,
         CONFIG_GELU,
         TRANSFORM,
+        CONFIG_PRODUCTS,
+        PRODUCTS,
+        REPEAT,
+        STRIDE,
     )
 }
 """By name, in the order of the documentation."""

@@ -7,6 +7,7 @@ from celosia.isa.encoding.fields import ONE, Field, Funct, Instruction, Kind, rs
 __all__ = [
     "COMPUTE_ACCUMULATED",
     "COMPUTE_PRELOADED",
+    "CONFIG_BERT",
     "CONFIG_EX",
     "CONFIG_LD",
     "CONFIG_ST",
@@ -18,7 +19,11 @@ __all__ = [
     "MVIN3",
     "MVOUT",
     "PRELOAD",
+    "SHIFT_BITS",
 ]
+
+SHIFT_BITS: Final = 5
+"""Bits of CONFIG_EX's shift that count."""
 
 KEEP_SCALE: Final = 0xFFFF_FFFF
 """As the scale of CONFIG_ST: keep the previous one."""
@@ -49,7 +54,13 @@ CONFIG_EX: Final = Instruction(
             "Scale of operands from the accumulator (ignored).",
             Kind.FLOAT,
         ),
-        rs2("shift", 0, 32, "Right shift of output-stationary results (ignored by WS)."),
+        rs2(
+            "shift",
+            0,
+            32,
+            "Right shift of output-stationary results, to nearest, ties to even; its low "
+            f"{SHIFT_BITS} bits count (ignored by WS).",
+        ),
         rs2("c_stride", 48, 16, "Local rows from one row of C to the next.", Kind.INT, 1),
     ),
 )
@@ -62,7 +73,15 @@ CONFIG_LD: Final = Instruction(
         _select(1),
         rs1("shrunk", 2, 1, "Accumulator rows are int8 in memory, and scaled.", Kind.FLAG),
         rs1("set", 3, 2, "0: MVIN, 1: MVIN2, 2: MVIN3."),
-        rs1("pixel_repeats", 8, 8, "Copies of each row at falling rows; 0 means 1.", Kind.INT, 1),
+        rs1(
+            "pixel_repeats",
+            8,
+            8,
+            "Copies of each scratchpad row, copy q at q rows less and q*cols columns further; "
+            "0 means 1.",
+            Kind.INT,
+            1,
+        ),
         rs1("block_stride", 16, 16, "Local rows from one block of dim columns to the next."),
         rs1("scale", 32, 32, "Scale of int8 elements (scratchpad, or shrunk).", Kind.FLOAT, ONE),
         rs2("stride", 0, 64, "Bytes from one row in memory to the next."),
@@ -87,6 +106,23 @@ CONFIG_ST: Final = Instruction(
         rs1("image_cols", 56, 8, "Columns of the image before pooling."),
         rs2("stride", 0, 32, "Bytes from one row in memory to the next."),
         rs2("scale", 32, 32, "Scale of accumulator elements; all ones: keep.", Kind.FLOAT, ONE),
+    ),
+)
+
+
+CONFIG_BERT: Final = Instruction(
+    "config_bert",
+    Funct.CONFIG,
+    "Set what I-GELU, LayerNorm and softmax compute with, from the next MVOUT on.",
+    (
+        _select(3),
+        rs1("statistics", 8, 8, "The record of statistics that rows use."),
+        rs1("softmax", 16, 1, "Without an activation in CONFIG_ST: softmax.", Kind.FLAG),
+        rs1("statistics_only", 17, 1, "Change nothing but `statistics`.", Kind.FLAG),
+        rs1("second_constant", 18, 1, "`constant` is 1/ln 2, not ln 2.", Kind.FLAG),
+        rs1("constant", 32, 32, "A constant of the exponential: qln2 or qln2_inv."),
+        rs2("qb", 0, 32, "Of the polynomials of I-GELU and of the exponential."),
+        rs2("qc", 32, 32, "Of the same."),
     ),
 )
 
@@ -124,24 +160,27 @@ MVOUT: Final = Instruction(
 PRELOAD: Final = Instruction(
     "preload",
     Funct.PRELOAD,
-    "Name the weights and the destination of the COMPUTEs that follow, until the next PRELOAD.  "
-    "Garbage weights are zeros for COMPUTE_PRELOADED; a garbage destination is not written.",
-    (*tile("rs1", "b", "the weights"), *tile("rs2", "c", "the result")),
+    "Name the weights (output-stationary: D) and the destination of the COMPUTEs that follow, "
+    "until the next PRELOAD.  Garbage weights are zeros for COMPUTE_PRELOADED; a garbage "
+    "destination is not written.",
+    (*tile("rs1", "b", "the weights (or D)"), *tile("rs2", "c", "the result")),
 )
 
-_COMPUTE = (*tile("rs1", "a", "A"), *tile("rs2", "d", "D, added to the product"))
+_COMPUTE = (*tile("rs1", "a", "A"), *tile("rs2", "d", "D, which is added (or B)"))
 
 COMPUTE_PRELOADED: Final = Instruction(
     "compute_preloaded",
     Funct.COMPUTE_PRELOADED,
-    "Put the PRELOADed weights W into the array, then C = A*W + D.  Garbage D is zero.",
+    "Put the PRELOADed weights W into the array, then C = A*W + D.  Garbage D is zero.  "
+    "Output-stationary: the array's sums S = D + A*B with the PRELOADed D, and C = S.",
     _COMPUTE,
 )
 
 COMPUTE_ACCUMULATED: Final = Instruction(
     "compute_accumulated",
     Funct.COMPUTE_ACCUMULATED,
-    "C = A*W + D with the weights that are in the array.",
+    "C = A*W + D with the weights that are in the array.  Output-stationary: S = S + A*B, and "
+    "C = S.",
     _COMPUTE,
 )
 

@@ -29,6 +29,13 @@ from celosia.isa.numerics.attention import (
     probabilities,
     softmax,
 )
+from celosia.isa.numerics.bert import (
+    inverse_deviation,
+    inverse_sum,
+    truncated_mean,
+    wrapped_exponential,
+    wrapped_gelu,
+)
 from celosia.isa.numerics.exponential import (
     EXPONENT,
     EXPONENT_FRACTION_BITS,
@@ -46,6 +53,7 @@ from celosia.isa.numerics.integers import (
     IntArray,
     relu,
     round_half_up,
+    round_shift,
     saturate,
     wrap32,
 )
@@ -60,6 +68,9 @@ from celosia.isa.numerics.normalization import (
     normalize_by,
     row_statistics,
     row_sums,
+)
+from celosia.isa.numerics.pooling import (
+    max_pool,
 )
 from celosia.isa.numerics.products import (
     add_bias,
@@ -116,10 +127,13 @@ __all__ = [
     "exponent",
     "fold_zero_point",
     "gelu",
+    "inverse_deviation",
+    "inverse_sum",
     "isqrt",
     "layernorm",
     "layernorm_pair",
     "matmul",
+    "max_pool",
     "mvin_scale",
     "normalize",
     "normalize_by",
@@ -135,10 +149,14 @@ __all__ = [
     "requantize_to",
     "residual_add",
     "round_half_up",
+    "round_shift",
     "row_statistics",
     "row_sums",
     "saturate",
     "scale_from_bits",
     "softmax",
+    "truncated_mean",
     "wrap32",
+    "wrapped_exponential",
+    "wrapped_gelu",
 ]

@@ -19,6 +19,7 @@ __all__ = [
     "check_range",
     "relu",
     "round_half_up",
+    "round_shift",
     "saturate",
     "wrap32",
 ]
@@ -112,3 +113,17 @@ def round_half_up(x: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
     array([-1, -1,  0,  1,  1,  2])
     """
     return x + (1 << shift >> 1) >> shift
+
+
+def round_shift(x: ArrayLike, shift: int) -> NDArray[np.int64]:
+    """``x / 2**shift`` to the nearest integer, ties to even; `shift` is 0 to 62.
+
+    >>> round_shift([-7, -6, -5, -2, 2, 5, 6, 7], 2)
+    array([-2, -2, -1,  0,  0,  1,  2,  2])
+    """
+    values = np.asarray(x, np.int64)
+    if not shift:
+        return values.copy()
+    half, kept = 1 << shift - 1, values >> shift
+    rest = values - (kept << shift)
+    return kept + ((rest > half) | ((rest == half) & (kept & 1 == 1)))

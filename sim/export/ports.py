@@ -9,7 +9,6 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Flow
 
-from celosia.isa.events import COUNTERS
 from celosia.isa.registers import BusId
 
 __all__ = ["MEANINGS", "Port", "ports_of"]
@@ -79,7 +78,7 @@ def _bus(prefix: str, details: dict[str, str]) -> Iterator[tuple[str, str]]:
             yield f"{prefix}_{channel}{suffix}", meaning
 
 
-_UNITS: Final = ("load", "execute", "store")
+_UNITS: Final = ("load", "execute", "store", "transform")
 
 MEANINGS: Final[Mapping[str, str]] = {
     "clk": "Everything happens at its rising edge.",
@@ -108,10 +107,11 @@ MEANINGS: Final[Mapping[str, str]] = {
     },
     **{
         f"waits_{unit}": f"Why the next {unit} does not start: bits 0, 1, 2: an older load, "
-        "execute, store; bit 3: its controller."
+        "execute, store; bit 3: its controller; bit 4: an older transform."
         for unit in _UNITS
     },
-    **{f"counter_{counter.name}": counter.doc for counter in COUNTERS},
+    "counter_number": "A counter, by its place in docs/counters.md from 0 on.",
+    "counter_value": "The counter whose number was there in the cycle before.",
 }
 """By name, for all ports of all tops."""
 

@@ -45,7 +45,13 @@ def draw_case(seed: int, preset: str, overrides: tuple[str, ...]) -> Case:
     """The case of `seed`."""
     rng = random.Random(f"celosia case {seed}")
     config = resolve_config(preset, overrides)
-    recipe = random_recipe(seed, preset=preset, overrides=overrides, length=rng.choice(_LENGTHS))
+    recipe = random_recipe(
+        seed,
+        preset=preset,
+        overrides=overrides,
+        length=rng.choice(_LENGTHS),
+        loop_percent=rng.choice((0, 0, 10)) if config.loop_entries else 0,
+    )
     timing = MemoryTiming(
         latency=rng.choice((1, 2, 5, 17, 40, 100)),
         bytes_per_cycle=rng.choice((config.bus_bytes, max(1, config.bus_bytes // 2), 64)),

@@ -6,9 +6,10 @@ from itertools import product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import INSTRUCTIONS, TRANSFORM, Command, Function, identify
+from celosia.isa.encoding import CONFIG_BERT, INSTRUCTIONS, Command, Function, identify
+from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import functs_not_built, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 
@@ -25,12 +26,9 @@ def all_points(config: AcceleratorConfig) -> set[str]:
     """What can be exercised: ``instruction NAME``, ``transform NAME``, ``hazard KIND OLD NEW``."""
     transforms = config.normalization
     kinds = [kind for kind in _KINDS if transforms or kind != "transform"]
-    names = [
-        name
-        for name in INSTRUCTIONS
-        if transforms or not (name == TRANSFORM.name or name.startswith("config_t"))
-    ]
-    found = {f"instruction {name}" for name in names}
+    missing = functs_not_built(config)
+    built = [known for known in INSTRUCTIONS.values() if known.funct not in missing]
+    found = {f"instruction {known.name}" for known in built if config.bert or known != CONFIG_BERT}
     if transforms:
         found |= {f"transform {function.name.lower()}" for function in Function}
     for old, new in product(kinds, kinds):
@@ -57,6 +55,7 @@ def points(commands: Sequence[Command], config: AcceleratorConfig) -> Counter[st
         instruction = identify(command)
         assert instruction is not None
         found[f"instruction {instruction.name}"] += 1
+    for _, command in expand(commands, config):
         done = step(command, state, config)
         state = done.state
         if done.operation is None:

@@ -7,14 +7,16 @@
 // ring: the write to the doorbell) to the one that takes its last write response, both included.
 // A program that does something after its last write response (or never writes) ends at the last
 // edge at which `busy` is high, a command is taken or a memory channel moves.
-// A run is over once every command is taken (from the ring: the last doorbell was rung), or an
-// error is recorded, and, for `kQuietEdges` edges in a row, `busy` was low and no burst was in
-// flight; those do not count.
+// A run is over once every command is taken (from the ring: the last doorbell was rung; of an open
+// stream: it was closed), or an error is recorded, and, for `kQuietEdges` edges in a row, `busy` was
+// low and no burst was in flight; those do not count.
 #pragma once
 
 #include <vector>
 
+#include "command.h"
 #include "lite.h"
+#include "log.h"
 #include "marks.h"
 #include "model.h"
 
@@ -22,12 +24,6 @@ namespace celosia {
 
 constexpr unsigned kQuietEdges = 8;
 constexpr unsigned kResetEdges = 4;
-
-// A command as it stands in a ring in memory (`celosia.isa.encoding.RING_ENTRY`).
-struct Command {
-  uint32_t funct, zero;
-  uint64_t rs1, rs2;
-};
 
 struct BenchConfig {
   MemoryConfig memory;
@@ -53,7 +49,13 @@ struct BenchPins {
 enum State : uint32_t { kIdle, kRunning, kDone, kErrorRegister, kWatchdog, kProtocol, kAssertion };
 
 // What a caller waits for, and does not go beyond.
-enum Goal : uint32_t { kRunOver, kAccessOver, kInterrupt };
+enum Goal : uint32_t { kRunOver, kAccessOver, kInterrupt, kOffered };
+
+// Since creation: edges with bursts in flight, and the sum over all edges of how many there were,
+// which is the sum of their latencies.
+struct Activity {
+  uint64_t reading, writing, read_latency, write_latency;
+};
 
 struct Status {
   uint32_t state, accessing, interrupt;
@@ -87,14 +89,28 @@ class Bench {
   void load(const Command* commands, uint64_t count) {
     begin();
     program_.assign(commands, commands + count);
-    from_ring_ = false;
+    from_ring_ = is_open_ = false;
   }
+
+  // Begins a run whose commands come one by one: `push`, as often as one likes, then `close`.
+  void open_stream() {
+    begin();
+    program_.clear();
+    from_ring_ = false, is_open_ = true;
+  }
+
+  void push(const Command& command) {
+    if (!waiting()) dropped_ = offered_, program_.clear();
+    program_.push_back(command);
+  }
+
+  void close_stream() { is_open_ = false; }
 
   // Begins a run whose commands come from the ring.
   void load_ring() {
     begin();
     program_.clear();
-    from_ring_ = true, last_doorbell_ = false;
+    from_ring_ = true, is_open_ = last_doorbell_ = false;
   }
 
   // All commands of a run from the ring were announced by the doorbell.
@@ -107,17 +123,34 @@ class Bench {
   Memory& memory() { return memory_; }
   Marks& marks() { return marks_; }
   const Marks& marks() const { return marks_; }
+  const Log& log() const { return log_; }
+  Log& log() { return log_; }
+
+  // The edge that takes the first command, or writes the first doorbell; 0: not yet.
+  uint64_t first_edge() const { return first_edge_; }
+
+  // The events of the last edge, before the next one.
+  void note(const LogPins& pins) {
+    if (running()) log_.edge(memory_.now(), pins);
+  }
+
   const AxiLiteHost& host() const { return host_; }
+  const Activity& activity() const { return activity_; }
 
   // Whether there is something to simulate on the way to `goal`.
   bool towards(Goal goal) const {
     if (goal == kAccessOver) return host_.active() && state_ < kProtocol;
+    if (goal == kOffered) return running() && waiting();
     return running() && !(goal == kInterrupt && interrupt_);
   }
 
   void edge(const ChipPins& chip) {
     if (fresh_) check_reset(chip.memory);
     memory_.edge(chip.memory);
+    activity_.reading += memory_.reads_in_flight() != 0;
+    activity_.writing += memory_.writes_in_flight() != 0;
+    activity_.read_latency += memory_.reads_in_flight();
+    activity_.write_latency += memory_.writes_in_flight();
     interrupt_ = chip.interrupt;
     take_command(chip);
     if (host_.active()) access_registers(chip);
@@ -151,10 +184,11 @@ class Bench {
 
  private:
   void begin() {
-    accepted_ = offered_ = 0;
+    accepted_ = offered_ = dropped_ = 0;
     first_edge_ = last_busy_ = last_response_ = 0;
     worked_after_response_ = true;
     quiet_ = 0, alive_at_ = memory_.now();
+    if (log_.active()) log_.begin(memory_.now());
     state_ = kRunning;
   }
 
@@ -192,7 +226,7 @@ class Bench {
     } else if (now - alive_at_ >= config_.watchdog) {
       return stop(kWatchdog, "");
     }
-    bool all_taken = chip.error || (from_ring_ ? last_doorbell_ : accepted_ == program_.size());
+    bool all_taken = chip.error || (from_ring_ ? last_doorbell_ : !is_open_ && accepted_ == end());
     bool quiet = all_taken && !chip.busy && !moved && !memory_.reads_in_flight() &&
                  !memory_.writes_in_flight();
     quiet_ = quiet ? quiet_ + 1 : 0;
@@ -203,9 +237,13 @@ class Bench {
   // the accelerator would take it after `clear_error`.
   void offer_command(const ChipPins& chip) {
     if (pins_.command_valid && !command_taken_ && running()) return;
-    pins_.command_valid = running() && offered_ < program_.size() && !chip.error;
-    if (pins_.command_valid) pins_.command = program_[offered_++];
+    pins_.command_valid = running() && waiting() && !chip.error;
+    if (pins_.command_valid) pins_.command = program_[offered_++ - dropped_];
   }
+
+  // Of commands, counted from the first one of the run.
+  uint64_t end() const { return dropped_ + program_.size(); }
+  bool waiting() const { return offered_ < end(); }
 
   // The pin `progress` says what happened so many edges ago: the response itself, for one.
   static constexpr uint64_t kProgressDelay = 1;
@@ -214,13 +252,17 @@ class Bench {
   Memory memory_;
   AxiLiteHost host_;
   Marks marks_;
+  Log log_;
   BenchPins pins_{};
   std::vector<Command> program_;
   State state_ = kIdle;
+  uint64_t dropped_ = 0;  // Commands that were on offer, and that `program_` no longer holds.
   uint64_t offered_ = 0, accepted_ = 0;
+  Activity activity_{};
   uint64_t first_edge_ = 0, last_busy_ = 0, last_response_ = 0, alive_at_ = 0;
   unsigned quiet_ = 0;
-  bool fresh_ = true, from_ring_ = false, last_doorbell_ = false, interrupt_ = false;
+  bool fresh_ = true, from_ring_ = false, is_open_ = false, last_doorbell_ = false;
+  bool interrupt_ = false;
   bool command_taken_ = false, worked_after_response_ = true;
   char error_[256] = "";
 };

@@ -8,11 +8,14 @@ from ctypes import POINTER, Structure, c_char, c_char_p, c_uint8, c_uint32, c_ui
 from enum import IntEnum
 from pathlib import Path
 
-from celosia.isa.events import COUNTERS
 from celosia.sw.driver.device import CHANNELS
 
 __all__ = [
+    "LOG_ACTIVITIES",
+    "LOG_QUEUES",
+    "LOG_SLOTS",
     "MAX_BUS_BYTES",
+    "MOMENTS",
     "RESET_EDGES",
     "Access",
     "Address",
@@ -24,11 +27,15 @@ __all__ = [
     "Goal",
     "LiteHostPins",
     "LiteSlavePins",
+    "LogPins",
+    "LogView",
+    "LoggedOperation",
     "MasterPins",
     "MemoryConfig",
     "MemoryCounts",
     "MemoryPins",
     "Observed",
+    "OwnerSpan",
     "State",
     "Status",
     "bind",
@@ -36,6 +43,16 @@ __all__ = [
 
 MAX_BUS_BYTES = 64
 RESET_EDGES = 4
+
+LOG_QUEUES = 4
+"""Queues whose operations are logged."""
+MOMENTS = ("entered", "started", "began", "read", "done")
+"""Of an operation: its queue takes it, its unit takes it, the array turns to it, it has read, it
+has written."""
+LOG_SLOTS = 1024
+"""Parts of a run for which activity is summed up."""
+LOG_ACTIVITIES = 64
+"""Things that are busy or not, at most."""
 
 
 class State(IntEnum):
@@ -57,6 +74,8 @@ class Goal(IntEnum):
     ACCESS_OVER = 1
     INTERRUPT = 2
     """Or the end of the run."""
+    OFFERED = 3
+    """Every command of the stream is on offer, or taken."""
 
 
 class Address(Structure):
@@ -243,14 +262,58 @@ class BenchPins(Structure):
 
 
 class Observed(Structure):
-    """The products that begin and end, and the counters."""
+    """The products that begin and end, and what is to be counted."""
 
     _fields_ = [
         ("begins", c_uint8),
         ("ends", c_uint8),
         ("zero", c_uint8 * 2),
         ("tag", c_uint32),
-        ("counters", c_uint64 * len(COUNTERS)),
+        ("counted", c_uint8 * 8),
+    ]
+
+
+class LogPins(Structure):
+    """What the log sees of one edge; `log.h` says exactly."""
+
+    _fields_ = [
+        ("owners", c_uint64),
+        ("activity", c_uint64),
+        ("events", c_uint32),
+        ("tag", c_uint32),
+    ]
+
+
+class LoggedOperation(Structure):
+    """When an operation passed each of `MOMENTS`."""
+
+    _fields_ = [("tag", c_uint32), ("edges", c_uint32 * len(MOMENTS))]
+
+
+class OwnerSpan(Structure):
+    """Whose cycles of a resource begin."""
+
+    _fields_ = [
+        ("edge", c_uint32),
+        ("resource", c_uint8),
+        ("owner", c_uint8),
+        ("zero", c_uint8 * 2),
+    ]
+
+
+class LogView(Structure):
+    """The log of a run."""
+
+    _fields_ = [
+        ("operations", POINTER(LoggedOperation) * LOG_QUEUES),
+        ("counts", c_uint64 * LOG_QUEUES),
+        ("spans", POINTER(OwnerSpan)),
+        ("span_count", c_uint64),
+        ("slots", POINTER(c_uint32)),
+        ("first_edge", c_uint64),
+        ("lost", c_uint64),
+        ("slot_edges", c_uint32),
+        ("zero", c_uint32),
     ]
 
 
@@ -281,13 +344,18 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_load": (None, [c_void_p, c_void_p, c_uint64]),
     "celosia_load_ring": (None, [c_void_p]),
     "celosia_end_ring": (None, [c_void_p]),
-    "celosia_mark": (None, [c_void_p, POINTER(c_uint64), c_uint64, c_uint32, c_uint32]),
+    "celosia_mark": (
+        None,
+        [c_void_p, POINTER(c_uint64), c_uint64, c_uint32, POINTER(c_uint8), c_uint32],
+    ),
     "celosia_marked": (c_uint64, [c_void_p, POINTER(c_uint64)]),
     "celosia_access": (None, [c_void_p, POINTER(Access)]),
     "celosia_towards": (c_uint32, [c_void_p, c_uint32]),
     "celosia_add_fault": (None, [c_void_p, POINTER(Fault)]),
     "celosia_forget_faults": (None, [c_void_p]),
     "celosia_status": (None, [c_void_p, POINTER(Status)]),
+    "celosia_keep_log": (None, [c_void_p, c_uint64, c_uint64]),
+    "celosia_view_log": (None, [c_void_p, POINTER(LogView)]),
     # Of the Verilator harness:
     "celosia_observable": (c_uint32, []),
     "celosia_run": (None, [c_void_p, c_uint64, c_uint32]),
@@ -295,6 +363,7 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_stop": (None, [c_void_p, c_uint32, c_char_p]),
     "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins), c_uint32]),
     "celosia_observe": (None, [c_void_p, POINTER(Observed)]),
+    "celosia_note": (None, [c_void_p, POINTER(LogPins)]),
     "memory_create": (c_void_p, [POINTER(MemoryConfig)]),
     "memory_destroy": (None, [c_void_p]),
     "memory_data": (c_void_p, [c_void_p]),

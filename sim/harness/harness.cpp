@@ -96,8 +96,11 @@ class Device : public Bench {
 
   void cycle() {
     sample();
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
     if (marks().waiting()) observe();
+#endif
+#ifdef CELOSIA_LOG
+    note({top_->_log_owners, top_->_log_activity, top_->_log_events, top_->_log_tag});
 #endif
     bool accessing = host().active();
     if (accessing) sample_lite();
@@ -131,16 +134,12 @@ class Device : public Bench {
     chip_.progress = t.progress, chip_.interrupt = t.__SYM__interrupt;
   }
 
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
   void observe() {
     const Vtop& t = *top_;
-    marks().edge(
-        t._product_begins, t._product_ends, [&t] { return t._product_tag; },
-        [&t](uint64_t* target) {
-#define CELOSIA_COPY(name) *target++ = t._counter_##name;
-          CELOSIA_COUNTERS(CELOSIA_COPY)
-#undef CELOSIA_COPY
-        });
+    Events events;
+    memcpy(&events, &t._counted, sizeof events);
+    marks().edge(t._product_begins, t._product_ends, events, [&t] { return t._product_tag; });
   }
 #endif
 
@@ -199,7 +198,7 @@ CELOSIA_API void celosia_destroy(Device* device) { delete device; }
 
 // Whether a run can be marked: whether the model shows its products and counters.
 CELOSIA_API uint32_t celosia_observable() {
-#ifdef CELOSIA_COUNTERS
+#ifdef CELOSIA_OBSERVED
   return 1;
 #else
   return 0;

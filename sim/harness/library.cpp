@@ -23,22 +23,22 @@ CELOSIA_API uint32_t celosia_edge(Bench* bench, const celosia::ChipPins* chip,
   return bench->towards(celosia::Goal(goal));
 }
 
-// What one rising edge sees of the products and of the counters, of which there are as many as
-// `celosia_mark` was told.
+// What one rising edge sees of the products, and of what is counted.
 struct Observed {
   uint8_t begins, ends, zero[2];
   uint32_t tag;
-  uint64_t counters[1];
+  celosia::Events events;
 };
 
 // The same edge, before `celosia_edge`.  It may be left out if there are no marks.
 CELOSIA_API void celosia_observe(Bench* bench, const Observed* seen) {
   celosia::Marks& marks = bench->marks();
   if (!marks.waiting()) return;
-  marks.edge(
-      seen->begins, seen->ends, [=] { return seen->tag; },
-      [&](uint64_t* target) { std::copy_n(seen->counters, marks.counters(), target); });
+  marks.edge(seen->begins, seen->ends, seen->events, [=] { return seen->tag; });
 }
+
+// The events of the last edge, before the next one.
+CELOSIA_API void celosia_note(Bench* bench, const celosia::LogPins* pins) { bench->note(*pins); }
 
 CELOSIA_API Memory* memory_create(const celosia::MemoryConfig* config) {
   return new Memory(*config);

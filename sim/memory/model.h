@@ -30,11 +30,13 @@
 #include "axi.h"
 #include "parts.h"
 #include "rules.h"
+#include "store.h"
 
 namespace celosia {
 
 constexpr uint8_t kUnmappedByte = 0xDE;  // What a failed read returns, in every byte.
 
+// With no `bytes`, memory is that of the process itself, at its own addresses.
 struct MemoryConfig {
   uint64_t base, bytes, seed;
   uint32_t bus_bytes, latency, bytes_per_cycle;
@@ -122,6 +124,7 @@ class Memory {
     uint64_t fails_at;  // The beat with `response`; others are OKAY.
     unsigned beats;     // Left.
     uint8_t id, response;
+    bool fresh;  // No beat was read yet.
   };
   using Queue = Ring<Burst, kCapacity>;
 
@@ -152,7 +155,9 @@ class Memory {
 
   void read_beat(Queue& from) {
     Burst& burst = from.front();
-    const uint8_t* source = store_.at(burst.address, config_.bus_bytes);
+    const uint8_t* source =
+        store_.read(burst.address, config_.bus_bytes, burst.beats, burst.fresh);
+    burst.fresh = false;
     pins_.r_response = source ? kOkay : kDecerr;
     if (burst.response && (burst.fails_at == kEveryBeat || burst.fails_at == burst.address))
       pins_.r_response = burst.response, source = nullptr;
@@ -195,19 +200,13 @@ class Memory {
   }
 
   void write_beat(Burst& burst, const MasterPins& m) {
-    uint8_t* target = store_.at(burst.address & ~uint64_t(config_.bus_bytes - 1), config_.bus_bytes);
     counts_.write_beats++;
     counts_.write_bytes += unsigned(__builtin_popcountll(m.w_strobe));
-    if (!target && !burst.response) burst.response = kDecerr;
     if (burst.response) return;
-    if (m.w_strobe == ~uint64_t(0) >> (64 - config_.bus_bytes)) {
-      memcpy(target, m.w_data, config_.bus_bytes);
-      return;
-    }
-    for (uint64_t lanes = m.w_strobe; lanes; lanes &= lanes - 1) {
-      unsigned lane = unsigned(__builtin_ctzll(lanes));
-      target[lane] = m.w_data[lane];
-    }
+    uint64_t beat = burst.address & ~uint64_t(config_.bus_bytes - 1);
+    bool written = store_.write(beat, config_.bus_bytes, m.w_data, m.w_strobe);
+    if (burst.beats == 1) written &= store_.end();
+    if (!written) burst.response = kDecerr;
   }
 
   void write_response(const MasterPins& m) {
@@ -226,7 +225,7 @@ class Memory {
 
   // The burst of an address that was just taken, as the faults have it.
   Burst accept(const Address& a, bool write, uint64_t number) {
-    Burst burst{a.address, 0, kEveryBeat, a.beats_minus_1 + 1u, a.id, kOkay};
+    Burst burst{a.address, 0, kEveryBeat, a.beats_minus_1 + 1u, a.id, kOkay, true};
     for (const Fault& fault : faults_) {
       if (bool(fault.write) != write) continue;
       uint64_t beat = fault.place & ~uint64_t(config_.bus_bytes - 1);

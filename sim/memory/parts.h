@@ -1,11 +1,7 @@
-// What the memory model is made of: queues, bytes and chance.
+// What the memory model is made of: queues and chance.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-
-#include "axi.h"
 
 namespace celosia {
 
@@ -23,28 +19,6 @@ class Ring {
  private:
   T items_[capacity];
   unsigned head_ = 0, tail_ = 0;
-};
-
-// The bytes themselves, zero at first, rounded up to whole beats of the widest bus.  The only
-// place that turns an address into a pointer.
-class Store {
- public:
-  Store(uint64_t base, uint64_t bytes)
-      : base_(base),
-        bytes_((bytes + kMaxBusBytes - 1) & ~uint64_t(kMaxBusBytes - 1)),
-        data_(static_cast<uint8_t*>(calloc(bytes_, 1)), free) {}
-
-  uint8_t* data() { return data_.get(); }
-
-  // Null unless all of [address, address + size) is inside.
-  uint8_t* at(uint64_t address, uint64_t size) {
-    uint64_t offset = address - base_;
-    return offset < bytes_ && size <= bytes_ - offset ? data_.get() + offset : nullptr;
-  }
-
- private:
-  uint64_t base_, bytes_;
-  std::unique_ptr<uint8_t, decltype(&free)> data_;
 };
 
 // Chance, by a generator of its own for each purpose (xorshift64*).

@@ -18,7 +18,8 @@ _KEPT: Final = 4096
 _UNKNOWN: Final = "?"
 _NOTHING: Final = "-"
 _IDLE: Final = "idle"
-_REASONS: Final = (*QUEUES, "its unit")
+_REASONS: Final = ("load", "execute", "store", "its unit", "transform")
+"""The bits of `celosia.hw.issue.issue.Waits`."""
 
 
 class Narrator:
@@ -27,8 +28,9 @@ class Narrator:
     A line holds, in the cycle that it is shown (``-``: nothing):
 
     * ``command``: the command accepted last;
-    * ``load``, ``execute``, ``store``: the oldest operation that the unit has started and not
-      finished (a store is finished when its rows have been read), and how many others it has;
+    * ``load``, ``execute``, ``store``, ``transform``: the oldest operation that the unit has
+      started and not finished (a store is finished when its rows have been read), and how many
+      others it has;
     * ``load_next``, ...: the head of the queue, and what it waits for;
     * ``array``: the owner of the cycle, of `celosia.isa.events.ARRAY_OWNERS`, or ``idle``.
     """
@@ -95,4 +97,4 @@ def _text(command: Command) -> str:
     return format_command(command)
 
 
-assert sizeof(Probe) == 48
+assert sizeof(Probe) == 56

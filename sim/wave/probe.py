@@ -13,14 +13,14 @@ __all__ = ["LINES", "QUEUES", "TEXT_BYTES", "WAVE_SCOPE", "Probe", "pack_lines"]
 WAVE_SCOPE: Final = "wave"
 """Where the lines are, below the top."""
 
-QUEUES: Final = ("load", "execute", "store")
+QUEUES: Final = ("load", "execute", "store", "transform")
 
 _WIDE: Final = 120
 
 LINES: Final[Mapping[str, int]] = {
     "command": _WIDE,
     **{f"{queue}{part}": _WIDE for queue in QUEUES for part in ("", "_next")},
-    "array": 16,
+    "array": 24,
 }
 """Names of the lines, and how many characters each may have."""
 

@@ -75,7 +75,9 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
     heads = [getattr(issue, queue) for queue in QUEUES]
     finished = issue.finished
     starts = [head.valid & head.ready for head in heads]
-    done = [finished.load_done, finished.execute_done, finished.store_reads]
+    ends = ("load_done", "execute_done", "store_reads", "transform_done")
+    known = finished.shape().members
+    done: list[Value] = [finished[end] if end in known else Const(0) for end in ends]
     command, events = decoder.commands.p, counters.events
     waits = [Value.cast(issue.waits[index]) for index in range(len(QUEUES))]
     return {
@@ -84,9 +86,9 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
         "funct": [command.funct],
         "reset": [ResetSignal("core")],
         "busy": [events.busy],
-        "owner": [Value.cast(events.owner)],
+        "owner": [Value.cast(events.array)],
         "starts": starts,
-        "done": done,
+        "done": list(map(Value.cast, done)),
         "heads": [head.valid | wait.any() for head, wait in zip(heads, waits, strict=True)],
         "waits": waits,
         "zero": [Const(0, 16)],

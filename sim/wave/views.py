@@ -24,7 +24,13 @@ _MOST: Final = 40
 _NAMES_PIXELS: Final = 300
 _WAVES_PIXELS: Final = 1200
 _SURFER_FORMATS: Final = {"ascii": "ASCII", "dec": "Unsigned"}
-_COLORS: Final = (GTKWColor.yellow, GTKWColor.green, GTKWColor.orange, GTKWColor.violet)
+_COLORS: Final = (
+    GTKWColor.yellow,
+    GTKWColor.green,
+    GTKWColor.orange,
+    GTKWColor.violet,
+    GTKWColor.blue,
+)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class AttentionWriter:
         self.writer.agenda.write_all()
         waiting: _Unit | None = None
         for unit in self._units(heads):
-            if not self._fits(unit):
+            if not (self._fits(unit) and self.places.choices.whole_scores):
                 self._finish(waiting)
                 waiting = None
                 self._write_by_blocks(unit)
@@ -89,6 +89,9 @@ class AttentionWriter:
             self._scores(unit, [(0, unit.keys)], (Function.MAXIMUM, Function.EXPONENT))
             self._finish(waiting)
             waiting = unit
+            if not self.places.choices.overlap:
+                self._finish(waiting)
+                waiting = None
         self._finish(waiting)
 
     def _units(self, heads: Iterable[Head]) -> Iterator[_Unit]:
@@ -132,7 +135,10 @@ class AttentionWriter:
     def _write_by_blocks(self, unit: _Unit) -> None:
         """A unit whose scores do not fit, keys block by block."""
         room = min(self.places.accumulator_half, self.places.attention.numerator_rows)
-        blocks = list(even_cuts(unit.keys, room // unit.rows * self.dim, self.dim))
+        most = room // unit.rows * self.dim
+        if self._fits(unit):  # Scores of all of them do not stand there by choice.
+            most = min(most, self.dim * tiles(tiles(unit.keys, self.dim), 2))
+        blocks = list(even_cuts(unit.keys, most, self.dim))
         self._scores(unit, blocks, (Function.MAXIMUM,))
         c = self._context_rows(unit)
         for block in blocks:

@@ -114,6 +114,8 @@ class Finisher:
             )
             if col == 0:
                 self.writer.trickle()
+        if not self.places.choices.overlap:
+            self.writer.agenda.write_all()
 
     def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, channels: int) -> None:
         residual = None

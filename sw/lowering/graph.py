@@ -18,6 +18,7 @@ from celosia.sw.ir.graph import (
     results,
 )
 from celosia.sw.lowering.attention import AttentionWriter, Head
+from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.linear import LinearWriter
 from celosia.sw.lowering.norm import affine_name, affine_row
 from celosia.sw.lowering.places import Places
@@ -59,8 +60,10 @@ class _Linear:
     norm: LayerNorm | None
 
 
-def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
-    """The program of a verified `graph`.
+def lower_graph(
+    graph: Graph, config: AcceleratorConfig, choices: Choices = DEFAULT
+) -> LoweredGraph:
+    """The program of a verified `graph`, lowered as `choices` say.
 
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
@@ -69,7 +72,7 @@ def lower_graph(graph: Graph, config: AcceleratorConfig) -> LoweredGraph:
     _check_parameters(graph)
     graph = _with_affines(graph, config.dim)
     writer = ProgramWriter(config, graph.tensors)
-    places = Places(config)
+    places = Places(config, choices)
     linear, attention = LinearWriter(writer, places), AttentionWriter(writer, places)
     on_chip: set[str] = set()
     for group in _groups(graph, linear):

@@ -62,8 +62,9 @@ class LinearWriter:
                 self._write_normalized(op, norm, sums, row, exposed=exposed)
 
     def fuses(self, op: MatMul | Transform, norm: LayerNorm) -> bool:
-        """Whether moments for `norm` can be counted while its source is computed."""
-        return isinstance(op.finish, AddResidual) and norm.source == op.out
+        """Whether moments for `norm` are counted while its source is computed."""
+        fused = self.places.choices.fused_norms
+        return fused and isinstance(op.finish, AddResidual) and norm.source == op.out
 
     def _described(self, op: MatMul | Transform, row: int, rows: int) -> FinishedSums:
         """The sums of whole rows, wherever they will be."""

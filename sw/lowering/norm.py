@@ -110,6 +110,8 @@ class Normalizer:
                 tuple(block.part(output.out, col, cols) for output in block.op.outputs),
                 delay=delay + block.rows * col // self.dim * _TILE_CYCLES,
             )
+        if not self.places.choices.overlap:
+            self.writer.agenda.write_all()
 
     def _chunks(self, block: NormBlock) -> Iterator[tuple[int, int]]:
         """First column and columns of each transform."""

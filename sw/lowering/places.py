@@ -16,19 +16,16 @@ from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.ir.program import Space
+from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.rings import RING_SHARES, Ring
 
 __all__ = ["Places"]
 
 _BANKS: Final = 4
-_PIECE_TILES: Final = 4
-"""Tiles along K that a piece has at most."""
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""
 _WIDE_RESULTS: Final = 8
 """Rows of wide results for each row of a block, at least: two results of two tiles of columns."""
-_BLOCK_TILES: Final = 4
-"""Rows of a block, in tiles: weights then come in a quarter of the time in which they are used."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,9 @@ class Places:
     Raises `ValueError` if the scratchpad is too small for them.
     """
 
-    def __init__(self, config: AcceleratorConfig):
+    def __init__(self, config: AcceleratorConfig, choices: Choices = DEFAULT):
         self.config = config
+        self.choices = choices
         rows = config.scratchpad_rows // _BANKS
         half = rows // 2
         if half < RING_SHARES * config.dim:
@@ -66,7 +64,7 @@ class Places:
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
         """Of results of one byte."""
-        wide = min(half, max(rows // 4, _WIDE_RESULTS * _BLOCK_TILES * config.dim))
+        wide = min(half, max(rows // 4, _WIDE_RESULTS * choices.block_tiles * config.dim))
         pieces = rows - wide
         self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
         self.wide = Ring(scratchpad, (first[1] + pieces, wide), (first[2] + pieces, wide))
@@ -100,7 +98,7 @@ class Places:
         config = self.config
         tile_rows = config.dim * config.max_blocks
         fit = self.weights.rows // (_RING_PIECES * tile_rows)
-        return max(1, min(_PIECE_TILES, config.max_blocks, fit))
+        return max(1, min(self.choices.piece_tiles, config.max_blocks, fit))
 
     @property
     def block_rows(self) -> int:
@@ -111,7 +109,7 @@ class Places:
         """
         queries, _ = self.attention.queries
         return min(
-            _BLOCK_TILES * self.config.dim,
+            self.choices.block_tiles * self.config.dim,
             self.accumulator_half,
             self.wide.rows // ACC_BYTES,
             queries.rows // (RING_SHARES * self.piece_tiles),

@@ -29,6 +29,11 @@ class Ring:
         """The most that can be taken at once."""
         return min(rows for _, rows in self._spans)
 
+    @property
+    def spans(self) -> int:
+        """How many there are."""
+        return len(self._spans)
+
     def take(self, rows: int) -> int:
         """The first of `rows` consecutive rows.  Raises `ValueError` if there are never so many."""
         first, size = self._spans[self._turn]

@@ -1,4 +1,4 @@
-"""The C driver of `examples/c`: it compiles without a warning, and drives the simulated RTL."""
+"""The C driver of `examples/c/driver`: it compiles cleanly, and drives the simulated RTL."""
 
 import ctypes
 import subprocess
@@ -27,7 +27,7 @@ ENTRIES = 8
 """Fewer than the commands of the product."""
 
 FLAGS = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"]
-INCLUDES = [f"-I{ROOT / 'examples' / 'c'}", f"-I{ROOT / 'docs'}"]
+INCLUDES = [f"-I{ROOT / 'examples' / 'c' / 'driver'}", f"-I{ROOT / 'docs'}"]
 
 READ32 = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
 WRITE32 = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)

@@ -105,7 +105,8 @@ def test_commands_on_their_way_count_as_busy():
         assert not ctx.get(dut.events.busy)
         ctx.set(dut.pending, 1)
         assert ctx.get(dut.events.busy)
-        assert ctx.get(dut.events.owner) == owner_number("wait_command")
+        await ctx.tick()
+        assert ctx.get(dut.events.array) == owner_number("wait_command")
         assert not ctx.get(dut.busy)
 
     simulate(dut, testbench)

@@ -18,7 +18,7 @@ from celosia.isa.encoding import (
     Command,
 )
 from celosia.isa.errors import Cause
-from celosia.isa.events import ARRAY_OWNERS, COUNTERS
+from celosia.isa.events import COUNTERS, TABLES
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers import BusId
 from celosia.sim.functional import FunctionalDevice
@@ -98,7 +98,8 @@ def test_random_programs_leave_what_the_model_leaves(issue, seed):
             c.name: await bench.host.read(ctx, f"COUNTER_{c.name.upper()}") for c in COUNTERS
         }
         assert counters["commands"] == len(program.commands)
-        assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
+        for unit in TABLES:
+            assert sum(counters[owner.name] for owner in unit.owners) == counters["cycles"]
         done = await bench.host.read(ctx, "RING_COMPLETED")
         assert done == (len(program.commands) if issue == "ring" else 0)
 

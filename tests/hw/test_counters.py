@@ -4,7 +4,7 @@ import random
 
 from celosia.hw.counters import Counters
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import ARRAY_OWNERS, COUNTERS
+from celosia.isa.events import COUNTERS, TABLES
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -16,10 +16,10 @@ def test_random_events_are_all_counted():
 
     async def testbench(ctx):
         for _ in range(300):
-            owner = rng.randrange(len(ARRAY_OWNERS))
+            owners = {table.name: rng.randrange(len(table.owners)) for table in TABLES}
             event = {
                 "busy": rng.random() < 0.8,
-                "owner": owner,
+                **owners,
                 "command": rng.random() < 0.5,
                 "read_bytes": rng.choice([0, 0, rng.randint(1, 128)]),
                 "write_bytes": rng.choice([0, 0, rng.randint(1, 128)]),
@@ -29,7 +29,8 @@ def test_random_events_are_all_counted():
             ctx.set(dut.events, event)
             await ctx.tick()
             wanted["cycles"] += event["busy"]
-            wanted[ARRAY_OWNERS[owner].name] += event["busy"]
+            for table in TABLES:
+                wanted[table.owners[owners[table.name]].name] += event["busy"]
             wanted["commands"] += event["command"]
             wanted["read_beats"] += event["read_beat"]
             wanted["write_beats"] += event["write_beat"]
@@ -37,8 +38,18 @@ def test_random_events_are_all_counted():
             wanted["write_bytes"] += event["write_bytes"]
         ctx.set(dut.events, {})
         await ctx.tick()
-        got = {name: ctx.get(getattr(dut.values, name)) for name in wanted}
+        await ctx.tick().repeat(Counters.LATENCY - 1)
+        got = {}
+        for number, counter in enumerate(COUNTERS):
+            ctx.set(dut.number, number)
+            ctx.set(dut.read, 1)
+            await ctx.tick()
+            ctx.set(dut.read, 0)
+            got[counter.name] = ctx.get(dut.value)
+            await ctx.tick()
+            assert ctx.get(dut.value) == got[counter.name]
         assert got == wanted
-        assert sum(got[owner.name] for owner in ARRAY_OWNERS) == got["cycles"]
+        for table in TABLES:
+            assert sum(got[owner.name] for owner in table.owners) == got["cycles"]
 
     simulate(dut, testbench)

@@ -11,7 +11,6 @@ from amaranth.lib.wiring import Flow
 
 from celosia.hw.axi_top import AxiTop
 from celosia.hw.top import Top
-from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
 from tests.support.paths import combinational_paths
 
@@ -57,8 +56,6 @@ def test_the_ports_of_the_core_are_those_of_the_document(preset):
     config = PRESETS[preset]
     wanted = documented_ports("celosia_core", config.bus_bits)
     del wanted["clk"], wanted["rst"]  # Of the clock domain.
-    flow, width = wanted.pop("counter_NAME")
-    wanted |= {f"counter_{counter.name}": (flow, width) for counter in COUNTERS}
     assert actual_ports(Top(config)) == wanted
 
 

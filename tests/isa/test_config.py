@@ -38,7 +38,8 @@ def test_a_parameter_out_of_range_is_named(name, value):
 
 
 SWITCHES = [field.name for field in fields(AcceleratorConfig) if isinstance(field.default, bool)]
-NUMBERS = [field.name for field in fields(AcceleratorConfig) if field.name not in SWITCHES]
+NUMBERS = [field.name for field in fields(AcceleratorConfig) if isinstance(field.default, int)]
+NUMBERS = [name for name in NUMBERS if name not in SWITCHES]
 
 
 @pytest.mark.parametrize("value", [16.0, "16", 1, None])
@@ -53,6 +54,21 @@ def test_a_switch_that_is_neither_true_nor_false_is_named(name, value):
 def test_a_parameter_that_is_no_whole_number_is_named(name, value):
     with pytest.raises(ConfigError, match=rf"^{name}: {value!r} is not a whole number"):
         AcceleratorConfig(**{name: value})
+
+
+@pytest.mark.parametrize("value", ["xs", "WS", "", 1, None])
+def test_a_dataflow_that_is_not_known_is_named(value):
+    with pytest.raises(ConfigError, match=rf"^dataflow: {value!r} is not ws, os, both$"):
+        AcceleratorConfig(dataflow=value)
+
+
+@pytest.mark.parametrize(
+    ("dataflow", "weights", "sums"),
+    [("ws", True, False), ("os", False, True), ("both", True, True)],
+)
+def test_what_a_dataflow_builds(dataflow, weights, sums):
+    config = AcceleratorConfig(dataflow=dataflow)
+    assert (config.weight_stationary, config.output_stationary) == (weights, sums)
 
 
 @pytest.mark.parametrize(

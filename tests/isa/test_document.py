@@ -40,10 +40,12 @@ def test_every_field_of_an_instruction_is_on_the_page(instruction):
         assert re.search(rf"^\| {field.register}\[[\d:]+\] \| {field.name} \|", section, re.M)
 
 
-def test_every_cause_and_counter_is_on_the_page():
-    page = generate()["docs/isa.md"]
-    for name in [cause.name for cause in Cause] + [counter.name for counter in COUNTERS]:
-        assert f"| {name} |" in page
+def test_every_cause_and_counter_is_on_its_page():
+    documents = generate()
+    for cause in Cause:
+        assert f"| {cause.name} |" in documents["docs/isa.md"]
+    for counter in COUNTERS:
+        assert f"| {counter.name} |" in documents["docs/counters.md"]
 
 
 def test_tables_are_whole():

@@ -31,6 +31,20 @@ def test_base_is_the_default():
     assert resolve_config() == PRESETS["base"] == AcceleratorConfig(normalization=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "dim", "scratchpad", "accumulator"), [("gemmini", 16, 256, 64), ("gemmini4", 4, 16, 8)]
+)
+def test_presets_for_programs_of_gemmini(name, dim, scratchpad, accumulator):
+    config = PRESETS[name]
+    assert (config.dim, config.scratchpad_kib, config.accumulator_kib) == (
+        dim,
+        scratchpad,
+        accumulator,
+    )
+    assert (config.dataflow, config.convolution) == ("both", True)
+    assert not any(PRESETS[other].convolution for other in ("tiny", "small", "base", "rebalanced"))
+
+
 def test_overrides_apply_in_order():
     config = resolve_config("tiny", ["dim=8", "read_requests=0x10", "dim=2"])
     assert config == PRESETS["tiny"].with_values({"dim": 2, "read_requests": 16})
@@ -87,6 +101,8 @@ def test_an_unknown_preset_is_named():
     [
         ("dim", "override 'dim': write it as key=value"),
         ("=8", "override '=8': write it as key=value"),
+        ("dataflow=ss", "dataflow: 'ss' is not a whole number"),
+        ("dim=os", "dim: 'os' is not a whole number"),
         ("dim=eight", "dim: 'eight' is not a whole number"),
         ("dim=", "dim: '' is not a whole number"),
         ("dim=8.5", "dim: '8.5' is not a whole number"),
@@ -96,6 +112,10 @@ def test_a_wrong_override_is_named(text, message):
     with pytest.raises(ConfigError) as caught:
         resolve_config("base", [text])
     assert message in str(caught.value)
+
+
+def test_a_dataflow_can_be_overridden():
+    assert resolve_config("base", ["dataflow=Both"]).dataflow == "both"
 
 
 @pytest.mark.parametrize("text", ["dim=8", " dim = 8 ", "dim=0x8", "dim=0b1000"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import DATAFLOWS, AcceleratorConfig
 from celosia.isa.errors import Cause
 from celosia.isa.events import COUNTER_BITS, COUNTERS
 from celosia.isa.presets import PRESETS
@@ -118,7 +118,8 @@ def test_a_configuration_can_be_read_back(config):
     for name, word in configuration_words(config).items():
         assert 0 <= word < 1 << REGISTER_BITS
         values |= REGISTERS[name].unpack(word)
-    values["normalization"] = bool(values["normalization"])
+    values |= {name: bool(values[name]) for name in ("normalization", "convolution", "bert")}
+    values["dataflow"] = DATAFLOWS[values["dataflow"]]
     assert AcceleratorConfig(**values) == config
 
 

@@ -1,7 +1,9 @@
 """Operations of the contract as payloads of the RTL."""
 
-from celosia.hw.control.ops import Space
+from celosia.hw.control.ops import POOLING, Space
+from celosia.isa.bert import Passing
 from celosia.isa.operations import Load, LoadParameters, Product, Store
+from celosia.isa.pooling import Pooling
 from celosia.isa.tokens import TokenWait
 
 __all__ = ["load_op", "parameters_op", "product_op", "store_op"]
@@ -27,6 +29,14 @@ def product_op(product: Product) -> dict:
         fields["w_transpose"] = w.transposed
     if a is not None:
         fields |= {"a_stride": a.stride, "a_transpose": a.transposed}
+    if product.resident is not None:
+        fields |= {
+            "resident": 1,
+            "start": product.resident.start,
+            "shift": product.resident.shift,
+            "kept": c.rows if c else 0,
+        }
+        fields.pop("c_rows", None)
     if c is not None:
         fields |= {
             "c_stride": c.stride,
@@ -60,6 +70,7 @@ def load_op(load: Load) -> dict:
         "accumulate": load.local.accumulate,
         "shrunk": load.shrunk,
         "scale": load.scale,
+        **({"copies": load.repeats - 1} if load.repeats > 1 else {}),
     } | _wait_fields(load.wait)
 
 
@@ -74,6 +85,28 @@ def parameters_op(load: LoadParameters) -> dict:
         "block_stride": 1,
         "zero": 0,
     } | _wait_fields(load.wait)
+
+
+def _pooling_fields(pooling: Pooling, stride: int) -> dict:
+    names = POOLING.members
+    return {
+        "pools": 1,
+        "pooling": {name: getattr(pooling, name) for name in names},
+        "row_stride": pooling.pitch * stride,
+    }
+
+
+def passing_fields(passing: Passing) -> dict:
+    """The fields of `PASSING`."""
+    state = passing.state
+    constants = {name: getattr(state, name) for name in ("qb", "qc", "ln2", "ln2_inverse")}
+    return {
+        "passes": 1,
+        "command": passing.command.value,
+        "activation": passing.activation.value,
+        "statistics": state.statistics,
+        "constants": constants,
+    }
 
 
 def store_op(store: Store) -> dict:
@@ -92,6 +125,12 @@ def store_op(store: Store) -> dict:
         "bias": store.bias_row is not None,
         "signal": store.signal is not None,
     }
+    if store.pooling is not None:
+        fields |= _pooling_fields(store.pooling, store.stride)
+    if not store.rows:
+        del fields["row"]  # It need not exist.
+    if store.passing is not None:
+        fields["passing"] = passing_fields(store.passing)
     if store.bias_row is not None:
         fields["bias_row"] = store.bias_row
     if store.signal is not None:

@@ -104,7 +104,7 @@ def check_lines(waves: Waves, program: list[Command]) -> None:
     assert f"{store} (waits for execute)" in waits
     array = lines("array")
     assert array[0] == array[-1] == "idle"
-    expected = ["wait_load", "wait_issue", "array_weights", "array_rows", "drain"]
+    expected = ["wait_load_latency", "wait_issue", "array_weights", "array_rows", "drain"]
     assert [owner for owner in array if owner in expected] == expected
 
 

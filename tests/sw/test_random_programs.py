@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.isa.encoding import FENCE, INSTRUCTIONS, Funct, Function, identify
+from celosia.isa.bert import Activation, NormCommand
+from celosia.isa.encoding import CONFIG_BERT, FENCE, INSTRUCTIONS, Funct, Function, identify
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 from celosia.sim.functional import FunctionalDevice
@@ -20,7 +21,7 @@ from celosia.sw.random_programs import random_program
 TRANSFORMS = ("normalization=true", "statistics_rows=16")
 TRANSFORM_FUNCTS = (Funct.CONFIG_TRANSFORM, Funct.TRANSFORM)
 seeds = st.integers(0, 1 << 32)
-presets = st.sampled_from(("tiny", "small", "base"))
+presets = st.sampled_from(("tiny", "small", "base", "gemmini4"))
 
 
 def operations(program):
@@ -123,8 +124,40 @@ def many():
 
 def test_every_instruction_occurs(many):
     counts = Counter(identify(command) for program in many for command in program.commands)
-    wanted = [known for known in INSTRUCTIONS.values() if known.funct not in TRANSFORM_FUNCTS]
-    assert all(counts[instruction] >= 20 for instruction in wanted)
+    others = (*TRANSFORM_FUNCTS, *LOOP_FUNCTS)
+    wanted = [known for known in INSTRUCTIONS.values() if known.funct not in others]
+    assert all(counts[known] >= 20 for known in wanted if known is not CONFIG_BERT)
+
+
+def test_every_loop_occurs():
+    programs = [random_program(seed, length=100, loop_percent=30) for seed in range(8)]
+    counts = Counter(command.funct for program in programs for command in program.commands)
+    assert all(counts[funct] >= 10 for funct in LOOP_FUNCTS)
+
+
+def test_every_form_of_gemmini_occurs():
+    programs = [random_program(seed, preset="gemmini4", length=200) for seed in range(12)]
+    found = [op for program in programs for op in operations(program)]
+    products = [op for op in found if isinstance(op, Product) and op.resident]
+    stores = [op for op in found if isinstance(op, Store)]
+    passing = [op.passing for op in stores if op.passing]
+    counts = {
+        "from D": sum(op.d is not None for op in products),
+        "from zeros": sum(op.d is None and op.resident.start for op in products if op.resident),
+        "accumulated": sum(not op.resident.start for op in products if op.resident),
+        "shifted": sum(op.resident.shift > 0 for op in products if op.resident),
+        "to scratchpad": sum(bool(op.c and not op.c.local.accumulator) for op in products),
+        "both transposed": sum(bool(op.w and op.w.transposed) for op in products),
+        "apart": sum(bool(op.c and op.c.stride > 1) for op in products),
+        "pooled": sum(op.pooling is not None for op in stores),
+        "repeated": sum(isinstance(op, Load) and op.repeats > 1 for op in found),
+        **{f"norm {known.name}": sum(p.command is known for p in passing) for known in NormCommand},
+        **{
+            f"activation {known.name}": sum(p.activation is known for p in passing)
+            for known in Activation
+        },
+    }
+    assert all(count >= 5 for count in counts.values()), counts
 
 
 def test_every_function_is_applied_where_there_is_a_normalization_unit():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.events import TABLES
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
 from celosia.sim.rtl_device import RtlDevice
@@ -70,7 +70,8 @@ def compare(program: ProgramFile, simulator: str, seed: int, issue: Issue) -> Ru
     got, result = run(device, program, issue)
     assert got == wanted
     counters = result.counters
-    assert sum(counters[owner.name] for owner in ARRAY_OWNERS) == counters["cycles"]
+    for unit in TABLES:
+        assert sum(counters[owner.name] for owner in unit.owners) == counters["cycles"]
     return result
 
 
@@ -78,14 +79,16 @@ def compare(program: ProgramFile, simulator: str, seed: int, issue: Issue) -> Ru
 @pytest.mark.parametrize("first", range(0, 100, 25))
 def test_random_programs_on_verilator_tiny(first, issue):
     for seed in range(first, first + 25):
-        compare(random_program(seed, preset="tiny", length=60), "verilator", seed, issue)
+        program = random_program(seed, preset="tiny", length=60, loop_percent=30 * (seed % 2))
+        compare(program, "verilator", seed, issue)
 
 
 @pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_programs_on_verilator_base(first, issue):
     for seed in range(first, first + 20):
-        compare(random_program(seed, preset="base", length=60), "verilator", seed, issue)
+        program = random_program(seed, preset="base", length=60, loop_percent=30 * (seed % 2))
+        compare(program, "verilator", seed, issue)
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
@@ -93,6 +96,18 @@ def test_random_transforms_on_verilator_tiny(first):
     for seed in range(first, first + 20):
         program = random_program(seed, preset="tiny", overrides=TRANSFORMS, length=100)
         compare(program, "verilator", seed, "stream")
+
+
+def test_a_random_program_of_gemmini_on_amaranth():
+    compare(random_program(1, preset="gemmini4", length=50), "amaranth", 1, "stream")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["gemmini4", "gemmini"])
+@pytest.mark.parametrize("issue", ISSUES)
+def test_random_programs_of_gemmini_on_verilator(preset, issue):
+    for seed in range(25):
+        compare(random_program(seed, preset=preset, length=80), "verilator", seed, issue)
 
 
 @pytest.mark.slow
@@ -104,7 +119,7 @@ def test_random_transforms_on_verilator_base():
 
 @pytest.mark.parametrize(("seed", "issue"), [(0, "stream"), (1, "ring")])
 def test_both_rtl_simulators_take_the_same_cycles(seed, issue):
-    program = random_program(seed, preset="tiny", length=25)
+    program = random_program(seed, preset="tiny", length=25, loop_percent=30 * seed)
     results = [compare(program, simulator, seed, issue) for simulator in ("amaranth", "verilator")]
     assert results[0].cycles == results[1].cycles
     assert results[0].counters == results[1].counters

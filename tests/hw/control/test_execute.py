@@ -14,7 +14,7 @@ from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
-from celosia.isa.operations import Operand, Product
+from celosia.isa.operations import Operand, Product, Resident
 from celosia.sim.flat_memory import FlatMemory
 from celosia.sim.machine import Machine
 from tests.support.memories import read_rows, rows_of_garbage
@@ -24,7 +24,8 @@ from tests.support.streams import never, send, simulate, sometimes
 TINY = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
 SMALLEST = AcceleratorConfig(dim=2, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
 ODD = AcceleratorConfig(dim=8, scratchpad_kib=2, accumulator_kib=4, accumulator_banks=1)
-CONFIGS = [TINY, SMALLEST, ODD]
+BOTH = [config.with_values({"dataflow": "both"}) for config in (TINY, SMALLEST, ODD)]
+CONFIGS = [TINY, SMALLEST, ODD, *BOTH]
 SEED = 5
 
 
@@ -57,6 +58,7 @@ def machine(config: AcceleratorConfig) -> Machine:
     model.scratchpad[:] = rows_of_garbage(
         SEED, config.scratchpad_banks, config.scratchpad_bank_rows, config.dim, np.int8
     )
+    model.sums[:] = 0
     model.accumulator[:] = rows_of_garbage(
         SEED, config.accumulator_banks, config.accumulator_bank_rows, config.dim, np.int32
     )
@@ -72,8 +74,9 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
     dim, half = config.dim, config.scratchpad_rows * 3 // 8
     products: list[Product] = []
     while len(products) < count:
-        a_transposed = rng.random() < 0.25
-        w_transposed = not a_transposed and rng.random() < 0.4
+        stays = config.output_stationary and rng.random() < 0.6
+        a_transposed = rng.random() < (0.6 if stays else 0.25)
+        w_transposed = a_transposed == stays and rng.random() < 0.4
 
         def operand(rows: int, *, stride: int = 1, transposed: bool = False) -> Operand | None:
             row = LocalAddress(row=rng.randrange(half))
@@ -93,14 +96,18 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
             accumulator=to_accumulator,
             accumulate=rng.random() < 0.7,
         )
-        preloaded = rng.random() < 0.7 or not products
+        preloaded = rng.random() < 0.7 or len(products) < 10
+        resident = Resident(start=preloaded, shift=rng.choice([0, 0, 3, 7, 31])) if stays else None
         product = Product(
-            load_weights=preloaded,
+            load_weights=preloaded or stays,
+            resident=resident,
             a=operand(a_rows, stride=rng.choice([1, 1, 2, 0]), transposed=a_transposed),
             w=operand(rng.choice([dim, rng.randint(0, dim)]), transposed=w_transposed)
-            if preloaded
+            if preloaded or stays
             else None,
-            d=operand(rng.randint(0, 2 * dim)) if rng.random() < 0.2 else None,
+            d=operand(rng.randint(0, 2 * dim))
+            if rng.random() < 0.3 and (preloaded or not stays)
+            else None,
             c=Operand(local=c_address, rows=rows, cols=rng.randint(1, dim), stride=c_stride)
             if rng.random() < 0.9
             else None,
@@ -114,7 +121,7 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
     return products
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}-{c.dataflow}")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_products_leave_what_the_machine_leaves(config, seed):
     system, products = System(config), random_products(config, 60, seed)
@@ -133,7 +140,7 @@ def test_random_products_leave_what_the_machine_leaves(config, seed):
 
     async def run(ctx):
         stall = never if seed % 2 else sometimes(seed)
-        await send(ctx, system.path.op, [product_op(product) for product in products], stall)
+        await send(ctx, system.path.op, [op_of(product, config) for product in products], stall)
         await ctx.tick()
         while not ctx.get(system.path.idle):
             await ctx.tick()
@@ -148,12 +155,17 @@ def test_random_products_leave_what_the_machine_leaves(config, seed):
     simulate(system, run, background=[count])
 
 
+def op_of(product: Product, config: AcceleratorConfig) -> dict:
+    """As the decoder makes it."""
+    return product_op(product) | ({"c_rows": config.dim} if product.resident else {})
+
+
 def cycles_per_product(config: AcceleratorConfig, product: Product, count: int) -> float:
     """Cycles between the first and the last row of `count` equal products."""
     system, entered = System(config), []
 
     async def run(ctx):
-        await send(ctx, system.path.op, [product_op(product)] * count)
+        await send(ctx, system.path.op, [op_of(product, config)] * count)
 
     async def watch(ctx):
         state = system.path.state
@@ -183,3 +195,18 @@ def test_a_product_takes_as_many_cycles_as_it_has_rows_or_the_array_has(rows, tr
         relu=False,
     )
     assert cycles_per_product(config, product, 6) == max(rows, 8)
+
+
+def test_an_output_stationary_product_takes_as_many_cycles_as_the_array_has_rows():
+    config = AcceleratorConfig(dim=8, scratchpad_kib=8, accumulator_kib=4, dataflow="both")
+    product = Product(
+        load_weights=True,
+        a=Operand(local=LocalAddress(row=0), rows=8, cols=8),
+        w=Operand(local=LocalAddress(row=config.scratchpad_bank_rows), rows=8, cols=8),
+        d=None,
+        c=Operand(local=LocalAddress(row=0, accumulator=True), rows=8, cols=8),
+        a_unsigned=False,
+        relu=False,
+        resident=Resident(start=False, shift=0),
+    )
+    assert cycles_per_product(config, product, 6) == 8

@@ -40,6 +40,35 @@ def test_a_row_comes_after_the_documented_latency_and_its_address_before_it():
     simulate(dut, testbench)
 
 
+def test_output_stationary_rows_add_up_and_leave_a_cycle_later_shifted():
+    dut = ResultWriter(CONFIG.with_values({"dataflow": "both"}), LATENCY)
+    stays = ROWS | {"resident": 1, "rows": 4, "mask": 0b1111, "stride": 1, "add_d": 1}
+    first, second = stays | {"start": 1, "kept": 0}, stays | {"kept": 2, "shift": 2}
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, [first, second])
+        addresses, rows = [], []
+        for cycle in range(LATENCY + 14):
+            ctx.set(dut.entered, cycle < 8)
+            ctx.set(dut.d_valid, cycle < 8)
+            ctx.set(dut.d, [3, 0, 0, 0])
+            set_row(ctx, dut.sums, [cycle - LATENCY, -6, 6, 1 << 12])
+            if ctx.get(dut.address.valid):
+                addresses.append((cycle, ctx.get(dut.address.row), ctx.get(dut.address.mask)))
+            if cycle in (LATENCY + 5, LATENCY + 6):
+                rows.append([ctx.get(x) for x in dut.elements])
+            assert ctx.get(dut.done) == (cycle in (LATENCY + 4, LATENCY + 8))
+            await ctx.tick()
+        assert addresses == [
+            (LATENCY + row, 5 + row % 4, 0b1111 if row in (4, 5) else 0) for row in range(8)
+        ]
+        # Rows 0 and 4 add up, and 1 and 5: (0 + 3 + 4 + 3) / 4, (1 + 3 + 5 + 3) / 4.
+        assert rows == [[2, -3, 3, 1 << 11], [3, -3, 3, 1 << 11]]
+        assert ctx.get(dut.empty)
+
+    simulate(dut, testbench)
+
+
 def test_scratchpad_rows_are_saturated_one_cycle_later():
     dut = ResultWriter(CONFIG, LATENCY)
 

@@ -8,7 +8,7 @@ import pytest
 
 from celosia.hw.control.ops import Space
 from celosia.hw.dma.bursts import max_segment_bytes
-from celosia.hw.dma.load_path import LoadPath
+from celosia.hw.dma.load_path import LoadPath, LoadState
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.errors import Cause
@@ -95,7 +95,7 @@ class Bench:
     faults: list[tuple] = field(default_factory=list)
     rest_cycle: int | None = None
     read_bytes: int = 0
-    waits: set[str] = field(default_factory=set)
+    states: set[LoadState] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.dut = LoadPath(self.config)
@@ -121,13 +121,13 @@ class Bench:
                 ctx.set(port.ready, self.rng.random() >= self.stall)
             ctx.set(dut.halt, cycle == self.halt_cycle)
             offered = self._local(ctx, cycle, offered)
-            _, _, op_taken, done, fault, idle, read_bytes, waits = await ctx.tick().sample(
+            _, _, op_taken, done, fault, idle, read_bytes, state = await ctx.tick().sample(
                 dut.op.valid & dut.op.ready,
                 dut.done,
                 dut.fault,
                 dut.idle,
                 dut.read_bytes,
-                dut.waits,
+                dut.state,
             )
             if op_taken:
                 todo.pop(0)
@@ -138,7 +138,7 @@ class Bench:
             if fault.valid:
                 self.faults.append((fault.cause, fault.address, fault.tag))
             self.read_bytes += read_bytes
-            self.waits |= {name for name in ("latency", "credit") if waits[name]}
+            self.states.add(LoadState(state))
             halted = self.halt_cycle is not None and cycle >= self.halt_cycle
             stopped = bool(self.faults) or halted
             busy = len(self.op_cycles) - len(self.done_cycles)
@@ -297,7 +297,7 @@ def test_one_address_leaves_per_cycle_until_all_requests_are_in_flight():
     cycles = bench.memory.request_cycles[: BASE.read_requests]
     assert cycles == list(range(first, first + BASE.read_requests))
     assert bench.memory.most_in_flight == BASE.read_requests
-    assert bench.waits == {"latency", "credit"}
+    assert {LoadState.LATENCY, LoadState.REQUESTS} <= bench.states
 
 
 def test_zeros_are_not_read():

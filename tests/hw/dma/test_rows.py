@@ -182,3 +182,43 @@ def test_stop_throws_away_all_but_the_row_on_offer(ready):
 
     simulate(dut, testbench)
     assert taken == ([ready] if ready else list(range(RowWriter.LATENCY, stop + 1)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_go_to_the_rows_below_further_to_the_right(seed):
+    rng, config = random.Random(seed), PRESETS["gemmini4"]
+    dut, pieces, wanted = RowWriter(config), [], []
+    half = config.scratchpad_rows // 2
+    for _ in range(40):
+        cols = rng.randint(1, 4)
+        copies = rng.randrange(4 // cols)
+        row = rng.choice([0, 1, 2, 99, half, half + 1])
+        data = rng.randbytes(cols)
+        last = rng.random() < 0.5
+        fields = {"row": row, "bytes": cols, "row_last": 1, "op_last": last}
+        copied = {"copies": copies, "cols": cols}
+        value = int.from_bytes(data, "little")
+        pieces.append({"data": value, "scale": 0, "info": info(**fields, **copied)})
+        for copy in range(min(copies, row % half) + 1):
+            lanes = slice(copy * cols, (copy + 1) * cols)
+            wanted.append((row - copy, ((1 << cols) - 1) << copy * cols, lanes, list(data)))
+    ends = sum(piece["info"]["op_last"] for piece in pieces)
+    found, done = [], []
+
+    async def producer(ctx):
+        await send(ctx, dut.pieces, pieces, sometimes(seed))
+
+    async def consumer(ctx):
+        stall = sometimes(seed + 1)
+        while len(found) < len(wanted):
+            ctx.set(dut.scratchpad.ready, not stall())
+            if ctx.get(dut.scratchpad.valid) and ctx.get(dut.scratchpad.ready):
+                write = ctx.get(dut.scratchpad.p)
+                found.append((write.row, write.mask, list(write.data)))
+                done.append(ctx.get(dut.done))
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    for (row, mask, lanes, data), (got_row, got_mask, got) in zip(wanted, found, strict=True):
+        assert (got_row, got_mask, got[lanes]) == (row, mask, data)
+    assert sum(done) == ends

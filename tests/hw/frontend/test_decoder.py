@@ -12,6 +12,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -30,7 +31,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 from tests.support.operations import load_op, parameters_op, product_op, store_op
@@ -38,17 +39,25 @@ from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIGS = [
     AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32),
-    AcceleratorConfig(dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16),
+    AcceleratorConfig(
+        dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16, loop_entries=0
+    ),
+    AcceleratorConfig(
+        dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="both", convolution=True, bert=True
+    ),
+    AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="os"),
 ]
 OPERATIONS = (*LOADS, MVIN_PARAM, MVOUT, COMPUTE_PRELOADED, COMPUTE_ACCUMULATED)
-CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD)
+CONFIGURE = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_BERT, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD)
 OTHERS = (FLUSH, FENCE)
 
 
 def random_command(config: AcceleratorConfig, rng: random.Random) -> Command:
     """A command whose operands are mostly near the limits of what is legal."""
     if rng.random() < 0.03:
-        return Command(rng.choice([9, 31, 63, 126, 0]), rng.getrandbits(64), rng.getrandbits(64))
+        return Command(
+            rng.choice([9, 31, 63, 126, 0, *LOOP_FUNCTS]), rng.getrandbits(64), rng.getrandbits(64)
+        )
     instruction = rng.choice(rng.choice([OPERATIONS, OPERATIONS, CONFIGURE, OTHERS]))
     return instruction.encode(**{
         field.name: random_value(config, rng, instruction, field.name, field.limit)
@@ -65,10 +74,15 @@ def random_value(
         most = config.dim * (1 if instruction.name.startswith(("comp", "pre")) else 4)
         return rng.choice([0, 1, config.dim, rng.randint(1, most), rng.randint(1, most), most + 1])
     small = {
-        "weight_stationary": [1, 1, 1, 1, 0],
-        "activation": [0, 1, 1, 3],
-        "pool_stride": [0] * 9 + [1],
-        "pixel_repeats": [0, 1, 1, 1, 2],
+        "weight_stationary": [1, 1, 0] if config.output_stationary else [1, 1, 1, 1, 0],
+        "shift": [0, 3, 31, 32 + 5],
+        "pool_size": [0, 1, 2, 3, 3],
+        "image_rows": [0, 1, 5, 9, 255],
+        "image_cols": [0, 1, 5, 9],
+        "activation": [0, 1, 1, 2, 3] if config.bert else [0, 1, 1, 3],
+        "statistics": [0, 1, 3, 3, 4],
+        "pool_stride": [0, 0, 1, 2] if config.convolution else [0] * 9 + [1],
+        "pixel_repeats": [0, 1, 2, 4, 9] if config.convolution else [0, 1, 1, 1, 2],
         "strides_only": [0, 0, 1],
         "set": [0, 1, 2, 2, 3],
         "block_stride": [0, 1, config.dim, 3 * config.dim],
@@ -89,7 +103,10 @@ def random_address(config: AcceleratorConfig, rng: random.Random, stores: bool) 
     accumulator = rng.random() < 0.35
     rows = config.accumulator_rows if accumulator else config.scratchpad_rows
     return LocalAddress(
-        row=rng.choice([rng.randrange(rows), rng.randrange(rows), rows - 1, rows]),
+        row=rng.choice([
+            *(rng.randrange(rows) for _ in range(4)),
+            *(rows - 1, rows, 0, 1, rows // 2, rows // 2 + 1),
+        ]),
         accumulator=accumulator,
         accumulate=rng.random() < 0.5,
         full=stores and rng.random() < 0.5,
@@ -122,9 +139,11 @@ def offer(config: AcceleratorConfig, operation: Operation) -> dict:
     match operation:
         case Load() | Store():
             space = Space.ACCUMULATOR if operation.local.accumulator else Space.SCRATCHPAD
-            blocks = operation.blocks(config.dim)
-            extent = operation.rows - 1 + (blocks - 1) * operation.pitch
-            add(space, operation.local.row, operation.local.row + extent)
+            blocks, first = operation.blocks(config.dim), operation.local.row
+            last = first + operation.rows - 1 + (blocks - 1) * operation.pitch
+            if isinstance(operation, Load) and operation.repeats > 1:
+                first = operation.first(config)
+            add(space, first, last)
             if isinstance(operation, Store) and operation.bias_row is not None:
                 add(Space.PARAMETER, operation.bias_row, operation.bias_row + blocks - 1)
             kind = Kind.LOAD if isinstance(operation, Load) else Kind.STORE
@@ -148,6 +167,11 @@ def offer(config: AcceleratorConfig, operation: Operation) -> dict:
     return {"kind": kind, "fields": fields, "ranges": ranges}
 
 
+def plain(got, like):
+    """A field, or those of a structure."""
+    return {name: got[name] for name in like} if isinstance(like, dict) else got
+
+
 def check(got, wanted: dict) -> None:
     assert got.kind == wanted["kind"]
     assert (got.cause, got.tag) == (wanted["cause"], wanted["tag"])
@@ -157,12 +181,14 @@ def check(got, wanted: dict) -> None:
     assert op.tag == wanted["tag"]
     for name, value in wanted["fields"].items():
         got_value = op[name]
+        if isinstance(value, dict):
+            got_value = {key: plain(got_value[key], inner) for key, inner in value.items()}
         assert getattr(got_value, "value", got_value) == getattr(value, "value", value), name
     found = [(r.first, r.last) if r.valid else None for r in got.ranges]
     assert found == wanted["ranges"]
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}-{config.dataflow}")
 @pytest.mark.parametrize("seed", range(3))
 def test_decodes_what_the_contract_says(config, seed):
     rng = random.Random(seed)

@@ -74,7 +74,7 @@ def test_verilog_is_written_whole(monkeypatch):
 def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
     asked = []
 
-    def made_up(names, _tell, _command_line, issue):
+    def made_up(names, _tell, _command_line, issue, _seq):
         asked.append((*names, issue))
         return Bench(products=())
 
@@ -83,7 +83,7 @@ def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
     right("bench", "products", "--issue", "ring")
     valid(right("bench", "speed", "--json", "-").stdout)
     assert asked == [
-        ("products", "encoders", "speed", "stream"),
+        ("products", "encoders", "cost", "speed", "stream"),
         ("products", "ring"),
         ("speed", "stream"),
     ]
@@ -101,7 +101,11 @@ def test_a_number_below_its_bound_is_exit_code_1(monkeypatch):
 
 
 def test_an_unknown_benchmark_is_refused():
-    refused("there is no benchmark 'fast'; there are products, encoders, speed", "bench", "fast")
+    refused(
+        "there is no benchmark 'fast'; there are products, encoders, cost, speed, nonlinear",
+        "bench",
+        "fast",
+    )
 
 
 def test_the_version_is_shown():

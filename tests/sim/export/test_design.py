@@ -28,8 +28,9 @@ SLAVE = {
 COMMON = "<clk <rst <cmd_valid >cmd_ready <cmd_funct:7 <cmd_rs1:64 <cmd_rs2:64 >busy"
 CORE = (
     "<read_base:64 <read_limit:64 <write_base:64 <write_limit:64 >error_cause:4 >error_address:64 "
-    ">error_tag:32 >queued_load:8 >queued_execute:8 >queued_store:8 "
-    ">waits_load:4 >waits_execute:4 >waits_store:4"
+    ">error_tag:32 >queued_load:8 >queued_execute:8 >queued_store:8 >queued_transform:8 "
+    ">waits_load:5 >waits_execute:5 >waits_store:5 >waits_transform:5 "
+    "<counter_number:7 >counter_value:48"
 )
 AXI = ">interrupt >error >progress"
 

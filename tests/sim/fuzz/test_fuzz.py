@@ -50,7 +50,7 @@ def test_a_replay_checks_all_of_memory_and_says_how_to_run_it():
 def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():
     case = draw_case(11, "tiny", ())
     case = replace(case, timing=replace(case.timing, stall_percent=60))
-    culprit = next(c for c in case.recipe.middle if MVOUT.matches(c))
+    culprit = next(c for c in case.recipe.middle if MVOUT.matches(c[0]))
     small = shrink(case, lambda c: culprit in c.recipe.middle)
     assert small.recipe.middle == (culprit,)
     assert small.timing.stall_percent == MemoryTiming().stall_percent

@@ -78,6 +78,16 @@ def test_an_operation_goes_from_the_queue_to_its_unit_and_ends():
     assert shown["load"] == shown["load_next"] == shown["store"] == "-"
 
 
+def test_a_product_may_wait_for_a_transform():
+    cycles = Cycles()
+    cycles.accept(MVIN)
+    shown = cycles.show(heads={1: 1}, waits={1: 0b10000})
+    assert shown["execute_next"] == f"{format_command(MVIN)} (waits for transform)"
+    cycles.show(heads={3: 1}, starts={3: 1})
+    assert cycles.show(done={3: 1})["transform"] == format_command(MVIN)
+    assert cycles.show()["transform"] == "-"
+
+
 def test_an_operation_may_end_in_the_cycle_in_which_another_starts():
     cycles = Cycles()
     for command in (MVOUT, MVIN):

@@ -23,6 +23,7 @@ def test_everything():
         "load": ["load", "load_next", "load_queued"],
         "execute": ["execute", "execute_next", "array"],
         "store": ["store", "store_next"],
+        "transform": ["transform", "transform_next"],
         "memory reads": ["m_axi_arvalid", "m_axi_araddr"],
         "status": ["clk", "busy"],
     }
@@ -37,6 +38,7 @@ def test_a_scope_is_in_the_place_of_the_ports():
         "load",
         "execute",
         "store",
+        "transform",
     }
 
 

@@ -1,0 +1,1 @@
+"""Commands that stand for many others: what comes in once, and goes on many times."""

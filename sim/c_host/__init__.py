@@ -1,0 +1,1 @@
+"""The library that C programs drive a simulated accelerator with."""

@@ -1,0 +1,50 @@
+"""The command line of the C host library."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.sim.display import progress_bar
+from celosia.sim.guard import guarded
+from celosia.sim.problems import InputError
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Drive a simulated accelerator from C.")
+
+
+@app.callback()
+def _c_host() -> None:
+    pass
+
+
+@app.command("build")
+@guarded
+def c_host_build(
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Gets include/ and lib/; made if need be.")
+    ],
+    presets: Annotated[
+        str, typer.Option("--presets", metavar="NAME,NAME", help="The first one is the default.")
+    ] = "gemmini",
+    functional_only: Annotated[
+        bool, typer.Option("--functional-only", help="Without the RTL: no Verilator is needed.")
+    ] = False,
+    wave: Annotated[
+        bool, typer.Option("--wave", help="Also models that write waveforms (CELOSIA_WAVE).")
+    ] = False,
+) -> None:
+    """Build header and library for C and C++ programs: docs/c-host.md."""
+    builder = import_module("celosia.sim.c_host.build")
+    chosen = builder.choose_presets(presets)
+    if wave and functional_only:
+        raise InputError("--wave: with --functional-only there is no RTL, and no signals")
+    with progress_bar() as tell:
+        files = builder.build_c_host(
+            out, chosen, models=not functional_only, wave=wave, progress=tell
+        )
+    for path in files:
+        typer.echo(path)

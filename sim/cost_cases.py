@@ -1,0 +1,132 @@
+"""Random work for the cost model: shapes, configurations and memories that it was not fitted to."""
+
+import random
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.presets import resolve_config
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.graphs import cases
+from celosia.sw.graphs.cases import Case
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.quantize.model import IntegerEncoder
+
+__all__ = ["CostCase", "random_cases"]
+
+_PRESETS: Final = {"tiny": 40, "small": 120, "base": 400, "rebalanced": 400}
+"""Each with the longest extent of a matrix; products have up to twice that."""
+_OVERRIDES: Final = {"small": ("normalization=true",)}
+_KINDS: Final = (
+    *["matmul"] * 6,
+    *("softmax", "layernorm", "gelu", "residual"),
+    *["attention"] * 4,
+    *["encoder-layer"] * 4,
+    *["encoder"] * 2,
+)
+_LATENCIES: Final = (1, 5, 20, 40, 40, 70, 100, 150)
+_RATES: Final = {4: (2, 4, 4), 8: (4, 8, 8), 16: (2, 4, 8, 16, 16, 16)}
+"""Bytes per cycle, by the bytes of the bus."""
+
+_TRANSFORMS: Final = {
+    "softmax": cases.softmax_case,
+    "layernorm": cases.layernorm_case,
+    "gelu": cases.gelu_case,
+    "residual": cases.residual_case,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostCase:
+    """Something to predict and to measure."""
+
+    kind: str
+    preset: str
+    timing: MemoryTiming
+    sizes: tuple[int, ...]
+    """Of a product M, N, K; of transforms rows and columns; of attention heads, rows and width; of
+    encoders heads, width of a head, hidden width over width, layers, and tokens of each text."""
+    form: tuple[Any, ...] = ()
+    """Of a product: B is transposed, its scale, it has a bias."""
+
+    @property
+    def config(self) -> AcceleratorConfig:
+        """Of the preset, always with a normalization unit."""
+        return resolve_config(self.preset, _OVERRIDES.get(self.preset, ()))
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        timing = self.timing
+        sizes = "x".join(map(str, self.sizes))
+        notes = ["B^T"] if self.form and self.form[0] else []
+        notes += ["int32"] if self.form and self.form[1] is None else []
+        memory = f"latency {timing.latency}, {timing.bytes_per_cycle} B/cycle"
+        return " ".join([self.kind, sizes, *notes, f"on {self.preset}, {memory}"])
+
+    @property
+    def product(self) -> MatMul | None:
+        """The product, if it is one."""
+        if self.kind != "matmul":
+            return None
+        (m, n, k), (transposed, scale, bias) = self.sizes, self.form
+        return MatMul(m=m, n=n, k=k, b_transposed=transposed, scale=scale, bias=bias)
+
+    def graph(self) -> Case:
+        """The graph and its inputs, if it is no product."""
+        if self.kind in _TRANSFORMS:
+            rows, cols = self.sizes
+            return _TRANSFORMS[self.kind](rows, cols, 0)
+        if self.kind == "attention":
+            heads, rows, width = self.sizes
+            return cases.attention_case(heads, rows, width, 0)
+        heads, width, ratio, layers, *lengths = self.sizes
+        layer = self.kind == "encoder-layer"
+        model = _model(heads, heads * width, ratio * heads * width, 2 if layer else layers)
+        make = cases.encoder_layer_case if layer else cases.encoder_case
+        return make(model, lengths, 0)
+
+
+def random_cases(count: int, first: int = 0) -> tuple[CostCase, ...]:
+    """So many cases, of consecutive seeds from `first` on."""
+    return tuple(_random_case(random.Random(seed)) for seed in range(first, first + count))
+
+
+def _random_case(chance: random.Random) -> CostCase:
+    kind = chance.choice(_KINDS)
+    preset = chance.choice(("tiny", "base", "base", "rebalanced", "small"))
+    config = resolve_config(preset)
+    timing = MemoryTiming(
+        latency=chance.choice(_LATENCIES),
+        bytes_per_cycle=chance.choice(_RATES[config.bus_bytes]),
+        seed=chance.randrange(100),
+    )
+    most, form = _PRESETS[preset], ()
+    if kind == "matmul":
+        sizes = (
+            chance.choice((1, *(chance.randint(1, 2 * most) for _ in range(2)))),
+            chance.randint(1, 2 * most),
+            chance.randint(1, 2 * most),
+        )
+        form = (chance.random() < 0.3, chance.choice((None, 0.01)), chance.random() < 0.6)
+    elif kind == "attention":
+        sizes = (chance.randint(1, 6), chance.randint(1, most), _head_width(chance, config.dim))
+    elif kind in _TRANSFORMS:
+        sizes = (chance.randint(1, most), chance.randint(2, most))
+    else:
+        lengths = [chance.randint(1, most // 2) for _ in range(chance.choice((1, 1, 2, 3)))]
+        width = chance.choice((1, 2, 4)) * config.dim
+        sizes = (chance.randint(1, 4), width, chance.choice((2, 4)), chance.randint(1, 2), *lengths)
+    return CostCase(kind=kind, preset=preset, timing=timing, sizes=tuple(sizes), form=form)
+
+
+def _head_width(chance: random.Random, dim: int) -> int:
+    return chance.choice((dim, 2 * dim, 4 * dim, chance.randint(1, 4 * dim)))
+
+
+@cache
+def _model(heads: int, width: int, hidden: int, layers: int) -> IntegerEncoder:
+    shape = EncoderShape(layers=layers, width=width, heads=heads, hidden=hidden)
+    return cases.random_integer_encoder(shape, 0)

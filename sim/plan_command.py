@@ -1,0 +1,107 @@
+"""`celosia plan`: what the compiler decides, before anything runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from celosia.sim.display import progress_bar, table_console
+from celosia.sim.guard import guarded
+from celosia.sim.options import (
+    CausalOption,
+    DimOption,
+    FileOption,
+    HeadsOption,
+    JsonOption,
+    KeysOption,
+    LatencyOption,
+    LayersOption,
+    ModelOption,
+    OutTypeOption,
+    PresetOption,
+    RateOption,
+    ReluOption,
+    ScaleOption,
+    SeedOption,
+    SeqOption,
+    SetOption,
+    ShapeOption,
+    StallOption,
+    TextOption,
+    TransposeOption,
+    UnsignedOption,
+)
+from celosia.sim.output import check_destination, write_file
+from celosia.sim.plan_report import plan_tables, plan_workload
+from celosia.sim.report import as_json
+from celosia.sim.run import RunOptions
+from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.workloads import WORKLOADS
+from celosia.sw.driver.device import MemoryTiming
+
+__all__ = ["plan"]
+
+
+@guarded
+def plan(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    *,
+    shape: ShapeOption = None,
+    a: FileOption = None,
+    b: FileOption = None,
+    bias: FileOption = None,
+    scale: ScaleOption = None,
+    relu: ReluOption = False,
+    transpose_b: TransposeOption = False,
+    unsigned_a: UnsignedOption = False,
+    out_type: OutTypeOption = None,
+    keys: KeysOption = None,
+    causal: CausalOption = False,
+    heads: HeadsOption = None,
+    seq: SeqOption = None,
+    dim: DimOption = None,
+    model: ModelOption = None,
+    layers: LayersOption = None,
+    text: TextOption = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    seed: SeedOption = MemoryTiming.seed,
+    json: JsonOption = None,
+) -> None:
+    """Show what the compiler decides, the cycles that it expects, and those of alternatives."""
+    options = RunOptions(
+        workload=workload,
+        preset=preset,
+        overrides=tuple(overrides or ()),
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
+        details=WorkloadOptions(
+            shape=shape,
+            a=a,
+            b=b,
+            bias=bias,
+            scale=scale,
+            relu=relu,
+            transpose_b=transpose_b,
+            unsigned_a=unsigned_a,
+            out_type=out_type.value if out_type else None,
+            keys=keys,
+            causal=causal,
+            heads=heads,
+            seq=seq,
+            dim=dim,
+            model=model,
+            layers=layers,
+            text=tuple(text or ()),
+        ),
+        command_line=("celosia", *sys.argv[1:]),
+    )
+    check_destination(json)
+    with progress_bar() as tell:
+        found = plan_workload(options, tell)
+    for table in plan_tables(found):
+        table_console(json).print(table)
+    if json:
+        write_file(json, as_json(found.document()))

@@ -1,0 +1,1 @@
+"""What a run did, cycle by cycle, as pages, traces and words."""

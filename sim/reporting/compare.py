@@ -1,0 +1,94 @@
+"""Two runs beside each other: by operator and cause."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from celosia.sim.reporting.losses import clocked_operators, group_cycles
+from celosia.sim.reporting.resources import ARRAY, groups
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the array spent on one operator in one way, in both runs."""
+
+    operator: str
+    group: str
+    first: int
+    second: int
+
+    @property
+    def change(self) -> int:
+        """Cycles more in the second."""
+        return self.second - self.first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The second run against the first."""
+
+    first: int
+    """Cycles."""
+    second: int
+    differences: tuple[Difference, ...]
+    """Those that are not 0, the largest first."""
+    only_first: tuple[str, ...]
+    """Operators that the second run does not have."""
+    only_second: tuple[str, ...]
+    settings: tuple[tuple[str, object, object], ...]
+    """What the two were told differently."""
+
+    @property
+    def percent(self) -> float:
+        """How much slower the second is."""
+        return 100 * (self.second - self.first) / self.first
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Those that differ, in the order of the largest difference."""
+        return tuple(dict.fromkeys(each.operator for each in self.differences))
+
+
+def compare(first: Document, second: Document) -> Comparison:
+    """Two runs that have cycles; operators of the same name are compared."""
+    before, after = _by_operator(first), _by_operator(second)
+    names = dict.fromkeys([*before, *after])
+    none: dict[str, int] = {}
+    found = [
+        Difference(
+            name, group, before.get(name, none).get(group, 0), after.get(name, none).get(group, 0)
+        )
+        for name in names
+        for group in groups(ARRAY)
+    ]
+    changed = [each for each in found if each.change]
+    return Comparison(
+        first=first["cycles"],
+        second=second["cycles"],
+        differences=tuple(sorted(changed, key=lambda each: (-abs(each.change), each.operator))),
+        only_first=tuple(name for name in before if name not in after),
+        only_second=tuple(name for name in after if name not in before),
+        settings=tuple(_settings(first, second)),
+    )
+
+
+def _by_operator(document: Document) -> dict[str, dict[str, int]]:
+    return {
+        part["workload"]: group_cycles(ARRAY, part["counters"])
+        for part in clocked_operators(document)
+    }
+
+
+def _settings(first: Document, second: Document) -> Iterator[tuple[str, object, object]]:
+    for key in ("workload", "preset", "simulator", "issue", "commit"):
+        if first.get(key) != second.get(key):
+            yield key, first.get(key), second.get(key)
+    for table in ("config", "memory", "versions"):
+        for key in dict.fromkeys([*first[table], *second[table]]):
+            left, right = first[table].get(key), second[table].get(key)
+            if left != right:
+                yield f"{table}: {key}", left, right

@@ -1,0 +1,98 @@
+"""Says in words what limits a run, in order of cycles lost, and what would help.
+
+Figures of what would help are of three kinds, and each says which: of the cost model, which is
+asked again with more of something; of the log; or a bound, of what cannot be saved more.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celosia.sim.reporting.losses import Loss, clocked_operators, losses
+from celosia.sim.reporting.remedies import remedy
+from celosia.sim.reporting.resources import ARRAY, RESOURCES
+from celosia.sim.reporting.whatif import Change, what_if
+
+__all__ = ["Explanation", "explain"]
+
+_SHOWN: Final = 8
+_ENOUGH: Final = 0.95
+"""Of all that is lost: what comes after is left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """A run in words."""
+
+    summary: str
+    lines: tuple[tuple[Loss, float, str], ...]
+    """What was lost, its share of all that was lost, and what would help."""
+    rest: int
+    """Cycles lost that no line is about."""
+    changes: tuple[Change, ...]
+    """What the cost model expects of other hardware, the best first."""
+
+    def __str__(self) -> str:
+        return "\n".join(self._text())
+
+    def _text(self) -> Iterator[str]:
+        yield self.summary
+        for number, (loss, share, help_) in enumerate(self.lines, 1):
+            yield (
+                f"{number}. {share:.0%} of the loss, {loss.cycles:,} cycles: {loss.operator}, "
+                + (f"{loss.owner}. {loss.meaning}")
+            )
+            yield f"   {help_}"
+        if self.rest:
+            yield f"The other losses are {self.rest:,} cycles together."
+        if self.changes:
+            yield "What the cost model expects of other hardware:"
+        for change in self.changes:
+            yield f"- {change}"
+
+
+def explain(document: Mapping[str, Any]) -> Explanation:
+    """The run of `document` in words."""
+    found = losses(document)
+    lost = sum(loss.cycles for loss in found)
+    lines, told = [], 0
+    parts = {part["workload"]: part for part in clocked_operators(document)}
+    for loss in found[:_SHOWN]:
+        if told >= _ENOUGH * lost:
+            break
+        told += loss.cycles
+        help_ = remedy(loss, parts[loss.operator], document)
+        lines.append((loss, loss.cycles / lost, help_))
+    return Explanation(
+        summary=_summary(document, lost),
+        lines=tuple(lines),
+        rest=lost - told,
+        changes=tuple(what_if(document)),
+    )
+
+
+def _summary(document: Mapping[str, Any], lost: int) -> str:
+    cycles = document["cycles"]
+    if not cycles:
+        return f"{document['workload']}: there are no cycles to explain: {_why(document)}."
+    config, counters = document["config"], document["counters"]
+    rows = counters.get(RESOURCES[ARRAY].owners[0].name, 0)
+    ideal = document["macs"] / config["dim"] ** 2
+    text = (
+        f"{document['workload']} took {cycles:,} cycles. In {rows:,} of them ({rows / cycles:.1%}) "
+        f"a row entered the array; {lost:,} ({lost / cycles:.1%}) were lost."
+    )
+    if document["macs"]:
+        text += f" The products alone would fill {ideal:,.0f} cycles ({ideal / cycles:.1%})."
+    if limit := document["limit"]:
+        text += (
+            f" No program can take fewer than {limit['cycles']:,} cycles on this array and memory "
+            f"(bound by {limit['bound']}): {cycles - limit['cycles']:,} could be saved at most."
+        )
+    return text
+
+
+def _why(document: Mapping[str, Any]) -> str:
+    if document["simulator"] == "functional":
+        return "the functional model has no clock"
+    return "the run was stopped"

@@ -1,0 +1,72 @@
+"""Small pieces of HTML; every text is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+__all__ = ["definition_table", "paragraph", "preformatted", "section", "table", "tile"]
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph of plain text."""
+    kinds = f' class="{kind}"' if kind else ""
+    return f"<p{kinds}>{escape(text)}</p>"
+
+
+def preformatted(text: str) -> str:
+    """Text as it is."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def section(name: str, heading: str, *body: str, long: bool = False) -> str:
+    """A section that links lead to; a long one may be cut by the end of a printed page."""
+    kind = ' class="long"' if long else ""
+    content = "\n".join((f"<h2>{escape(heading)}</h2>", *body))
+    return f'<section id="{name}"{kind}>\n{content}\n</section>'
+
+
+def tile(value: str, label: str, kind: str = "") -> str:
+    """A number that matters."""
+    return (
+        f'<div class="tile"><b class="{kind}">{escape(value)}</b><span>{escape(label)}</span></div>'
+    )
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; numbers stand to the right."""
+    body = list(rows)
+    numeric = [
+        bool(body) and all(isinstance(row[column], int | float) for row in body)
+        for column in range(len(heads))
+    ]
+    kinds = [' class="number"' if each else "" for each in numeric]
+    head = "".join(
+        f"<th{kind}>{escape(text)}</th>" for text, kind in zip(heads, kinds, strict=True)
+    )
+    lines = [
+        "<tr>"
+        + "".join(
+            f"<td{kind}>{escape(_cell(cell))}</td>" for cell, kind in zip(row, kinds, strict=True)
+        )
+        + "</tr>"
+        for row in body
+    ]
+    return _table(f"<thead><tr>{head}</tr></thead>", lines)
+
+
+def definition_table(rows: Iterable[tuple[str, object]]) -> str:
+    """Names and values."""
+    lines = [
+        f"<tr><th>{escape(name)}</th><td>{escape(_cell(value))}</td></tr>" for name, value in rows
+    ]
+    return _table("", lines)
+
+
+def _table(head: str, lines: list[str]) -> str:
+    body = "\n".join(lines)
+    return f'<div class="scroll"><table>{head}<tbody>\n{body}\n</tbody></table></div>'
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "-"}[value]
+    return f"{value:,}" if isinstance(value, int | float) else str(value)

@@ -1,0 +1,45 @@
+"""The options of `celosia run` for what a run did."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+__all__ = ["AnnotateOption", "ProfileOption", "ReportOption", "TraceOption"]
+
+_PANEL: Final = "What the run did"
+
+AnnotateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotate",
+        metavar="RUN.json",
+        help="Write the listing of this run's program instead, with the cycles of each line.",
+    ),
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="DIR",
+        help="Write a page there that shows where the cycles went, and RUN.json beside it.",
+        rich_help_panel=_PANEL,
+    ),
+]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE",
+        help="Write a trace for https://ui.perfetto.dev (.pftrace, or .pftrace.gz).",
+        rich_help_panel=_PANEL,
+    ),
+]
+ProfileOption = Annotated[
+    bool,
+    typer.Option(
+        "--profile",
+        help="Follow each instruction: --json then has the cycles of each.",
+        rich_help_panel=_PANEL,
+    ),
+]

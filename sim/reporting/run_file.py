@@ -1,0 +1,50 @@
+"""Reads what `celosia run --json` wrote."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from celosia.sim.output import read_text
+from celosia.sim.problems import InputError
+from celosia.sim.report import RUN_SCHEMA
+from celosia.sim.reporting.profile import Profile
+
+__all__ = ["read_clocked_run", "read_profile", "read_run"]
+
+_NEEDED = ("workload", "operators", "counters", "config", "memory", "cycles", "command_line")
+
+
+def read_run(path: str) -> Mapping[str, Any]:
+    """The report of a run; - is standard input.  Raises `InputError` for anything else."""
+    try:
+        document = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != RUN_SCHEMA:
+        raise InputError(
+            f"{path}: not a run's report: its schema is {schema!r}, not {RUN_SCHEMA!r}"
+        )
+    if missing := [key for key in _NEEDED if key not in document]:
+        raise InputError(f"{path}: incomplete: there is no {missing[0]!r}")
+    return document
+
+
+def read_clocked_run(path: str) -> Mapping[str, Any]:
+    """As `read_run`, of a run that has cycles."""
+    document = read_run(path)
+    if not document["cycles"]:
+        raise InputError(
+            f"{path}: the run has no cycles: it was {document['status']} on {document['simulator']}"
+        )
+    return document
+
+
+def read_profile(path: str, document: Mapping[str, Any]) -> Profile:
+    """The profile of a run's report that came from `path`."""
+    if document.get("profile") is None:
+        raise InputError(f"{path}: no instruction was followed: run it with --profile")
+    try:
+        return Profile.from_document(document["profile"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: profile: {error}") from None

@@ -1,0 +1,50 @@
+"""What may be decided one way or another when a graph is lowered, as a value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+__all__ = ["ALTERNATIVES", "DEFAULT", "Choices"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """How a graph is lowered; the defaults are what is best for long sequences."""
+
+    block_tiles: int = 4
+    """Rows of a block, in tiles: so many stream through each tile of weights."""
+    piece_tiles: int = 4
+    """Tiles along K that a piece of A or of weights has at most."""
+    fused_norms: bool = True
+    """Sums of squares are counted as a product's results leave; else they are loaded for it."""
+    whole_scores: bool = True
+    """Scores of all keys stand in the accumulator at once, where they fit; else block by block."""
+    overlap: bool = True
+    """Results of one block leave between products of the next; else before these."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.items())
+
+    def items(self) -> Iterator[tuple[str, int | bool]]:
+        """Each choice and what was chosen."""
+        for field in fields(self):
+            yield field.name, getattr(self, field.name)
+
+    def others(self) -> Iterator[tuple[str, int | bool, "Choices"]]:
+        """Each alternative to one of them: its name, its value, and all choices with it."""
+        for name, values in ALTERNATIVES.items():
+            for value in values:
+                if value != getattr(self, name):
+                    yield name, value, replace(self, **{name: value})
+
+
+ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
+    "block_tiles": (1, 2, 3, 4, 6, 8),
+    "piece_tiles": (1, 2, 4),
+    "fused_norms": (True, False),
+    "whole_scores": (True, False),
+    "overlap": (True, False),
+}
+"""What is compared."""
+
+DEFAULT: Final = Choices()

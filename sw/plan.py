@@ -1,0 +1,248 @@
+"""Decisions of the compiler, by predicted cycles: what is chosen, and what the rest would cost."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.cost import predict_matmul
+from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sw.ir.graph import (
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Finish,
+    Graph,
+    LayerNorm,
+    MatMul,
+    Op,
+    Transform,
+    View,
+)
+from celosia.sw.ir.matmul import MatMul as Product
+from celosia.sw.ir.matmul import MatMulAddresses
+from celosia.sw.ir.schedule import MatMulSchedule
+from celosia.sw.lowering.choices import DEFAULT, Choices
+from celosia.sw.passes.schedule_matmul import candidates, schedule_matmul
+from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph, tile_matmul
+from celosia.sw.timeline.graphs import GraphCycles
+from celosia.sw.timeline.products import follow_tiles
+
+__all__ = [
+    "GraphPlan",
+    "ProductPlan",
+    "Rejected",
+    "choose",
+    "plan_graph",
+    "plan_product",
+    "probe_graph",
+    "product_tiles",
+]
+
+SEARCHED_TILES: Final = 8_192
+"""Graphs whose probe has more products of tiles take the default choices: they are long ones."""
+COMPARED_TILES: Final = 4_096
+"""Of graphs with more, alternatives are compared on the probe, and scaled."""
+GAIN: Final = 0.01
+"""An alternative must be better by this share: predictions have errors, too."""
+_ALIKE: Final = 2
+"""So many operators of a kind are enough to compare alternatives."""
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
+"""Choices that depend on sizes."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """An alternative to one choice, with all others as chosen."""
+
+    name: str
+    value: str
+    cycles: int | None
+    """Predicted; None: it is not possible."""
+    reason: str = ""
+    """Why not."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPlan:
+    """What is decided for a graph."""
+
+    choices: Choices
+    compiled: CompiledGraph
+    prediction: GraphCycles
+    rejected: tuple[Rejected, ...]
+    scaled: bool
+    """Alternatives were compared on a part of the graph."""
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """What is decided for a product."""
+
+    problem: Product
+    schedule: MatMulSchedule
+    cycles: int
+    rejected: tuple[Rejected, ...]
+
+
+def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
+    """The choices with which `graph` is expected to be fastest, one after the other.
+
+    Only a probe of it is looked at, and if that is long, nothing: the defaults are made for these.
+    """
+    probe = probe_graph(graph, config)
+    if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
+        return DEFAULT
+    chosen, best = DEFAULT, _cycles(probe, config, timing, DEFAULT)
+    if not isinstance(best, int):
+        return DEFAULT
+    for name in _SEARCHED:
+        for other, _, choices in chosen.others():
+            if other == name:
+                cycles = _cycles(probe, config, timing, choices)
+                if isinstance(cycles, int) and cycles < best * (1 - GAIN):
+                    chosen, best = choices, cycles
+    return chosen
+
+
+def plan_graph(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> GraphPlan:
+    """The plan for a verified `graph`.  Raises `ValueError` for what cannot be done."""
+    choices = choose(graph, config, timing)
+    compiled = compile_graph(graph, config, choices=choices)
+    prediction = predict_graph(compiled, config, timing)
+    scaled = product_tiles(graph, config) > COMPARED_TILES
+    part = probe_graph(graph, config) if scaled else graph
+    base = _cycles(part, config, timing, choices) if scaled else prediction.cycles
+    rejected = []
+    for name, value, others in choices.others():
+        found = _cycles(part, config, timing, others)
+        if isinstance(found, str):
+            rejected.append(Rejected(name, _text(value), None, found))
+        else:
+            assert isinstance(base, int)
+            rejected.append(Rejected(name, _text(value), found * prediction.cycles // base))
+    return GraphPlan(choices, compiled, prediction, tuple(rejected), scaled)
+
+
+def plan_product(
+    problem: Product, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> ProductPlan:
+    """The plan for a product: for each other value of a choice, the cheapest schedule with it."""
+    chosen = schedule_matmul(problem, config, timing)
+    considered = list(candidates(problem, config))
+
+    def rough(schedule: MatMulSchedule) -> int:
+        return predict_matmul(problem, config, schedule, timing).cycles
+
+    costs = {schedule: rough(schedule) for schedule in considered}
+    rejected = []
+    for name, value_of in _PRODUCT_CHOICES.items():
+        values = dict.fromkeys(map(value_of, considered))
+        for value in values:
+            if value != value_of(chosen):
+                best = min((s for s in considered if value_of(s) == value), key=costs.__getitem__)
+                cycles = _product_cycles(problem, config, best, timing)
+                rejected.append(Rejected(name, value, cycles))
+    cycles = _product_cycles(problem, config, chosen, timing)
+    return ProductPlan(problem, chosen, cycles, tuple(rejected))
+
+
+_PRODUCT_CHOICES: Final[Mapping[str, Callable[[MatMulSchedule], str]]] = {
+    "block_rows": lambda schedule: str(max(schedule.rows)),
+    "block_tiles": lambda schedule: str(max(schedule.cols)),
+    "outer": lambda schedule: schedule.outer,
+    "a": lambda schedule: "kept" if schedule.keep_a else "streamed",
+    "b": lambda schedule: "kept" if schedule.keep_b else "streamed",
+    "first_a_tiles": lambda schedule: str(schedule.first_a_tiles),
+    "last_block": lambda schedule: "in parts" if schedule.tail else "at once",
+}
+
+
+def _product_cycles(
+    problem: Product,
+    config: AcceleratorConfig,
+    schedule: MatMulSchedule,
+    timing: MemoryTiming | None,
+) -> int:
+    a, b = MEMORY_BASE, MEMORY_BASE + (problem.m * problem.k + 63) // 64 * 64
+    bias = b + (problem.k * problem.n + 63) // 64 * 64
+    c = bias + (4 * problem.n + 63) // 64 * 64
+    addresses = MatMulAddresses(a=a, b=b, c=c, bias=bias if problem.bias else None)
+    return follow_tiles(tile_matmul(problem, config, schedule), addresses, timing).cycles
+
+
+def _cycles(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> int | str:
+    """The predicted cycles, or why it is not possible."""
+    try:
+        return predict_graph(compile_graph(graph, config, choices=choices), config, timing).cycles
+    except ValueError as error:
+        return str(error)
+
+
+def _text(value: int | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def product_tiles(graph: Graph, config: AcceleratorConfig) -> int:
+    """About how many tiles of weights rows of `graph` stream through."""
+    dim, total = config.dim, 0
+    for op in graph.ops:
+        if isinstance(op, MatMul):
+            blocks = -(-op.out.rows // (DEFAULT.block_tiles * dim))
+            total += blocks * -(-op.a.cols // dim) * -(-op.out.cols // dim)
+    return total
+
+
+def probe_graph(graph: Graph, config: AcceleratorConfig) -> Graph:
+    """A part of `graph` that costs like it: few operators of each kind, and few of their rows.
+
+    It has no meaning: what the operators left out compute is read as if it stood in memory.
+    """
+    most = 2 * DEFAULT.block_tiles * config.dim
+    return replace(graph, ops=tuple(_few_rows(op, most) for op in _few_ops(graph.ops)))
+
+
+def _few_ops(ops: tuple[Op, ...]) -> Iterator[Op]:
+    """The first few of each kind; operators that belong together stay together."""
+    seen: dict[tuple[object, ...], int] = {}
+    for op in ops:
+        kind = _kind(op)
+        seen[kind] = seen.get(kind, 0) + 1
+        if seen[kind] <= _ALIKE:
+            yield op
+
+
+def _kind(op: Op) -> tuple[object, ...]:
+    if isinstance(op, LayerNorm):
+        return "norm", op.source.rows, op.source.cols, len(op.outputs)
+    finish = type(op.finish)
+    if isinstance(op, Transform):
+        return "transform", op.out.rows, op.out.cols, finish
+    return "product", op.out.rows, op.out.cols, op.a.cols, finish
+
+
+def _few_rows(op: Op, most: int) -> Op:
+    def part(view: View) -> View:
+        return view.part(row=0, rows=min(view.rows, most))
+
+    if isinstance(op, LayerNorm):
+        outputs = tuple(replace(output, out=part(output.out)) for output in op.outputs)
+        return replace(op, source=part(op.source), outputs=outputs)
+    finish = _few_rows_of_finish(op.finish, part)
+    if isinstance(op, Transform):
+        return replace(op, source=part(op.source), out=part(op.out), finish=finish)
+    return replace(op, a=part(op.a), out=part(op.out), finish=finish)
+
+
+def _few_rows_of_finish(finish: Finish, part: Callable[[View], View]) -> Finish:
+    match finish:
+        case AddResidual():
+            return replace(finish, residual=part(finish.residual))
+        case DeferredSoftmax() | DivideBySums():
+            return replace(finish, sums=part(finish.sums))
+        case _:
+            return finish

@@ -1,0 +1,267 @@
+"""The queues of an accelerator, followed through a program."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.timeline.banks import Banks
+from celosia.sw.timeline.bus import Bus, Transfer
+from celosia.sw.timeline.local import LocalTimes, Rows, settle, stamp
+from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork
+
+__all__ = ["Moved", "Timeline"]
+
+DECODE_CYCLES: Final = 2
+"""From the first command to the first operation before the queues."""
+QUEUE_CYCLES: Final = 4
+"""From there to the head of an empty queue."""
+MIN_ISSUE: Final = 2
+"""From one operation to the next."""
+MIN_PRODUCT: Final = 4
+"""From one product to the next: two commands at two cycles each."""
+ROW_CYCLES: Final = 5
+"""From a product that leaves its queue to its first row."""
+TRANSPOSED_ROW_CYCLES: Final = 6
+"""The same of a product with transposed weights, beside a tile that passes the transposer."""
+RESULT_CYCLES: Final = 2
+"""From a row in the array to its result, beside the array's two dimensions."""
+TOKEN_CYCLES: Final = 4
+"""From a store that is over to the load that waits for it."""
+END_CYCLES: Final = 2
+"""From the last event to the end of the run."""
+BUSY_WAVES: Final = 3
+"""Tiles of weights keep their bank busy if fewer tiles of rows stream through each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Rows of a tensor in memory."""
+
+    rows: int
+    bytes: int
+    """Of a row."""
+    pitch: int
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedLoad:
+    head: float
+    """When it is at the head of its queue, if nobody is before it."""
+    space: LocalTimes
+    rows: Rows
+    move: Transfer
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedStore:
+    head: float
+    space: LocalTimes
+    rows: Rows
+    move: Transfer
+    words: int
+    parameters: Rows | None
+
+
+class Timeline:
+    """Operations in program order become times, in cycles since the first command.
+
+    Loads and stores are followed late, when somebody needs what they leave behind: then it is known
+    who of those that come first at a bank was there meanwhile.
+    """
+
+    def __init__(self, config: AcceleratorConfig, timing: MemoryTiming | None = None):
+        self.config = config
+        self.bus = Bus(config, timing or MemoryTiming())
+        self.scratchpad = LocalTimes.of(config.scratchpad_rows)
+        self.accumulator = LocalTimes.of(config.accumulator_rows)
+        self.parameters = LocalTimes.of(config.parameter_rows)
+        self._bank_claims = Banks(config.scratchpad_bank_rows, config.scratchpad_banks)
+        self._sum_claims = Banks(config.accumulator_bank_rows, config.accumulator_banks)
+        self._loads = LoadUnit(config, self.bus)
+        self._stores = StoreUnit(config, self.bus)
+        self._transforms = TransformUnit()
+        self._queued_loads: deque[_QueuedLoad] = deque()
+        self._queued_stores: deque[_QueuedStore] = deque()
+        self._issued = float(DECODE_CYCLES)
+        self._load_ends: list[float] = []
+        self._store_reads: list[float] = []
+        self._store_ends: list[float] = []
+        self._transform_ends: list[float] = []
+        self._product_ends: list[float] = []
+        self.array = 0.0
+        """When the rows so far have entered the array."""
+
+    @property
+    def cycles(self) -> int:
+        """From the first command to the end of everything."""
+        self._finish_loads(len(self._load_ends) + len(self._queued_loads))
+        self._finish_stores(len(self._store_ends) + len(self._queued_stores))
+        ends = [self._issued]
+        for each in (self._load_ends, self._store_ends, self._transform_ends, self._product_ends):
+            ends += each[-1:]
+        return round(max(ends)) + END_CYCLES
+
+    def configure(self, commands: int) -> None:
+        """Commands that are no operations."""
+        self._issued += commands
+
+    def load(
+        self, space: LocalTimes, rows: Rows, moved: Moved, *, commands: int = 1, after: int = 0
+    ) -> None:
+        """Rows come from memory, `after` so many stores, from the program's first, are over."""
+        number, depth = self._number(self._load_ends, self._queued_loads), self.config.load_queue
+        self._finish_loads(number - depth)
+        head = self._issue(commands, self._load_ends, depth - len(self._queued_loads))
+        if after:
+            self._finish_stores(after)
+            head = max(head, self._store_ends[after - 1] + TOKEN_CYCLES)
+        move = self.bus.read(moved.rows, moved.bytes, moved.pitch, moved.address)
+        self._queued_loads.append(_QueuedLoad(head, space, rows, move, moved.rows))
+        stamp(space.written, rows, -number)
+
+    def store(
+        self,
+        space: LocalTimes,
+        rows: Rows,
+        moved: Moved,
+        words: int,
+        *,
+        parameters: Rows | None = None,
+        commands: int = 1,
+    ) -> None:
+        """Rows go to memory in so many words."""
+        number, depth = self._number(self._store_ends, self._queued_stores), self.config.store_queue
+        self._finish_stores(number - depth)
+        head = self._issue(commands, self._store_reads, depth - len(self._queued_stores))
+        head = max(head, self._when_written(space, rows))
+        if parameters is not None:
+            head = max(head, self._when_written(self.parameters, parameters))
+        move = self.bus.write(moved.rows, moved.bytes, moved.pitch, moved.address)
+        self._queued_stores.append(_QueuedStore(head, space, rows, move, words, parameters))
+        stamp(space.read, rows, -number)
+
+    def product(
+        self,
+        a: int,
+        w: int,
+        c: int,
+        rows: int,
+        *,
+        transposed: bool,
+        accumulate: bool,
+        commands: int = 2,
+    ) -> float:
+        """Rows of A through a tile of weights; returns when the first one enters the array."""
+        head = self._issue(commands, self._product_ends, self.config.execute_queue)
+        written, read, dim = self.scratchpad.written, self.scratchpad.read, self.config.dim
+        if written[a] < 0 or written[w] < 0:
+            self._finish_loads(round(-min(written[a], written[w])))
+        if self.accumulator.read[c] < 0:
+            self._finish_stores(round(-self.accumulator.read[c]))
+        begin = max(head, written[a], written[w], self.accumulator.read[c])
+        begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
+        begin = max(begin, self.array)
+        over = begin + rows
+        self.array = begin + max(rows, dim, MIN_PRODUCT)
+        self._bank_claims.stream(a, begin, over)
+        if rows < BUSY_WAVES * dim:
+            self._bank_claims.stream(w, begin - dim, begin)
+        if accumulate:
+            self._sum_claims.stream(c, begin + 2 * dim, over + 2 * dim)
+        read[a] = read[w] = over
+        end = over + 2 * dim + RESULT_CYCLES
+        self.accumulator.written[c] = end
+        self._product_ends.append(end)
+        return begin
+
+    def transform(
+        self,
+        work: TransformWork,
+        source: tuple[LocalTimes, Rows],
+        targets: Sequence[Rows],
+        *,
+        residual: Rows | None = None,
+        parameters: Sequence[Rows] = (),
+        commands: int = 1,
+    ) -> None:
+        """A function of rows; each of `work.accesses` is of the scratchpad."""
+        head = self._issue(commands, self._transform_ends, self.config.transform_queue)
+        memory, rows = source
+        begin = max(head, self._when_written(memory, rows))
+        begin = max([begin, *(self._when_read(self.scratchpad, each) for each in targets)])
+        begin = max([begin, *(self._when_written(self.parameters, each) for each in parameters)])
+        used = list(zip([each[0] for each in targets], work.accesses, strict=True))
+        if residual is not None:
+            begin = max(begin, self._when_written(self.scratchpad, residual))
+            used.append((residual[0], work.steps))
+        if memory is self.scratchpad:
+            used.append((rows[0], work.steps))
+        start, over = self._transforms.begin(begin, work)
+        delays = [self._bank_claims.claim(row, start, over, count) for row, count in used]
+        if memory is self.accumulator:
+            delays.append(self._sum_claims.claim(rows[0], start, over, work.steps))
+        over += max(delays, default=0.0)
+        read, end = self._transforms.finish(work, start, over)
+        stamp(memory.read, rows, read)
+        if residual is not None:
+            stamp(self.scratchpad.read, residual, read)
+        for each in parameters:
+            stamp(self.parameters.read, each, end)
+        for each in targets:
+            stamp(self.scratchpad.written, each, end)
+        self._transform_ends.append(end)
+
+    def _issue(self, commands: int, ends: Sequence[float], depth: int) -> float:
+        """An operation is queued: when it is at the queue's head, if nobody is before it.
+
+        Of those so far, it comes at most `depth` after the last one in `ends`.
+        """
+        issued = self._issued + max(commands, MIN_ISSUE)
+        if len(ends) >= depth:
+            issued = max(issued, ends[-depth] + 1)
+        self._issued = issued
+        return issued + QUEUE_CYCLES
+
+    @staticmethod
+    def _number(ends: Sequence[float], queued: Sequence[object]) -> int:
+        """Of the next operation of a queue, from 1."""
+        return len(ends) + len(queued) + 1
+
+    def _finish_loads(self, number: int) -> None:
+        """Follow all loads up to this one."""
+        while len(self._load_ends) < number:
+            load = self._queued_loads.popleft()
+            begin = max(load.head, self._when_read(load.space, load.rows))
+            banks = self._bank_claims if load.space is self.scratchpad else None
+            end = self._loads.take(begin, load.move, load.segments, load.rows, banks)
+            self._load_ends.append(end)
+            settle(load.space.written, load.rows, len(self._load_ends), end)
+
+    def _finish_stores(self, number: int) -> None:
+        """Follow all stores up to this one."""
+        while len(self._store_ends) < number:
+            store = self._queued_stores.popleft()
+            banks = self._bank_claims if store.space is self.scratchpad else self._sum_claims
+            read, end = self._stores.take(store.head, store.move, store.words, store.rows[0], banks)
+            self._store_reads.append(read)
+            self._store_ends.append(end)
+            settle(store.space.read, store.rows, len(self._store_ends), read)
+            if store.parameters is not None:
+                stamp(self.parameters.read, store.parameters, read)
+
+    def _when_written(self, space: LocalTimes, rows: Rows) -> float:
+        first = min(space.written[rows[0] : rows[1]])
+        if first < 0:
+            self._finish_loads(round(-first))
+        return max(space.written[rows[0] : rows[1]])
+
+    def _when_read(self, space: LocalTimes, rows: Rows) -> float:
+        first = min(space.read[rows[0] : rows[1]])
+        if first < 0:
+            self._finish_stores(round(-first))
+        return max(space.read[rows[0] : rows[1]])

@@ -1,0 +1,148 @@
+"""The expected cycles of a graph's program, and when each operator has the array."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.encoding import Function
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.program import (
+    Load,
+    LoadParameters,
+    Multiply,
+    Op,
+    Space,
+    Store,
+    Transform,
+)
+from celosia.sw.timeline.follow import Moved, Timeline
+from celosia.sw.timeline.units import HEADED, TransformWork
+
+__all__ = ["GraphCycles", "ProgramFollower"]
+
+_STAGED: Final = (Function.MOMENTS, Function.LAYERNORM)
+_FACTS: Final = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
+_COUNTED: Final = (Function.EXPONENT, Function.SUM, Function.MOMENTS)
+
+
+@dataclass(frozen=True)
+class GraphCycles:
+    """What a program is expected to take."""
+
+    cycles: int
+    starts: tuple[tuple[str, int], ...]
+    """Operators by turns, and when their products begin; empty: there are no products."""
+
+    def shares(self) -> Iterator[tuple[str, int]]:
+        """Each operator's cycles until products of another one begin; they add up to `cycles`."""
+        if not self.starts:
+            return
+        times = [0, *(start for _, start in self.starts[1:]), self.cycles]
+        for (name, _), (begin, end) in zip(self.starts, pairwise(times), strict=True):
+            yield name, end - begin
+
+
+class ProgramFollower:
+    """Tells a timeline what each operation of a program moves."""
+
+    def __init__(
+        self,
+        config: AcceleratorConfig,
+        timing: MemoryTiming | None,
+        tensors: Mapping[str, Tensor],
+        addresses: Mapping[str, int],
+    ):
+        self.line = Timeline(config, timing)
+        self._dim = config.dim
+        self._addresses = addresses
+        self._sizes = {name: np.dtype(tensor.type).itemsize for name, tensor in tensors.items()}
+        self._pitches = {name: tensor.cols * self._sizes[name] for name, tensor in tensors.items()}
+        self._spaces = {
+            Space.SCRATCHPAD: self.line.scratchpad,
+            Space.ACCUMULATOR: self.line.accumulator,
+            Space.PARAMETERS: self.line.parameters,
+        }
+        self._starts: list[tuple[str, int]] = []
+
+    def result(self) -> GraphCycles:
+        """What has been followed so far, as a whole."""
+        return GraphCycles(self.line.cycles, tuple(self._starts))
+
+    def follow(self, op: Op, operator: str, commands: int) -> None:
+        """The next operation, its operator, and how many commands it takes."""
+        match op:
+            case Multiply():
+                begin = self.line.product(
+                    op.a,
+                    op.w,
+                    op.c,
+                    op.rows,
+                    transposed=op.w_transposed,
+                    accumulate=op.accumulate,
+                    commands=commands,
+                )
+                if not self._starts or self._starts[-1][0] != operator:
+                    self._starts.append((operator, round(begin)))
+            case Load():
+                space, rows = self._spaces[op.to.space], (op.to.row, op.to.end)
+                moved = self._moved(op.view)
+                self.line.load(space, rows, moved, commands=commands, after=op.after)
+            case LoadParameters():
+                rows = (op.to.row, op.to.end)
+                self.line.load(self.line.parameters, rows, self._moved(op.view), commands=commands)
+            case Transform():
+                self._transform(op, commands)
+            case Store():
+                self._store(op, commands)
+
+    def _store(self, op: Store, commands: int) -> None:
+        source = op.source
+        words = source.rows * source.blocks
+        if source.space is Space.ACCUMULATOR:
+            words = source.rows * -(-ACC_BYTES * op.view.cols // self._dim)
+        self.line.store(
+            self._spaces[source.space],
+            (source.row, source.end),
+            self._moved(op.view),
+            words,
+            commands=commands,
+        )
+
+    def _transform(self, op: Transform, commands: int) -> None:
+        self.line.transform(
+            _work(op, self._dim),
+            (self._spaces[op.source.space], (op.source.row, op.source.end)),
+            [(rows.row, rows.end) for rows in op.targets],
+            residual=None if op.residual is None else (op.residual.row, op.residual.end),
+            parameters=[(first, first + n) for first, n in op.parameter_rows(self._dim)],
+            commands=commands,
+        )
+
+    def _moved(self, view: View) -> Moved:
+        size, pitch = self._sizes[view.tensor], self._pitches[view.tensor]
+        start = self._addresses[view.tensor] + view.row * pitch + view.col * size
+        return Moved(view.rows, view.cols * size, pitch, start)
+
+
+def _work(op: Transform, dim: int) -> TransformWork:
+    """What `op` does: a step for each block of a row, two where a residual is added."""
+    staged, function, rows = op.function in _STAGED, op.function, op.source.rows
+    blocks = -(-op.cols // (dim // 2 if staged else dim))
+    steps = rows * (blocks * (2 if op.residual is not None else 1) + (function in HEADED))
+    counted = function in _COUNTED or op.settings.get("moments", 0)
+    slot = op.settings.get("statistics", 0)
+    return TransformWork(
+        steps=steps,
+        # Half a row of bytes takes an access, too.
+        accesses=tuple(steps if staged else each.rows * each.blocks for each in op.targets),
+        rows=rows,
+        slots=range(slot, slot + rows),
+        facts=function in _FACTS,
+        finishes=bool(counted and op.settings.get("finish", 0)),
+        squares=function in (Function.MOMENTS, Function.RESIDUAL),
+    )

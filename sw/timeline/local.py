@@ -1,0 +1,35 @@
+"""Local memories, with when each row is written and read."""
+
+from dataclasses import dataclass
+
+__all__ = ["LocalTimes", "Rows", "settle", "stamp"]
+
+Rows = tuple[int, int]
+"""First row and row behind the last."""
+
+
+@dataclass(slots=True)
+class LocalTimes:
+    """When the rows of a local memory have been written and read.
+
+    A negative time is the number of a load (of a store), from 1, that has not been followed yet.
+    """
+
+    written: list[float]
+    read: list[float]
+
+    @classmethod
+    def of(cls, rows: int) -> "LocalTimes":
+        """Of a memory of so many rows that nobody has used."""
+        return cls([0.0] * rows, [0.0] * rows)
+
+
+def stamp(times: list[float], rows: Rows, time: float) -> None:
+    """Let `rows` have this time."""
+    times[rows[0] : rows[1]] = [time] * (rows[1] - rows[0])
+
+
+def settle(times: list[float], rows: Rows, number: int, time: float) -> None:
+    """The load or store with this number is over; others may have come to its rows since."""
+    part = times[rows[0] : rows[1]]
+    times[rows[0] : rows[1]] = [time if each == -number else each for each in part]

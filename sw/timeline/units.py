@@ -1,0 +1,163 @@
+"""The units of an accelerator and their clocks, in cycles.  Each takes operations in order."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Function
+from celosia.sw.timeline.banks import Banks
+from celosia.sw.timeline.bus import Bus, Credit, Transfer
+from celosia.sw.timeline.local import Rows
+
+__all__ = ["HEADED", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
+
+ADDRESS_CYCLES: Final = 4
+"""From a load that leaves its queue until its address is accepted."""
+LOADED_CYCLES: Final = 8
+"""From the last beat on offer until the rows may be read."""
+DRAIN_CYCLES: Final = 17
+"""From a store that leaves its queue until its first beat is accepted."""
+RESPONSE_CYCLES: Final = 3
+"""Beside the memory's latency, from the last beat to the end of a store."""
+BUFFER_WORDS: Final = 64
+"""Local rows that a store reads ahead of its beats."""
+LOAD_BUFFER: Final = 4
+"""Rows that a load holds on their way."""
+STORE_BUFFER: Final = 32
+"""Rows that a store is ahead, mostly."""
+LANE_CYCLES: Final = 40
+"""From a step of a transform that is accepted to its result in the scratchpad."""
+HEADED: Final = (Function.EXPONENT, Function.SUM, Function.PROBABILITY)
+"""Functions that take a step for each row before those of its blocks."""
+COUNTED_CYCLES: Final = 32
+"""From the last step of a row to its sums."""
+
+
+class LoadUnit:
+    """Addresses go out ahead of the data; data come in order."""
+
+    def __init__(self, config: AcceleratorConfig, bus: Bus):
+        self._bus = bus
+        self._requests = config.read_requests
+        self._credit = Credit(config.read_requests, bus.read_flight)
+        self._taken = 0.0
+        """When the next load may leave its queue."""
+        self._data = 0.0
+        """When the data so far have arrived."""
+
+    def take(
+        self, begin: float, move: Transfer, segments: int, rows: Rows, banks: Banks | None
+    ) -> float:
+        """A load could leave its queue at `begin`; returns when its rows may be read."""
+        begin, latency = max(begin, self._taken), self._bus.latency
+        first, burst = begin + ADDRESS_CYCLES, move.cycles / move.bursts
+        start = max(self._data, first + latency)
+        last = self._credit.last(first, move.bursts)
+        end = max(start + move.cycles, last + latency + burst)
+        self._taken = max(begin + segments, last, end - self._requests * burst - latency)
+        if banks is not None:
+            delay = banks.claim(rows[0], start, end, rows[1] - rows[0], LOAD_BUFFER)
+            end += delay
+            self._taken += delay
+        self._data = end
+        return end + LOADED_CYCLES
+
+
+class StoreUnit:
+    """Rows are read ahead of the channel as far as a buffer holds them."""
+
+    def __init__(self, config: AcceleratorConfig, bus: Bus):
+        self._bus = bus
+        self._credit = Credit(config.write_requests, bus.write_flight)
+        self._taken = 0.0
+        self._data = 0.0
+
+    def take(
+        self, begin: float, move: Transfer, words: int, row: int, banks: Banks
+    ) -> tuple[float, float]:
+        """A store of so many words, from `row` on, could leave its queue at `begin`.
+
+        Returns when they are read, and when it is over.
+        """
+        begin = max(begin, self._taken)
+        read = max(self._data - DRAIN_CYCLES, begin)
+        cycles = max(move.cycles, words)
+        cycles += banks.claim(row, read, read + cycles, words, STORE_BUFFER)
+        data = read + DRAIN_CYCLES
+        self._data = max(data + cycles, self._credit.last(data, move.bursts))
+        ahead = min(1.0, BUFFER_WORDS / words) * cycles
+        self._taken = max(begin + words, self._data - DRAIN_CYCLES - ahead)
+        return self._taken + 1, self._data + self._bus.latency + RESPONSE_CYCLES
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformWork:
+    """What matters of a transform, its rows in local memories apart."""
+
+    steps: int
+    accesses: tuple[int, ...]
+    """Of the scratchpad, for each of its results."""
+    rows: int
+    slots: range
+    """Of statistics; empty: it has none."""
+    facts: bool = False
+    """It needs what is derived from complete sums."""
+    finishes: bool = False
+    """Its rows' sums are complete."""
+    squares: bool = False
+
+
+class Background:
+    """What is derived from sums, row by row."""
+
+    ROW_CYCLES: Final = 16
+    SQUARED_ROW_CYCLES: Final = 32
+    LATENCY: Final = 16
+    SQUARED_LATENCY: Final = 44
+
+    def __init__(self) -> None:
+        self._free = 0.0
+        self._derived: list[tuple[range, float]] = []
+
+    def derive(self, work: TransformWork, begin: float, end: float) -> None:
+        """The sums of `work`, whose steps are from `begin` to `end`, are complete."""
+        row = self.SQUARED_ROW_CYCLES if work.squares else self.ROW_CYCLES
+        latency = self.SQUARED_LATENCY if work.squares else self.LATENCY
+        steps = (end - begin) / work.rows
+        first = max(self._free, begin + steps + COUNTED_CYCLES)
+        over = max(first + row * work.rows, end + COUNTED_CYCLES + row)
+        self._free = over
+        self._derived = [(work.slots, over + latency - row), *self._derived[:3]]
+
+    def ready(self, slots: range) -> float:
+        """When what is derived for `slots` is there."""
+        return max(
+            (
+                time
+                for known, time in self._derived
+                if slots.start < known.stop and known.start < slots.stop
+            ),
+            default=0.0,
+        )
+
+
+class TransformUnit:
+    """A step per cycle; transforms follow each other without a pause."""
+
+    def __init__(self) -> None:
+        self._background = Background()
+        self._taken = 0.0
+
+    def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
+        """When the steps of a transform that could begin then do so, and end if none waits."""
+        begin = max(begin, self._taken)
+        if work.facts or work.finishes:
+            begin = max(begin, self._background.ready(work.slots))
+        return begin, begin + 1 + work.steps
+
+    def finish(self, work: TransformWork, begin: float, end: float) -> tuple[float, float]:
+        """Its steps are from `begin` to `end`: when it has read its rows, and written others."""
+        if work.finishes:
+            self._background.derive(work, begin, end)
+        self._taken = end
+        return end + 1, end + LANE_CYCLES

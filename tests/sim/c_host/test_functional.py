@@ -1,0 +1,144 @@
+"""The functional simulator in C++ does what the one in Python, which is the definition, does."""
+
+from random import Random
+
+import pytest
+
+from celosia.isa.encoding import (
+    CONFIG_EXPONENT,
+    CONFIG_LD,
+    CONFIG_MASK,
+    CONFIG_ROWS,
+    CONFIG_ST,
+    CONFIG_TRANSFORM,
+    MVIN,
+    MVOUT,
+    TRANSFORM,
+    Command,
+    ElementType,
+    Function,
+    float_bits,
+)
+from celosia.isa.numerics import ExponentConstants
+from celosia.isa.presets import resolve_config
+from celosia.sim.functional import FunctionalDevice
+from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sw.driver.program_file import random_bytes
+from celosia.sw.random_programs import random_program
+from tests.support.c_host import SIMS, c_host
+
+ACCUMULATOR = 1 << 31
+WALKS = (
+    (Function.MAXIMUM, ElementType.INT8),
+    (Function.EXPONENT, ElementType.UINT8),
+    (Function.CONTEXT, ElementType.INT8),
+    (Function.MAXIMUM, ElementType.INT8),
+    (Function.SUM, ElementType.INT8),
+    *((Function.PROBABILITY, kind) for kind in (ElementType.UINT8, ElementType.INT16)),
+    *((Function.REQUANTIZE, kind) for kind in ElementType),
+)
+
+
+def expected(commands: list[Command], memory: bytes, preset: str = "tiny") -> bytes:
+    device = FunctionalDevice(resolve_config(preset), memory_bytes=len(memory))
+    device.write(MEMORY_BASE, memory)
+    device.run(commands)
+    return device.read(MEMORY_BASE, len(memory))
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_random_programs(sim):
+    """Their transforms are those of the next test."""
+    for seed in range(20):
+        program = random_program(seed, preset="tiny", overrides=("normalization=false",), length=80)
+        commands, memory = list(program.commands), program.memory_image()
+        assert c_host().play(sim, commands, memory) == expected(commands, memory)
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_random_programs_of_all_that_gemmini_does(sim):
+    for seed in range(40):
+        program = random_program(seed, preset="gemmini4", length=80)
+        commands, memory = list(program.commands), program.memory_image()
+        wanted = expected(commands, memory, "gemmini4")
+        assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_repeated_pixels_stay_in_their_half(sim):
+    half = resolve_config("gemmini4").scratchpad_rows // 2
+    commands = [
+        CONFIG_LD.encode(set=0, stride=4, block_stride=4),
+        MVIN.encode(dram=MEMORY_BASE, local=half - 4, local_cols=4, local_rows=8),
+        CONFIG_LD.encode(set=0, stride=1, block_stride=4, pixel_repeats=4),
+        MVIN.encode(dram=MEMORY_BASE + 64, local=half, local_cols=1, local_rows=4),
+        CONFIG_ST.encode(stride=4),
+        MVOUT.encode(dram=MEMORY_BASE + 128, local=half - 4, local_cols=4, local_rows=8),
+    ]
+    memory = random_bytes(192, 1)
+    wanted = expected(commands, memory, "gemmini4")
+    assert wanted[128:144] == memory[:16]
+    assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_random_softmaxes(sim):
+    for seed in range(10):
+        commands, memory = softmax_program(Random(seed)), random_bytes(8192, seed)
+        assert c_host().play(sim, commands, memory) == expected(commands, memory)
+
+
+def softmax_program(random: Random) -> list[Command]:
+    """Walks over 5 rows of up to 9 scores, each of which leaves what it wrote."""
+    cols, rows = random.randint(1, 9), 5
+    mask = CONFIG_MASK.encode(
+        causal=random.randint(0, 1), keys=random.choice([3, 7, 0xFFFF]), first_row=2
+    )
+    constants, slot = ExponentConstants(), random.randint(0, 9)
+    commands = [
+        CONFIG_LD.encode(set=0, stride=64, block_stride=8),
+        CONFIG_ST.encode(stride=64),
+        *(
+            MVIN.encode(
+                dram=MEMORY_BASE + 16 * block,
+                local=ACCUMULATOR + 8 * block,
+                local_cols=4,
+                local_rows=rows,
+            )
+            for block in range(3)
+        ),
+        CONFIG_ROWS.encode(source_stride=8, target_stride=8),
+        mask,
+        CONFIG_EXPONENT.encode(unit=constants.unit - random.randint(0, 9)),
+    ]
+    for number, (function, kind) in enumerate(WALKS):
+        commands += [
+            CONFIG_TRANSFORM.encode(
+                function=function,
+                type=kind,
+                start=1,
+                finish=1,
+                relu=random.randint(0, 1),
+                zero_point=random.randint(0, 255),
+                statistics=slot,
+                scale=float_bits(random.choice([2.0**-20, 2.0**-24, 3e-6])),
+            ),
+            TRANSFORM.encode(target=64, local=ACCUMULATOR, local_cols=cols, local_rows=rows),
+        ]
+        if function not in (Function.MAXIMUM, Function.SUM):
+            commands += written(number, cols * (4 if kind is ElementType.INT32 else 1), rows)
+    return commands
+
+
+def written(number: int, cols: int, rows: int) -> list[Command]:
+    """What a walk has written, for as many columns as it has for sure."""
+    place = MEMORY_BASE + 1024 + 512 * number
+    return [
+        MVOUT.encode(
+            dram=place + 4 * block,
+            local=64 + 8 * block,
+            local_cols=min(4, cols - 4 * block),
+            local_rows=rows,
+        )
+        for block in range((cols + 3) // 4)
+    ]

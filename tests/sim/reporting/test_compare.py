@@ -1,0 +1,45 @@
+"""Two runs beside each other."""
+
+import copy
+
+from celosia.sim.reporting.compare import compare
+from celosia.sim.reporting.compare_page import compare_page
+from celosia.sim.reporting.resources import ARRAY, RESOURCES
+
+
+def slower(document, owner, cycles):
+    """The same run, with more cycles of `owner`."""
+    other = copy.deepcopy(document)
+    other["cycles"] += cycles
+    other["operators"][0]["counters"][owner] += cycles
+    other["memory"]["latency"] += 1
+    return other
+
+
+def test_a_run_is_as_itself(document):
+    found = compare(document, document)
+    assert found.percent == 0
+    assert found.differences == found.settings == ()
+    assert "the same in both" in compare_page(["a", "b"], found)
+
+
+def test_a_difference_has_an_operator_and_a_cause(document):
+    owner = RESOURCES[ARRAY].owners[-1]
+    found = compare(document, slower(document, owner.name, 47))
+    (difference,) = found.differences
+    assert (difference.operator, difference.group, difference.change) == ("matmul", owner.group, 47)
+    assert found.percent == 100 * 47 / document["cycles"]
+    latency = document["memory"]["latency"]
+    assert found.settings == (("memory: latency", latency, latency + 1),)
+    page = compare_page(["A.json", "B.json"], found)
+    assert "B.json against A.json" in page
+    assert owner.group in page
+
+
+def test_operators_of_one_run_only_are_named(document):
+    other = copy.deepcopy(document)
+    other["operators"][0]["workload"] = "another"
+    found = compare(document, other)
+    assert found.only_first == ("matmul",)
+    assert found.only_second == ("another",)
+    assert sum(each.change for each in found.differences) == 0

@@ -1,0 +1,113 @@
+"""Traces, read with Perfetto's own library."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celosia.isa.presets import PRESETS
+from celosia.sim.reporting.flows import first_uses
+from celosia.sim.reporting.instructions import UNITS, unit_operations
+from celosia.sim.reporting.trace import trace, trace_file
+from celosia.sw.driver.assembly import parse_command
+
+perfetto = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+CONFIG = PRESETS["tiny"]
+BEGIN, END = 1, 2
+
+
+@pytest.fixture(scope="module")
+def parsed(profile):
+    read = perfetto.Trace()
+    read.ParseFromString(trace(profile, CONFIG))
+    return read
+
+
+@pytest.fixture(scope="module")
+def tracks(parsed):
+    """Events by the name of their track."""
+    names = {
+        packet.track_descriptor.uuid: packet.track_descriptor.name
+        for packet in parsed.packet
+        if packet.HasField("track_descriptor")
+    }
+    found = {name: [] for name in names.values()}
+    for packet in parsed.packet:
+        if packet.HasField("track_event"):
+            found[names[packet.track_event.track_uuid]].append(packet)
+    return found
+
+
+def test_the_first_packet_has_all_names(parsed):
+    first, *others = parsed.packet
+    assert first.sequence_flags == 1
+    names = {entry.iid: entry.name for entry in first.interned_data.event_names}
+    assert "compute_preloaded matmul" in names.values()
+    for packet in others:
+        assert packet.trusted_packet_sequence_id == 1
+        if packet.track_event.type == BEGIN:
+            assert packet.track_event.name_iid in names
+
+
+def test_units_have_their_operations(profile, tracks):
+    for queue, unit in unit_operations(profile).items():
+        events = tracks[UNITS[queue]]
+        begins = [packet for packet in events if packet.track_event.type == BEGIN]
+        assert [packet.timestamp for packet in begins] == unit.begin.tolist()
+        ends = [packet.timestamp for packet in events if packet.track_event.type == END]
+        assert ends == unit.end.tolist()
+        commands = [packet.track_event.debug_annotations[0].uint_value for packet in begins]
+        assert commands == unit.command.tolist()
+
+
+def test_slices_of_a_track_follow_one_another(tracks):
+    for events in tracks.values():
+        slices = [packet for packet in events if packet.track_event.type in (BEGIN, END)]
+        assert [packet.track_event.type for packet in slices] == [BEGIN, END] * (len(slices) // 2)
+        times = [packet.timestamp for packet in slices]
+        assert times == sorted(times)
+
+
+def test_arrows_lead_from_loads_to_what_uses_them(profile, tracks):
+    sources = [flow for packet in tracks["DMA read"] for flow in packet.track_event.flow_ids]
+    targets = [
+        flow for packet in tracks["array"] for flow in packet.track_event.terminating_flow_ids
+    ]
+    assert sources
+    assert set(targets) == set(sources)
+    assert len(sources) == len(set(sources))
+    uses = first_uses(profile.commands, CONFIG)
+    read = dict(zip(profile.queues["load"].command, profile.queues["load"].done, strict=True))
+    execute = profile.queues["execute"]
+    began = dict(zip(execute.command, execute.began, strict=True))
+    assert all(read[load] <= began[user] for load, user in uses.items())
+
+
+def test_uses_are_of_the_last_load_of_a_row():
+    program = [
+        parse_command(line)
+        for line in (
+            "config_ex",
+            "config_ld stride=4",
+            "mvin dram=0x80000000 local=sp[0] local_cols=4 local_rows=4",
+            "mvin dram=0x80000000 local=sp[4] local_cols=4 local_rows=4",
+            "mvin dram=0x80000000 local=sp[0] local_cols=4 local_rows=4",
+            "preload b=sp[4] b_cols=4 b_rows=4 c=acc[0] c_cols=4 c_rows=4",
+            "compute_preloaded a=sp[0] a_cols=4 a_rows=4 d=none",
+        )
+    ]
+    assert first_uses(program, CONFIG) == {3: 6, 4: 6}
+
+
+def test_counters_never_repeat_a_value(tracks):
+    events = tracks["load queue: operations"]
+    values = [packet.track_event.counter_value for packet in events]
+    assert values[-1] == 0
+    assert np.diff(values).all()
+
+
+def test_a_file_is_compressed_if_its_name_says_so(profile):
+    plain = trace_file(Path("run.pftrace"), profile, CONFIG)
+    packed = trace_file(Path("run.pftrace.gz"), profile, CONFIG)
+    assert gzip.decompress(packed) == plain

@@ -1,0 +1,60 @@
+"""Predictions of graphs, against cycles that the RTL takes on Verilator."""
+
+import pytest
+
+from celosia.isa.presets import PRESETS
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.graphs import cases
+from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.pipeline import compile_graph, predict_graph
+from celosia.sw.timeline.graphs import GraphCycles
+
+BASE, TINY = PRESETS["base"], PRESETS["tiny"]
+
+
+def predict(case, config=BASE, **timing):
+    return predict_graph(compile_graph(case.graph, config), config, MemoryTiming(**timing))
+
+
+@pytest.mark.parametrize(
+    ("case", "cycles"),
+    # Measured on the RTL in Verilator: latency 40, 16 bytes per cycle.
+    [
+        (cases.softmax_case(128, 512, 0), 18_668),
+        (cases.layernorm_case(128, 512, 0), 30_468),
+        (cases.gelu_case(128, 512, 0), 17_565),
+        (cases.residual_case(128, 512, 0), 29_854),
+        (cases.attention_case(4, 128, 64, 0), None),
+    ],
+    ids=["softmax", "layernorm", "gelu", "residual", "attention"],
+)
+def test_predictions_are_near_the_rtl(case, cycles):
+    found = predict(case).cycles
+    if cycles is None:  # Bound by its products, which is known without the RTL.
+        cycles = case.graph.macs // BASE.macs_per_cycle
+        assert cycles < found < 1.1 * cycles
+    else:
+        assert found == pytest.approx(cycles, rel=0.03)
+
+
+def test_shares_of_operators_add_up():
+    shape = EncoderShape(layers=2, width=16, heads=2, hidden=32)
+    case = cases.encoder_layer_case(cases.random_integer_encoder(shape, 0), [9, 5], 0)
+    found = predict(case, TINY)
+    shares = list(found.shares())
+    assert sum(cycles for _, cycles in shares) == found.cycles
+    assert {"0.query", "0.scores.text0.head0", "0.up"} <= {name for name, _ in shares}
+    assert all(cycles > 0 for _, cycles in shares)
+
+
+def test_a_program_without_products_has_no_shares():
+    assert list(GraphCycles(10, ()).shares()) == []
+    assert predict(cases.gelu_case(4, 8, 0), TINY).starts == ()
+
+
+def test_slow_memories_and_long_latencies_cost():
+    case = cases.residual_case(16, 32, 0)
+    usual = predict(case).cycles
+    assert predict(case, latency=400).cycles > usual + 2 * 300
+    assert predict(case, bytes_per_cycle=2).cycles > 3 * usual
+    assert predict(case, stall_percent=50).cycles > 1.2 * usual

@@ -1,0 +1,53 @@
+"""Units take operations in order, and hide what they can."""
+
+from celosia.isa.presets import PRESETS
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.timeline.banks import Banks
+from celosia.sw.timeline.bus import Bus
+from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork
+
+BASE = PRESETS["base"]
+
+
+def bus(**timing):
+    return Bus(BASE, MemoryTiming(**timing))
+
+
+def work(rows=32, **more):
+    return TransformWork(steps=8 * rows, accesses=(), rows=rows, slots=range(rows), **more)
+
+
+def test_loads_that_follow_each_other_pay_the_latency_once():
+    for latency in (40, 100):
+        line = bus(latency=latency)
+        unit = LoadUnit(BASE, line)
+        move = line.read(64, 64, 64)
+        ends = [unit.take(0, move, 64, (0, 256), None) for _ in range(4)]
+        assert [end - ends[0] for end in ends] == [0, 256, 512, 768]
+        assert latency + 256 < ends[0] < latency + 256 + 20
+
+
+def test_short_bursts_are_bound_by_how_many_are_in_flight():
+    line = bus(latency=320)
+    unit = LoadUnit(BASE, line)
+    move = line.read(1000, 16, 64)
+    assert unit.take(0, move, 1000, (0, 1000), None) > 1000 * 320 / 32
+
+
+def test_a_store_ends_a_latency_after_its_rows_are_read():
+    for latency in (40, 100):
+        line = bus(latency=latency)
+        unit = StoreUnit(BASE, line)
+        read, end = unit.take(0, line.write(64, 64, 64), 256, 0, Banks(4096, 4))
+        assert 256 - 64 <= read <= 260
+        assert latency + 256 < end < latency + 256 + 30
+
+
+def test_facts_are_derived_row_by_row():
+    unit = TransformUnit()
+    begin, end = unit.begin(0, work(finishes=True, squares=True))
+    unit.finish(work(finishes=True, squares=True), begin, end)
+    waits, _ = unit.begin(0, work(facts=True))
+    assert 32 * 32 < waits < 32 * 32 + 150
+    other = TransformWork(steps=8, accesses=(), rows=1, slots=range(100, 101), facts=True)
+    assert unit.begin(0, other)[0] == end
