@@ -133,10 +133,12 @@ def _batch(plan: Plan, number: int) -> Findings:
         found.commands += len(program.commands)
         if index % _SAMPLED == 0:
             found.points = dict(Counter(found.points) + points(program.commands, config))
-        if difference(case, program, plan.simulator):
-            small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
-            why = difference(small, small.recipe.program(), plan.simulator)
+        if why := difference(case, program, plan.simulator):
             name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.cel")
+            # At once, and again when it is small: what interrupts shrinking does not lose it.
+            write_file(name, replay_file(case, name, plan.simulator, why))
+            small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
+            why = difference(small, small.recipe.program(), plan.simulator) or why
             write_file(name, replay_file(small, name, plan.simulator, why))
             found.failures.append((name, why))
             break  # One of a batch is enough; making it small took long.
