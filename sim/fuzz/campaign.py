@@ -2,7 +2,9 @@
 
 import json
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -73,7 +75,7 @@ def fuzz(plan: Plan, state: Path | None, tell: Progress) -> Findings:
     found = _resume(plan, state)
     before, started = found.seconds, time.monotonic()
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(plan.jobs, context, initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(plan.jobs, context, initializer=_serve)
     pending: set[Future[Findings]] = set()
     batches = _batches(found)
     try:
@@ -107,13 +109,21 @@ def _batches(found: Findings) -> Iterator[int]:
         number += 1
 
 
-def _ignore_interrupts() -> None:
-    """The parent ends the workers."""
+def _serve() -> None:
+    """A worker is ended by its parent, not by the keyboard, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _batch(plan: Plan, number: int) -> Findings:
-    """The cases of one batch."""
+    """The cases of one batch, up to the first that fails."""
     found, config = Findings(batches=1), resolve_config(plan.preset, plan.overrides)
     for index in range(_BATCH):
         seed = (plan.seed << 32) + number * _BATCH + index
@@ -123,12 +133,15 @@ def _batch(plan: Plan, number: int) -> Findings:
         found.commands += len(program.commands)
         if index % _SAMPLED == 0:
             found.points = dict(Counter(found.points) + points(program.commands, config))
-        if difference(case, program, plan.simulator):
-            small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
-            why = difference(small, small.recipe.program(), plan.simulator)
+        if why := difference(case, program, plan.simulator):
             name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.cel")
+            # At once, and again when it is small: what interrupts shrinking does not lose it.
+            write_file(name, replay_file(case, name, plan.simulator, why))
+            small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
+            why = difference(small, small.recipe.program(), plan.simulator) or why
             write_file(name, replay_file(small, name, plan.simulator, why))
             found.failures.append((name, why))
+            break  # One of a batch is enough; making it small took long.
     return found
 
 

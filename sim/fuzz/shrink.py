@@ -1,5 +1,6 @@
 """Making a failing case small."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,13 +10,16 @@ from celosia.sw.driver.device import MemoryTiming
 __all__ = ["shrink"]
 
 
-def shrink(case: Case, fails: Callable[[Case], bool], most: int = 300) -> Case:
-    """A case that fails, too, with as few commands as `most` tries find, in a plainer memory."""
-    left = most
+def shrink(case: Case, fails: Callable[[Case], bool], most: int = 300, seconds: float = 60) -> Case:
+    """A case that fails, too, with few commands, in a plainer memory.
+
+    That is what `most` tries find, or fewer: after so many `seconds`, no further one begins.
+    """
+    left, end = most, time.monotonic() + seconds
 
     def still(candidate: Case) -> bool:
         nonlocal left
-        left -= 1
+        left = left - 1 if time.monotonic() < end else -1
         return left >= 0 and fails(candidate)
 
     case = _plainer(case, still)

@@ -212,6 +212,36 @@ def test_decodes_what_the_contract_says(config, seed):
     simulate(dut, producer, consumer)
 
 
+def test_results_may_touch_the_rows_of_operands_but_not_meet_them():
+    """Each operand at every distance from C: random addresses seldom come so near."""
+    config, place, commands = CONFIGS[0], 100, []
+    size = {"cols": 4, "rows": 4}
+    for operand in ("a", "b", "d"):
+        rows = {"a": 10, "b": 20, "d": 30}
+        for distance in range(-5, 6):
+            rows[operand] = place + distance
+            fields = {name: rows[name] for name in "ad"}
+            fields |= {f"{name}_{part}": size[part] for name in "ad" for part in size}
+            shape = {f"{name}_{part}": size[part] for name in "bc" for part in size}
+            commands += [
+                PRELOAD.encode(b=rows["b"], c=place, **shape),
+                COMPUTE_PRELOADED.encode(**fields),
+            ]
+    wanted = expected(config, commands)
+    causes = [offer["cause"] for offer in wanted]
+    assert (causes.count(Cause.OVERLAP), causes.count(Cause.NONE)) == (3 * 7, 3 * 4)
+    dut = Decoder(config)
+
+    async def producer(ctx):
+        await send(ctx, dut.commands, [command._asdict() for command in commands], never)
+
+    async def consumer(ctx):
+        for one, other in zip(await receive(ctx, dut.o, len(wanted)), wanted, strict=True):
+            check(one, other)
+
+    simulate(dut, producer, consumer)
+
+
 def test_latency_and_throughput_are_as_documented():
     config, count, arrivals = CONFIGS[0], 10, []
     dut = Decoder(config)

@@ -56,6 +56,11 @@ def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():
     assert small.timing.stall_percent == MemoryTiming().stall_percent
 
 
+def test_shrinking_ends_in_time():
+    case = draw_case(11, "tiny", ())
+    assert shrink(case, lambda _: True, seconds=0) == case
+
+
 def test_conflicts_are_told_by_kind_and_queues():
     found = points(random_program(2, length=40).commands, TINY)
     assert set(found) <= all_points(TINY)
