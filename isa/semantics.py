@@ -27,7 +27,7 @@ from celosia.isa.state import ArchState, Values
 from celosia.isa.transform_state import TRANSFORM_CONFIGS
 from celosia.isa.transforms import Transform
 
-__all__ = ["LOOP_FUNCTS", "Step", "check", "step"]
+__all__ = ["LOOP_FUNCTS", "Step", "check", "functs_not_built", "step"]
 
 _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
     funct: tuple(known for known in encoding.INSTRUCTIONS.values() if known.funct == funct)
@@ -64,7 +64,7 @@ def check(command: Command, state: ArchState, config: AcceleratorConfig) -> Caus
 def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     """What `command` does in `state`."""
     candidates = _CANDIDATES.get(command.funct)
-    if candidates is None or command.funct in _not_built(config):
+    if candidates is None or command.funct in functs_not_built(config):
         return Step(Cause.UNKNOWN_FUNCT, state)
     if command.funct in LOOP_FUNCTS:
         return Step(Cause.LOOP, state)
@@ -79,7 +79,7 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     return Step(Cause.UNSUPPORTED, state)
 
 
-def _not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
+def functs_not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
     """Functs that an accelerator may lack, and this one does."""
     transforms = () if config.normalization else _TRANSFORMS
     return transforms if config.loop_entries else (*transforms, *LOOP_FUNCTS)

@@ -47,12 +47,13 @@ def test_the_array_has_each_product_for_its_rows(profile, report):
     assert (unit.begin[1:] >= unit.end[:-1]).all()
 
 
-def test_owners_add_up_to_the_counters(profile, report):
+def test_owners_add_up_to_the_counters(report):
     """The hardware is busy from the cycle after the first command to that after the last answer."""
     counters = report.total.counters
-    end = np.array([profile.cycles + 1])
+    log = report.operators[0].executed.log
+    end = np.array([log.cycles + 1])
     for resource, table in RESOURCES.items():
-        spans = profile.owners[resource]
+        spans = log.owners[resource]
         (found,) = owners_between(spans, len(table.owners), np.array([0]), end)
         assert found.tolist() == [counters[owner.name] for owner in table.owners]
 
