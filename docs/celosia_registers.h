@@ -76,6 +76,11 @@
 #define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_MASK 0xFFFF0000u /* `statistics_rows` of the configuration. */
 #define CELOSIA_CONFIG_TRANSFORM_STATISTICS_ROWS_SHIFT 16
 
+/* More of the configuration. (read only) */
+#define CELOSIA_CONFIG_LOOPS                         0x028u
+#define CELOSIA_CONFIG_LOOPS_LOOP_ENTRIES_MASK       0x0000FFFFu /* `loop_entries` of the configuration. */
+#define CELOSIA_CONFIG_LOOPS_LOOP_ENTRIES_SHIFT      0
+
 /* What runs, and clearing. The clear bits act once and read as 0. (read, write) */
 #define CELOSIA_CONTROL                              0x040u
 #define CELOSIA_CONTROL_RESET                        0x00000000u
@@ -201,7 +206,7 @@
 /* Writing any value starts fetching, up to the RING_TAIL of this moment. Without ring_enable, nothing is fetched before it is set. (write only; reads as 0) */
 #define CELOSIA_RING_DOORBELL                        0x0D4u
 
-/* Commands of the ring that have finished, writes to memory included, in whatever order; modulo 2^32. clear_error does not change it. (read only) */
+/* Commands of the ring that have finished, writes to memory included, in whatever order; modulo 2^32. One that stands for others counts once, when all of them have finished; in REPEATs, when the next FENCE has, or everything. clear_error does not change it. (read only) */
 #define CELOSIA_RING_COMPLETED                       0x0D8u
 #define CELOSIA_RING_COMPLETED_RESET                 0x00000000u
 
@@ -244,6 +249,14 @@
 /* What that counter holds, if it waits. (read only) */
 #define CELOSIA_DEBUG_TOKEN_VALUE                    0x110u
 #define CELOSIA_DEBUG_TOKEN_VALUE_RESET              0x00000000u
+
+/* What the loop engine does. (read only) */
+#define CELOSIA_DEBUG_LOOPS                          0x114u
+#define CELOSIA_DEBUG_LOOPS_RESET                    0x00000000u
+#define CELOSIA_DEBUG_LOOPS_BUSY_MASK                0x00000001u /* It holds commands, or has more of them to make. */
+#define CELOSIA_DEBUG_LOOPS_BUSY_SHIFT               0
+#define CELOSIA_DEBUG_LOOPS_MISSING_MASK             0xFFFF0000u /* Commands of a REPEAT's body that have not come. */
+#define CELOSIA_DEBUG_LOOPS_MISSING_SHIFT            16
 
 /* Cycles in which anything is queued, running or unacknowledged. (read only) */
 #define CELOSIA_COUNTER_CYCLES_LO                    0x200u
@@ -1045,5 +1058,6 @@
 #define CELOSIA_CAUSE_RING_ENTRY                     12 /* an entry of the ring is no command: its second word is not 0, or its funct has too many bits */
 #define CELOSIA_CAUSE_RING_RANGE                     13 /* the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE */
 #define CELOSIA_CAUSE_SCALE                          14 /* the scale of softmax scores is not one positive finite number */
+#define CELOSIA_CAUSE_LOOP                           15 /* a REPEAT, STRIDE or PRODUCTS is not well formed */
 
 #endif

@@ -15,6 +15,7 @@ from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
 from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
@@ -23,6 +24,7 @@ from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
 from celosia.isa.events import TABLES
+from celosia.isa.registers import BODY_BITS
 
 __all__ = ["Accelerator"]
 
@@ -71,6 +73,14 @@ class Accelerator(wiring.Component):
         For how many stores the head of the load queue waits.
     completed : ``Out(Completed())``
         Commands that end.
+    gained : ``Out(1)``
+        A command goes to the decoder, and more will for the same one of the program.
+    missing : ``Out(unsigned(BODY_BITS))``
+        Commands of a loop's body that have not come.
+    looping : ``Out(1)``
+        The loop engine holds commands, or has more of them to make.
+    starved : ``Out(1)``
+        Nothing is left to do before the rest of a loop's body comes.
     events : ``Out(CycleEvents(config))``
         What happens in this cycle, for `Counters`.
     """
@@ -90,6 +100,10 @@ class Accelerator(wiring.Component):
     waits: data.View
     token: data.View
     completed: data.View
+    gained: Signal
+    missing: Signal
+    looping: Signal
+    starved: Signal
     events: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -109,12 +123,17 @@ class Accelerator(wiring.Component):
             "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
             "token": Out(TokenReport()),
             "completed": Out(Completed()),
+            "gained": Out(1),
+            "missing": Out(unsigned(BODY_BITS)),
+            "looping": Out(1),
+            "starved": Out(1),
             "events": Out(CycleEvents(config)),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
         config, seed = self.config, self._seed
+        m.submodules.loops = loops = LoopEngine(config)
         m.submodules.decoder = decoder = Decoder(config)
         m.submodules.issue = issue = Issue(config)
         m.submodules.load = load = LoadPath(config)
@@ -125,7 +144,8 @@ class Accelerator(wiring.Component):
         m.submodules.parameters = parameters = ParameterMemory(config, memory_seed=seed)
 
         # Commands become operations, and wait for what they need.
-        connect(m, flipped(self.commands), decoder.commands)
+        connect(m, flipped(self.commands), loops.i)
+        connect(m, loops.o, decoder.commands)
         connect(m, decoder.o, issue.i)
         connect(m, issue.execute, execute.op)
         connect(m, issue.store, store.op)
@@ -163,14 +183,16 @@ class Accelerator(wiring.Component):
         transform_idle = self._transform(m, issue, scratchpad, accumulator, parameters)
         halted = self._errors(m, decoder, issue, load, store)
         m.d.comb += [
+            loops.halt.eq(halted),
             decoder.halt.eq(halted),
             issue.halt.eq(halted),
             load.halt.eq(halted),
             store.halt.eq(halted),
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
-        self._tell(m, paths_idle, halted, decoder, issue, load, execute, store)
-        owners = self._own(m, decoder, issue, load, execute, store, scratchpad, accumulator)
+        self._tell(m, paths_idle, halted, loops, decoder, issue, load, execute, store)
+        inside = ~decoder.empty | loops.busy
+        owners = self._own(m, inside, decoder, issue, load, execute, store, scratchpad, accumulator)
         self._observe(m, owners, decoder, load, store)
         return m
 
@@ -210,8 +232,9 @@ class Accelerator(wiring.Component):
 
     def _tell(self, m: Module, paths_idle: Value, halted: Value, *units) -> None:
         """What happens, for those outside."""
-        decoder, issue, load, execute, store = units
-        waiting = ~halted & ~(decoder.empty & issue.idle)
+        loops, decoder, issue, load, execute, store = units
+        begun = ~(decoder.empty & issue.idle)
+        waiting = ~halted & (begun | loops.busy)
         # Kept in `error` from the next cycle on: it never looks as if all had gone well.
         failing = issue.fault.valid | load.fault.valid | store.fault.valid
         m.d.comb += [
@@ -223,6 +246,12 @@ class Accelerator(wiring.Component):
             self.completed.execute.eq(execute.done),
             self.completed.store.eq(store.done),
             self.completed.nothing.eq(decoder.ended),
+            self.completed.loop.eq(loops.lost),
+            loops.fenced.eq(self.completed.fence),
+            self.gained.eq(loops.gained),
+            self.missing.eq(loops.missing),
+            self.looping.eq(loops.busy),
+            self.starved.eq(loops.starved & paths_idle & ~begun),
             self.completed.fence.eq(
                 decoder.o.valid & decoder.o.ready & (decoder.o.p.kind == Kind.FENCE)
             ),
@@ -253,7 +282,7 @@ class Accelerator(wiring.Component):
             events.write_beat.eq(self.write_port.w.valid & self.write_port.w.ready),
         ]
 
-    def _own(self, m: Module, *units) -> Owners:
+    def _own(self, m: Module, inside: Value, *units) -> Owners:
         """Whose the cycle is, of each unit."""
         decoder, issue, load, execute, store, scratchpad, accumulator = units
         m.submodules.owners = owners = Owners()
@@ -286,7 +315,7 @@ class Accelerator(wiring.Component):
             next_one.valid & ((next_one.p.kind == Kind.FENCE) | (next_one.p.kind == Kind.ERROR))
         ):
             m.d.comb += owners.commands.eq(Commands.FENCE)
-        with m.Elif(~decoder.empty | coming):
+        with m.Elif(inside | coming):
             m.d.comb += owners.commands.eq(Commands.COMING)
         if self.config.normalization:
             path = self._path

@@ -136,6 +136,7 @@ class AxiTop(wiring.Component):
         m.d.comb += [
             moved.eq(
                 events.command
+                | (core.commands.valid & core.commands.ready)
                 | (ports.m_axi_arvalid & ports.m_axi_arready)
                 | (ports.m_axi_rvalid & ports.m_axi_rready)
                 | (ports.m_axi_awvalid & ports.m_axi_awready)
@@ -183,8 +184,9 @@ class AxiTop(wiring.Component):
             pointers.clear.eq(supervisor.reset_core),
             pointers.accepted.eq(fetcher.commands.valid & fetcher.commands.ready),
             pointers.completed.eq(core.completed),
+            pointers.gained.eq(core.gained),
             fetcher.limits.eq(core.read_limits),
-            fetcher.core_busy.eq(core.busy),
+            fetcher.core_busy.eq(core.busy & ~core.starved),
             fetcher.halt.eq(halted),
             core.pending.eq((pointers.pending & ~halted) | fetcher.in_flight),
             supervisor.ring_busy.eq(core.pending),
@@ -229,6 +231,8 @@ class AxiTop(wiring.Component):
             shown.debug_token.id.eq(core.token.token),
             shown.debug_token_count.eq(core.token.count),
             shown.debug_token_value.eq(core.token.finished),
+            shown.debug_loops.busy.eq(core.looping),
+            shown.debug_loops.missing.eq(core.missing),
         ]
         for index, queue in enumerate(QUEUES):
             waits = core.waits[index]

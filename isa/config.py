@@ -55,6 +55,8 @@ class AcceleratorConfig:
     """Stores that may wait or run at once."""
     transform_queue: int = 8
     """Transforms that may wait or run at once."""
+    loop_entries: int = 256
+    """Commands that the body of a loop may have; 0: without REPEAT, STRIDE and PRODUCTS."""
     normalization: bool = False
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     statistics_rows: int = 256
@@ -77,10 +79,15 @@ class AcceleratorConfig:
         self._check_power_of_two("accumulator_banks", 1, 8)
         self._check_power_of_two("parameter_rows", 8, 4096)
         self._check_power_of_two("statistics_rows", 16, 4096)
+        if self.loop_entries:
+            self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
         for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
             self._check_power_of_two(name, 2, 32)
+        self._check_banks()
+
+    def _check_banks(self) -> None:
         for name, rows in (
             ("scratchpad", self.scratchpad_bank_rows),
             ("accumulator", self.accumulator_bank_rows),

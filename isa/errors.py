@@ -26,6 +26,7 @@ class Cause(IntEnum):
     RING_ENTRY = 12
     RING_RANGE = 13
     SCALE = 14
+    LOOP = 15
 
 
 _TEXT: Final = {
@@ -45,6 +46,7 @@ _TEXT: Final = {
     "has too many bits",
     Cause.RING_RANGE: "the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE",
     Cause.SCALE: "the scale of softmax scores is not one positive finite number",
+    Cause.LOOP: "a REPEAT, STRIDE or PRODUCTS is not well formed",
 }
 
 

@@ -23,6 +23,7 @@ from celosia.isa.register import (
 from celosia.isa.tokens import TOKEN_BITS
 
 __all__ = [
+    "BODY_BITS",
     "BUS_ID_BITS",
     "IDENTITY",
     "INTERFACE_VERSION",
@@ -39,6 +40,9 @@ __all__ = [
 IDENTITY: Final = int.from_bytes(b"CELO", "big")
 INTERFACE_VERSION: Final = (0, 4)
 """Major and minor: the major one changes when old software no longer works."""
+
+BODY_BITS: Final = 16
+"""Of the number of commands in the body of a loop."""
 
 BUS_ID_BITS: Final = 4
 """Of the IDs on the memory port."""
@@ -140,6 +144,15 @@ _IDENTITY: Final = (
             ("bert", 4, 1),
             ("statistics_rows", 16, 16),
         ),
+        reset=None,
+        constant=True,
+    ),
+    Register(
+        "CONFIG_LOOPS",
+        0x028,
+        Access.RO,
+        "More of the configuration.",
+        _parameters(("loop_entries", 0, BODY_BITS)),
         reset=None,
         constant=True,
     ),
@@ -300,7 +313,8 @@ _RING: Final = (
         0x0D8,
         Access.RO,
         "Commands of the ring that have finished, writes to memory included, in whatever order; "
-        "modulo 2^32.  clear_error does not change it.",
+        "modulo 2^32.  One that stands for others counts once, when all of them have finished; in "
+        "REPEATs, when the next FENCE has, or everything.  clear_error does not change it.",
     ),
 )
 
@@ -342,6 +356,18 @@ _DEBUG: Final = (
         "DEBUG_TOKEN_COUNT", 0x10C, Access.RO, "What that counter must hold, at least, if it waits."
     ),
     Register("DEBUG_TOKEN_VALUE", 0x110, Access.RO, "What that counter holds, if it waits."),
+    Register(
+        "DEBUG_LOOPS",
+        0x114,
+        Access.RO,
+        "What the loop engine does.",
+        (
+            RegisterField("busy", 0, 1, "It holds commands, or has more of them to make."),
+            RegisterField(
+                "missing", 16, BODY_BITS, "Commands of a REPEAT's body that have not come."
+            ),
+        ),
+    ),
 )
 
 _FIRST_COUNTER: Final = 0x200

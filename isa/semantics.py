@@ -27,7 +27,7 @@ from celosia.isa.state import ArchState, Values
 from celosia.isa.transform_state import TRANSFORM_CONFIGS
 from celosia.isa.transforms import Transform
 
-__all__ = ["Step", "check", "step"]
+__all__ = ["LOOP_FUNCTS", "Step", "check", "functs_not_built", "step"]
 
 _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
     funct: tuple(known for known in encoding.INSTRUCTIONS.values() if known.funct == funct)
@@ -35,6 +35,8 @@ _CANDIDATES: Final[dict[int, tuple[Instruction, ...]]] = {
 }
 _TRANSFORMS: Final = (Funct.CONFIG_TRANSFORM, Funct.TRANSFORM)
 """Functs that only an accelerator with a normalization unit has."""
+LOOP_FUNCTS: Final = (Funct.CONFIG_PRODUCTS, Funct.PRODUCTS, Funct.REPEAT, Funct.STRIDE)
+"""Functs that stand for other commands (`celosia.isa.loops`): what is left of them is at fault."""
 _LAST_SET: Final = len(encoding.LOADS) - 1
 _ACTIVATIONS: Final = 2
 
@@ -62,8 +64,10 @@ def check(command: Command, state: ArchState, config: AcceleratorConfig) -> Caus
 def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
     """What `command` does in `state`."""
     candidates = _CANDIDATES.get(command.funct)
-    if candidates is None or (command.funct in _TRANSFORMS and not config.normalization):
+    if candidates is None or command.funct in functs_not_built(config):
         return Step(Cause.UNKNOWN_FUNCT, state)
+    if command.funct in LOOP_FUNCTS:
+        return Step(Cause.LOOP, state)
     for instruction in candidates:
         if instruction.matches(command) and (config.bert or instruction is not CONFIG_BERT):
             values = instruction.decode(command)
@@ -73,6 +77,12 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
                 return Step(broken, state if broken else change(state, values))
             return _operate(_OPERATES[instruction.name](values, state, config), state, config)
     return Step(Cause.UNSUPPORTED, state)
+
+
+def functs_not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
+    """Functs that an accelerator may lack, and this one does."""
+    transforms = () if config.normalization else _TRANSFORMS
+    return transforms if config.loop_entries else (*transforms, *LOOP_FUNCTS)
 
 
 def _operate(operation: Operation | None, state: ArchState, config: AcceleratorConfig) -> Step:

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.errors import Cause
 from celosia.sim.harness.binding import State, Status
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import DeviceError
+from celosia.sw.driver.expansion import expanded_length, issued_command
 from celosia.sw.driver.host import ErrorReport, Queues
 
 __all__ = ["Stop", "device_error", "who_waits"]
@@ -24,19 +26,21 @@ class Stop:
     first: int
     """Number of the program's first command, as the accelerator counts them."""
     accepted: int
-    """Commands of the program."""
+    """Commands of the program, as it was written."""
     patience: int
     """Cycles without progress until it is given up."""
     error: ErrorReport | None = None
     queues: Queues | None = None
     """None: its registers cannot be read."""
+    issued: int | None = None
+    """Commands that reached the decoder; None: its registers cannot be read."""
 
 
-def device_error(program: Sequence[Command], stop: Stop) -> DeviceError:
+def device_error(program: Sequence[Command], config: AcceleratorConfig, stop: Stop) -> DeviceError:
     """The exception for a run that did not end well."""
     cause = stop.error.cause if stop.error else Cause.NONE
     if stop.error and cause is not Cause.WATCHDOG:
-        return _from_registers(program, stop.first, stop.error)
+        return _from_registers(program, config, stop.first, stop.error)
     status = stop.status
     message = status.message.decode(errors="replace").strip()
     state = State(status.state)
@@ -46,8 +50,9 @@ def device_error(program: Sequence[Command], stop: Stop) -> DeviceError:
         what = f"assertion in the RTL at cycle {status.now}: {message}"
     else:
         what = f"watchdog: no progress for {stop.patience:,} cycles: {who_waits(stop)}"
-    last = stop.accepted - 1 if stop.accepted else None
-    return DeviceError(f"{what}; {_last_command(program, stop.accepted)}", cause, last)
+    accepted = stop.accepted if stop.issued is None else stop.issued
+    last = accepted - 1 if accepted else None
+    return DeviceError(f"{what}; {_last_command(program, config, stop)}", cause, last)
 
 
 def who_waits(stop: Stop) -> str:
@@ -62,6 +67,7 @@ def who_waits(stop: Stop) -> str:
             if queued and not (token and unit == "load")
         ]
         waiting = [token, *waiting] if token else waiting
+        waiting += [stop.queues.loops] if stop.queues.loops else []
     if not waiting:
         waiting = ["no controller has anything queued"]
         waiting += [bursts for bursts in (_reads(stop.status), _writes(stop.status)) if bursts]
@@ -89,17 +95,24 @@ def _in_flight(count: int, kind: str) -> str:
     return f"{count} {kind} burst{'s' * (count > 1)} in flight" if count else ""
 
 
-def _from_registers(program: Sequence[Command], first: int, error: ErrorReport) -> DeviceError:
+def _from_registers(
+    program: Sequence[Command], config: AcceleratorConfig, first: int, error: ErrorReport
+) -> DeviceError:
     index = error.command - first
-    known = 0 <= index < len(program)
-    text = format_command(program[index]) if known else "not of this program"
+    issued = issued_command(program, config, index)
+    text = issued.text if issued else "not of this program"
     bus_id = error.bus_id if error.cause in _RESPONSES or error.bus_id else None
     return DeviceError.from_register(error.cause, error.address, index, text, bus_id)
 
 
-def _last_command(program: Sequence[Command], accepted: int) -> str:
-    if not accepted:
-        return f"none of {len(program)} commands was accepted"
-    index = accepted - 1
-    left = len(program) - accepted
-    return f"last command accepted: {index}: {format_command(program[index])} ({left} to come)"
+def _last_command(program: Sequence[Command], config: AcceleratorConfig, stop: Stop) -> str:
+    if stop.issued is None:  # Where it stands in loops is not known.
+        index, length = stop.accepted - 1, len(program)
+        text = format_command(program[index]) if stop.accepted else ""
+    else:
+        index, length = stop.issued - 1, expanded_length(program, config)
+        issued = issued_command(program, config, index)
+        text = issued.text if issued else ""
+    if not text:
+        return f"none of {length} commands was accepted"
+    return f"last command accepted: {index}: {text} ({length - index - 1} to come)"

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, Command
 from celosia.isa.errors import Cause
+from celosia.isa.loops import LoopState, expand
 from celosia.isa.operations import Load, LoadParameters, Operation, Store
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
 from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
 from celosia.sim.machine import Machine
-from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import (
     MEMORY_BASE,
     DeviceError,
     Issue,
     RunResult,
-    check_marks,
 )
+from celosia.sw.driver.expansion import Issued, check_program
 
 __all__ = ["FunctionalDevice"]
 
 
 class FunctionalDevice:
-    """A `Device` that executes each command completely before the next one.
+    """A `Device` that executes each command, loops expanded, completely before the next one.
 
     Memory (all zero at first), local memories (garbage made from `seed` at first), weights in the
     array, configuration and tokens keep their contents from one `run` to the next.  A command that
@@ -46,6 +46,7 @@ class FunctionalDevice:
         """Configuration after the last command."""
         self.tokens = [0] * TOKENS
         """Stores that have finished, by counter."""
+        self._loops = LoopState()
 
     def write(self, address: int, data: bytes) -> None:
         """Copy `data` into device memory.  Raises `ValueError` outside of it."""
@@ -62,39 +63,41 @@ class FunctionalDevice:
 
         Raises `DeviceError` at the first command that cannot be executed.
         """
-        check_marks(marks, len(program))
+        check_program(program, self.config, marks)
         start = time.process_time()
         try:
-            for index, command in enumerate(program):
-                self._step(index, command)
+            expanded = expand(program, self.config, self._loops)
+            for number, (entry, command) in enumerate(expanded):
+                self._step(Issued(number, command, entry, program[entry]))
         except DeviceError:
             self.state = ArchState.reset(self.config)
             self.tokens = [0] * TOKENS
+            self._loops = LoopState()
             raise
         return RunResult(cycles=None, seconds=time.process_time() - start)
 
-    def _step(self, index: int, command: Command) -> None:
-        done = step(command, self.state, self.config)
+    def _step(self, issued: Issued) -> None:
+        done = step(issued.command, self.state, self.config)
         if done.cause:
-            raise _error(done.cause, 0, index, command)
+            raise _error(done.cause, 0, issued)
         if done.operation is not None:
-            self._execute(done.operation, index, command)
-        elif FENCE.matches(command):
+            self._execute(done.operation, issued)
+        elif FENCE.matches(issued.command):
             self.tokens = [0] * TOKENS
         self.state = done.state
 
-    def _execute(self, operation: Operation, index: int, command: Command) -> None:
+    def _execute(self, operation: Operation, issued: Issued) -> None:
         store = isinstance(operation, Store)
         if isinstance(operation, Load | LoadParameters) and (wait := operation.wait):
             finished = self.tokens[wait.token]
             if finished < wait.count:
-                what = f"watchdog: {wait.describe(finished)}: command {index}"
-                raise DeviceError(f"{what}: {format_command(command)}", Cause.WATCHDOG, index)
+                what = f"watchdog: {wait.describe(finished)}: command {issued.number}"
+                raise DeviceError(f"{what}: {issued.text}", Cause.WATCHDOG, issued.number)
         try:
             self.machine.execute(operation)
         except OutsideMemoryError as outside:
             cause = Cause.WRITE_LIMIT if store else Cause.READ_LIMIT
-            raise _error(cause, outside.address, index, command) from None
+            raise _error(cause, outside.address, issued) from None
         if store and operation.signal is not None:
             self.tokens[operation.signal] = (self.tokens[operation.signal] + 1) & COUNT_MASK
 
@@ -102,5 +105,5 @@ class FunctionalDevice:
         """Nothing to give back."""
 
 
-def _error(cause: Cause, address: int, index: int, command: Command) -> DeviceError:
-    return DeviceError.from_register(cause, address, index, format_command(command))
+def _error(cause: Cause, address: int, issued: Issued) -> DeviceError:
+    return DeviceError.from_register(cause, address, issued.number, issued.text)

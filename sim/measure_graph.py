@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.loops import expand
 from celosia.sim.measure import execute, run_values
 from celosia.sim.operator_groups import (
     Group,
@@ -62,7 +63,8 @@ def measure_graph(
     run = GraphRun(device, compiled)
     run.load(case.inputs)
     program = compiled.program
-    cuts = cut_program(program, compiled.operators)
+    expanded = [command for _, command in expand(program, device.config)]
+    cuts = cut_program(expanded, compiled.operators)
     result, failure = execute(device, program, issue, [cut.mark for cut in cuts])
     expected = interpret(case.graph, case.inputs)
     found = {tensor: run.read(tensor) for tensor in run.written}

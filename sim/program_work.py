@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import Command
+from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Product, Store
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
@@ -30,7 +31,7 @@ def program_work(program: Sequence[Command], config: AcceleratorConfig) -> Progr
     state = ArchState.reset(config)
     read = written = macs = 0
     weights: Operand | None = None
-    for command in program:
+    for _, command in expand(program, config):
         done = step(command, state, config)
         if done.cause:
             break

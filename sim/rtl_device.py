@@ -17,8 +17,8 @@ from celosia.sw.driver.device import (
     Issue,
     MemoryTiming,
     RunResult,
-    check_marks,
 )
+from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.host import Host, IdentityError, Range
 from celosia.sw.driver.ring import CommandRing, StoppedError
 
@@ -107,7 +107,7 @@ class RtlDevice(Simulation):
         """
         self._open()
         image = _image(program)
-        check_marks(marks, len(program))
+        check_program(program, self.config, marks)
         self._make_ready(issue)
         self._mark(marks)
         self._clean = False
@@ -122,12 +122,12 @@ class RtlDevice(Simulation):
         seconds = time.process_time() - begin
         status = self._status()
         if status.state != State.DONE:
-            raise self._error(program, status, issue)
+            raise self._error(program, status)
         if completed != len(program):
             raise DeviceError(f"RING_COMPLETED: {completed} of {len(program)} commands")
         counters = self.host.counters()
         check_owners(counters)
-        self._commands += len(program)
+        self._commands += counters["commands"]
         self._clean = True
         return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
 
@@ -198,14 +198,13 @@ class RtlDevice(Simulation):
         self._commands = 0
         self._told = None
 
-    def _error(self, program: Sequence[Command], status: Status, issue: Issue) -> DeviceError:
+    def _error(self, program: Sequence[Command], status: Status) -> DeviceError:
         """The exception for a run that did not end well."""
         stop = Stop(status, self._commands, status.accepted, patience(self.timing))
         if status.state < State.PROTOCOL:
             stop.error, stop.queues = self.host.error(), self.host.queues()
-            if issue == "ring":
-                stop.accepted = self.read_register("COUNTER_COMMANDS")
-        return device_error(program, stop)
+            stop.issued = self.read_register("COUNTER_COMMANDS")
+        return device_error(program, self.config, stop)
 
     def _share(self, status: Status) -> float | None:
         return status.accepted / self._share_of if self._share_of else None

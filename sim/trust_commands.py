@@ -1,15 +1,23 @@
 """The commands that look for faults, and for tests that miss them."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from celosia.isa.presets import resolve_config
 from celosia.sim.checkout import checkout_root
+from celosia.sim.devices import open_device
 from celosia.sim.display import progress_bar, table_console
+from celosia.sim.fuzz.campaign import Plan
+from celosia.sim.fuzz.campaign import fuzz as run_fuzz
+from celosia.sim.fuzz.report import print_findings
 from celosia.sim.guard import WRONG, guarded
 from celosia.sim.mutate.campaign import Campaign, load_faults, load_foreign
+from celosia.sim.mutate.patch import patched_files
 from celosia.sim.mutate.trial import Trial
+from celosia.sim.options import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.problems import InputError
 
 __all__ = ["register"]
@@ -17,7 +25,49 @@ __all__ = ["register"]
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file to `app`."""
+    app.command()(guarded(fuzz))
     app.command()(guarded(mutate))
+
+
+def fuzz(
+    *,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    sim: SimOption = Simulator.VERILATOR,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long.")] = 60.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the first program.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
+    out: Annotated[
+        str, typer.Option("--out", metavar="DIRECTORY", help="Where failures are written.")
+    ] = ".",
+) -> None:
+    """Run random programs on the functional model and on the RTL; 1 if they differ.
+
+    A failure is made small and written as a program file that `celosia run` takes.  The same
+    command goes on where it was interrupted.
+    """
+    if sim is Simulator.FUNCTIONAL:
+        raise InputError("--sim functional: it is what the RTL is compared with")
+    if not Path(out).is_dir():
+        raise InputError(f"--out: {out} is no directory")
+    changes = tuple(overrides or ())
+    preset = preset or "tiny"
+    config = resolve_config(preset, changes)
+    plan = Plan(
+        preset=preset,
+        overrides=changes,
+        simulator=sim.value,
+        seconds=seconds,
+        seed=seed,
+        jobs=jobs,
+        place=out,
+    )
+    with progress_bar() as tell:
+        open_device(sim.value, config, progress=tell).close()  # Built once, before workers ask.
+        found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", tell)
+    print_findings(table_console(), found, config)
+    if found.failures:
+        raise typer.Exit(WRONG)
 
 
 def mutate(
@@ -39,6 +89,7 @@ def mutate(
         if names:
             raise InputError("--patch: name either a patch or faults of the checkout, not both")
         faults = [load_foreign(patch)]
+        patched_files(faults[0], root)  # Says at once if it does not apply.
     else:
         known = {fault.name: fault for fault in load_faults(root)}
         for name in names or ():

@@ -100,7 +100,7 @@ class RandomCommands:
         if config.bert:
             self._makers |= {self._config_bert: 8}
         if config.normalization:
-            transforms = RandomTransforms(config, random, self._local, self._parameter_row)
+            transforms = RandomTransforms(config, random, self.local, self._parameter_row)
             self._makers |= transforms.makers()
 
     def draw(self) -> Command:
@@ -119,7 +119,8 @@ class RandomCommands:
             return self.random.choice(_ODD_SCALES)
         return float_bits(1.0 if self._flag() else self.random.choice(_SCALES))
 
-    def _local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+    def local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
+        """Some row of a window."""
         places = self.places
         window = self.random.choice(places.accumulator if accumulator else places.scratchpad)
         noise = self._flag(5)
@@ -251,7 +252,7 @@ class RandomCommands:
         accumulator = self._flag(35)
         return self.random.choice(LOADS).encode(
             dram=0 if self._flag(5) else self._source(),
-            local=self._local(accumulator=accumulator, accumulate=self._flag()),
+            local=self.local(accumulator=accumulator, accumulate=self._flag()),
             local_cols=self._columns(),
             local_rows=self._extent(2 * self.config.dim),
         )
@@ -272,7 +273,7 @@ class RandomCommands:
 
     def _mvout(self) -> Command:
         accumulator = self._flag(70)
-        local = self._local(accumulator=accumulator)
+        local = self.local(accumulator=accumulator)
         row = LocalAddress.decode(local).row
         if accumulator and self._flag(30):
             local = LocalAddress(row=row, accumulator=True, full=True).encode()
@@ -288,9 +289,9 @@ class RandomCommands:
 
     def _preload(self) -> Command:
         dim = self.config.dim
-        c = self._local(accumulator=self._flag(75), accumulate=self._flag(60))
+        c = self.local(accumulator=self._flag(75), accumulate=self._flag(60))
         return PRELOAD.encode(
-            b=GARBAGE if self._flag(10) else self._local(),
+            b=GARBAGE if self._flag(10) else self.local(),
             b_cols=min(self._extent(dim), dim),
             b_rows=min(self._extent(dim), dim),
             c=GARBAGE if self._flag(8) else c,
@@ -309,10 +310,10 @@ class RandomCommands:
         if self.config.output_stationary:
             return self._compute_either(instruction)
         return instruction.encode(
-            a=GARBAGE if self._flag(5) else self._local(),
+            a=GARBAGE if self._flag(5) else self.local(),
             a_cols=min(self._extent(dim), dim),
             a_rows=self._extent(self.random.choice((dim, 3 * dim))),
-            d=GARBAGE if self._flag(60) else self._local(),
+            d=GARBAGE if self._flag(60) else self.local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._extent(3 * dim),
         )
@@ -321,10 +322,10 @@ class RandomCommands:
         """With sizes that suit weights or sums that stay in the array."""
         dim = self.config.dim
         return instruction.encode(
-            a=GARBAGE if self._flag(5) else self._local(),
+            a=GARBAGE if self._flag(5) else self.local(),
             a_cols=min(self._extent(dim), dim),
             a_rows=self._streamed_rows(),
-            d=GARBAGE if self._flag(40) else self._local(),
+            d=GARBAGE if self._flag(40) else self.local(),
             d_cols=min(self._extent(dim), dim),
             d_rows=self._streamed_rows(),
         )

@@ -8,7 +8,8 @@ are stores, or a load has waited for the store's token.  At the end, all used lo
 memory; `ProgramFile.checks` has everything that must be equal on all devices.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -33,6 +34,7 @@ from celosia.isa.encoding import (
     Command,
     Function,
 )
+from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
 from celosia.isa.pooling import Pooling
 from celosia.isa.presets import resolve_config
@@ -43,10 +45,11 @@ from celosia.isa.transforms import Transform
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import Content, ProgramFile, Region
 from celosia.sw.random_commands import RandomCommands, Surroundings, Window
+from celosia.sw.random_loops import RandomLoops
 from celosia.sw.random_ordering import Ordering
 from celosia.sw.random_transforms import STATISTICS_SLOTS
 
-__all__ = ["random_program"]
+__all__ = ["Recipe", "random_program", "random_recipe"]
 
 _PAGE: Final = 4096
 _MAX_TRIES: Final = 1000
@@ -55,26 +58,86 @@ _TOKEN_PERCENT: Final = 80
 
 
 def random_program(
-    seed: int, *, preset: str = "tiny", overrides: tuple[str, ...] = (), length: int = 100
+    seed: int,
+    *,
+    preset: str = "tiny",
+    overrides: tuple[str, ...] = (),
+    length: int = 100,
+    loop_percent: int = 0,
 ) -> ProgramFile:
-    """A program with about `length` random commands; the same arguments give the same program."""
-    config = resolve_config(preset, overrides)
-    generator = _Generator(config, Random(f"celosia {seed}"))
+    """A program with about `length` random commands; the same arguments give the same program.
+
+    As many percent of them are loops instead.
+    """
+    recipe, generator = _draw(seed, preset, overrides, length, loop_percent)
+    return recipe.finish(generator)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a random program is made from; parts of it can be left out, and it stays legal."""
+
+    seed: int
+    preset: str
+    overrides: tuple[str, ...]
+    middle: tuple[tuple[Command, ...], ...]
+    """What is between prologue and epilogue: commands, and loops of several."""
+
+    def program(self) -> ProgramFile:
+        """The program; what is not legal is left out, and what orders memory is put in."""
+        generator = _Generator(
+            resolve_config(self.preset, self.overrides), Random(f"celosia {self.seed}")
+        )
+        generator.prologue()
+        for commands in self.middle:
+            generator.offer(commands)
+        return self.finish(generator)
+
+    def finish(self, generator: "_Generator") -> ProgramFile:
+        """The program of a generator that has drawn, or taken, the middle."""
+        generator.epilogue()
+        memory = generator.memory
+        return ProgramFile(
+            preset=self.preset,
+            overrides=self.overrides,
+            memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
+            contents=tuple(
+                Content(region, seed=self.seed * 3 + index)
+                for index, region in enumerate(memory.regions)
+            ),
+            checks=memory.regions,
+            commands=tuple(generator.commands),
+        )
+
+
+def random_recipe(
+    seed: int,
+    *,
+    preset: str = "tiny",
+    overrides: tuple[str, ...] = (),
+    length: int = 100,
+    loop_percent: int = 0,
+) -> Recipe:
+    """What `random_program` is made from."""
+    return _draw(seed, preset, overrides, length, loop_percent)[0]
+
+
+def _draw(
+    seed: int, preset: str, overrides: tuple[str, ...], length: int, loop_percent: int
+) -> tuple[Recipe, "_Generator"]:
+    generator = _Generator(resolve_config(preset, overrides), Random(f"celosia {seed}"))
     generator.prologue()
+    middle: list[tuple[Command, ...]] = []
     for _ in range(length):
-        generator.draw()
-    generator.epilogue()
-    memory = generator.memory
-    return ProgramFile(
-        preset=preset,
-        overrides=overrides,
-        memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // _PAGE) * _PAGE,
-        contents=tuple(
-            Content(region, seed=seed * 3 + index) for index, region in enumerate(memory.regions)
-        ),
-        checks=memory.regions,
-        commands=tuple(generator.commands),
-    )
+        first = len(generator.commands)
+        if loop_percent and generator.random.randrange(100) < loop_percent:
+            generator.draw_loop()
+            middle.append(tuple(generator.commands[first:]))
+        else:
+            generator.draw()
+            middle += ((command,) for command in generator.commands[first:])
+    recipe = Recipe(seed=seed, preset=preset, overrides=overrides, middle=tuple(middle))
+    return recipe, generator
 
 
 @dataclass(frozen=True)
@@ -118,6 +181,44 @@ class _Generator:
                 self._append(command)
                 return
         raise AssertionError("no legal command found")
+
+    def draw_loop(self) -> None:
+        """Append a random loop of legal commands that need no FENCE, if one is found."""
+        commands, local = self.random_commands.draw, self.random_commands.local
+        loops = RandomLoops(self.config, self.random, commands, local)
+        for _ in range(_MAX_TRIES):
+            if self._take_loop(loops.draw()):
+                return
+
+    def offer(self, commands: Sequence[Command]) -> None:
+        """Append a command and what it needs before it, or a loop, if it is legal here."""
+        if len(commands) > 1:
+            self._take_loop(commands)
+        elif self._acceptable(commands[0]):
+            self._append(commands[0])
+
+    def _take_loop(self, loop: Sequence[Command]) -> bool:
+        """Append `loop` if all that comes out of it is legal here and needs no FENCE."""
+        state, ordering, first = self.state, deepcopy(self.ordering), len(self.commands)
+        taken = all(self._appended(command) for _, command in expand(loop, self.config))
+        del self.commands[first:]
+        if taken:
+            self.commands += loop
+        else:
+            self.state = state
+            vars(self.ordering).update(vars(ordering))
+        return taken
+
+    def _appended(self, command: Command) -> bool:
+        """Append `command`, unless it is not legal here or needs a FENCE; whether it was done."""
+        if not self._acceptable(command) or FENCE.matches(command):
+            return False
+        operation = step(command, self.state, self.config).operation
+        span = self._memory_span(operation) if operation else None
+        if operation and span and self.ordering.needs_fence(operation, *span):
+            return False
+        self._append(command)
+        return True
 
     def prologue(self) -> None:
         """Write all local rows and the array's weights."""

@@ -18,6 +18,7 @@ from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
+from celosia.isa.semantics import LOOP_FUNCTS
 
 __all__ = ["PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
 
@@ -210,6 +211,9 @@ class Decoder(wiring.Component):
                 m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.FENCE)]
             with m.Case(Funct.FLUSH):
                 pass
+            if self.config.loop_entries:
+                with m.Case(*LOOP_FUNCTS):  # Those that are well formed do not come here.
+                    m.d.sync += broken(Cause.LOOP)
             with m.Default():
                 m.d.sync += broken(Cause.UNKNOWN_FUNCT)
 

@@ -53,12 +53,14 @@ class RingPointers(wiring.Component):
         The command at the head is accepted.
     completed : ``In(Completed())``
         Commands that end.
+    gained : ``In(1)``
+        A command goes out that is not the last one that an entry stands for.
     runs : ``Out(stream.Signature(RingRun()))``
         What to fetch.
     head : ``Out(32)``
         The entry whose command is accepted next.
     completions : ``Out(32)``
-        Commands that have ended.
+        Entries that have ended.
     empty : ``Out(1)``
         The head is the tail.
     pending : ``Out(1)``
@@ -75,6 +77,7 @@ class RingPointers(wiring.Component):
     clear: Signal
     accepted: Signal
     completed: data.View
+    gained: Signal
     runs: stream.Interface
     head: Signal
     completions: Signal
@@ -92,6 +95,7 @@ class RingPointers(wiring.Component):
             "clear": In(1),
             "accepted": In(1),
             "completed": In(Completed()),
+            "gained": In(1),
             "runs": Out(stream.Signature(RingRun())),
             "head": Out(ENTRY_NUMBER_BITS),
             "completions": Out(ENTRY_NUMBER_BITS),
@@ -104,6 +108,7 @@ class RingPointers(wiring.Component):
         m = Module()
         stop = Signal(ENTRY_NUMBER_BITS)  # The tail of the last doorbell.
         ahead = Signal(ENTRY_NUMBER_BITS)  # The first entry that is in no run yet.
+        more = Signal(ENTRY_NUMBER_BITS)  # Ends that are yet to come and do not count.
         wrong = Signal()  # In the cycle before, a pointer was out of range.
         m.d.comb += [
             self.empty.eq(self.head == self.tail),
@@ -126,13 +131,23 @@ class RingPointers(wiring.Component):
             m.d.sync += self.head.eq(Mux(next_head == self.size, 0, next_head))
         self._run(m, ahead, stop)
 
-        with m.If(self.enable & self.completed.as_value().any()):
-            ended = sum(self.completed[name] for name, _ in Completed())
-            m.d.sync += self.completions.eq(self.completions + ended)
+        with m.If(self.enable & (self.completed.as_value().any() | self.gained)):
+            self._count(m, more)
         with m.If(self.clear):
             m.d.sync += [pointer.eq(self.tail) for pointer in (self.head, stop, ahead)]
+            m.d.sync += more.eq(0)
             m.d.sync += self.runs.valid.eq(0)
         return m
+
+    def _count(self, m: Module, more: Signal) -> None:
+        """An entry that stands for many commands counts with one of them."""
+        ended = Signal(range(len(self.completed.as_value()) + 1))
+        uncounted = more + self.gained
+        m.d.comb += ended.eq(sum(self.completed[name] for name, _ in Completed()))
+        with m.If(uncounted < ended):
+            m.d.sync += [self.completions.eq(self.completions + ended - uncounted), more.eq(0)]
+        with m.Else():
+            m.d.sync += more.eq(uncounted - ended)
 
     def _run(self, m: Module, ahead: Signal, stop: Signal) -> None:
         """Offer what is between `ahead` and `stop`, or the end of the ring."""

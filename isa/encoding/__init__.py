@@ -38,6 +38,7 @@ from celosia.isa.encoding.gemmini import (
     PRELOAD,
     SHIFT_BITS,
 )
+from celosia.isa.encoding.loops import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
 from celosia.isa.encoding.transform import (
     CONFIG_EXPONENT,
@@ -63,6 +64,7 @@ __all__ = [
     "CONFIG_LD",
     "CONFIG_MASK",
     "CONFIG_NORM",
+    "CONFIG_PRODUCTS",
     "CONFIG_ROWS",
     "CONFIG_ST",
     "CONFIG_TOKEN",
@@ -81,8 +83,11 @@ __all__ = [
     "NO_KEY_LIMIT",
     "ONE",
     "PRELOAD",
+    "PRODUCTS",
+    "REPEAT",
     "RING_ENTRY",
     "SHIFT_BITS",
+    "STRIDE",
     "TRANSFORM",
     "WORD_BITS",
     "Command",
@@ -125,6 +130,10 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         CONFIG_EXPONENT,
         CONFIG_GELU,
         TRANSFORM,
+        CONFIG_PRODUCTS,
+        PRODUCTS,
+        REPEAT,
+        STRIDE,
     )
 }
 """By name, in the order of the documentation."""

@@ -53,12 +53,17 @@ class Funct(IntEnum):
     CONFIG_TRANSFORM = 35
     TRANSFORM = 36
     CONFIG_TOKEN = 37
+    CONFIG_PRODUCTS = 38
+    PRODUCTS = 39
+    REPEAT = 40
+    STRIDE = 41
 
 
 class Kind(Enum):
     """How a field is written in assembly."""
 
     INT = "an unsigned number"
+    SIGNED = "a number of either sign"
     FLAG = "0 or 1"
     FLOAT = "the bits of a float32"
     DRAM = "a byte address in memory"

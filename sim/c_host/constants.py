@@ -204,7 +204,7 @@ def _counter_tables() -> Iterator[str]:
     queues = REGISTERS["DEBUG_QUEUES"]
     lows = {field.name: (field.low, field.limit - 1) for field in queues.fields}
     yield "};\nstruct QueueField {\n  uint32_t low, mask;\n};"
-    yield f"constexpr uint32_t kQueues = {queues.offset};"
+    yield f"constexpr uint32_t kQueueRegister = {queues.offset};"
     yield "constexpr QueueField kQueueFields[] = {"
     yield "\n".join(f"    {{{lows[name][0]}, {lows[name][1]}u}}," for name in QUEUE_VALUES)
     most = max(len(event.sources) for event in EVENTS)

@@ -85,7 +85,7 @@ class Rtl : public Backend {
     number -= kCounters;
     if (number >= kActivities) {
       QueueField queue = kQueueFields[number - kActivities];
-      return read(kQueues) >> queue.low & queue.mask;
+      return read(kQueueRegister) >> queue.low & queue.mask;
     }
     Activity now;
     model_.activity(handle_, &now);
@@ -97,7 +97,7 @@ class Rtl : public Backend {
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
     std::vector<std::pair<std::string, uint64_t>> values;
     for (uint32_t i = 0; i < kCounters; i++)
-      values.push_back({kCounterNames[i], counter(i)});
+      values.push_back({kCounterNames[i], read_pair(kCounterOffsets[i])});
     MemoryCounts counts = status().counts;
     values.push_back({"bursts_read", counts.bursts_read});
     values.push_back({"bursts_written", counts.bursts_written});

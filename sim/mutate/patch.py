@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from celosia.sim.problems import InputError
 
-__all__ = ["FilePatch", "Patch", "apply_patch", "parse_patch"]
+__all__ = ["FilePatch", "Patch", "apply_patch", "parse_patch", "patched_files"]
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 _NOWHERE = "/dev/null"
@@ -107,29 +107,42 @@ def _path(text: str, name: str) -> str:
 
 
 def apply_patch(patch: Patch, root: Path) -> None:
-    """Change the files below `root`.  Raises `InputError` if the patch does not fit."""
-    for file in patch.files:
-        target = root / file.path
-        if file.creates:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text("\n".join(file.hunks[0].new) + "\n")
-            continue
-        if not target.is_file():
-            raise InputError(f"{patch.name}: does not apply: there is no file {file.path}")
-        if file.deletes:
+    """Change the files below `root`, or raise `InputError` and change none."""
+    for path, text in patched_files(patch, root).items():
+        target = root / path
+        if text is None:
             target.unlink()
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+
+
+def patched_files(patch: Patch, root: Path) -> dict[str, str | None]:
+    """What becomes of the files below `root`; None: nothing.  Raises `InputError`."""
+    results: dict[str, str | None] = {}
+    for file in patch.files:
+        if file.creates:
+            results[file.path] = "\n".join(file.hunks[0].new) + "\n"
             continue
-        lines, shift = target.read_text().split("\n"), 0
-        for hunk in file.hunks:
-            place = _place(lines, hunk, hunk.line - 1 + shift)
-            if place is None:
-                raise InputError(
-                    f"{patch.name}: does not apply: {file.path} has no lines as they are "
-                    f"in the hunk of line {hunk.line}"
-                )
-            lines[place : place + len(hunk.old)] = hunk.new
-            shift = place - (hunk.line - 1) + len(hunk.new) - len(hunk.old)
-        target.write_text("\n".join(lines))
+        if not (root / file.path).is_file():
+            raise InputError(f"{patch.name}: does not apply: there is no file {file.path}")
+        changed = _changed((root / file.path).read_text(), file, patch.name)
+        results[file.path] = None if file.deletes else changed
+    return results
+
+
+def _changed(text: str, file: FilePatch, name: str) -> str:
+    lines, shift = text.split("\n"), 0
+    for hunk in file.hunks:
+        place = _place(lines, hunk, hunk.line - 1 + shift)
+        if place is None:
+            raise InputError(
+                f"{name}: does not apply: {file.path} has no lines as they are "
+                f"in the hunk of line {hunk.line}"
+            )
+        lines[place : place + len(hunk.old)] = hunk.new
+        shift = place - (hunk.line - 1) + len(hunk.new) - len(hunk.old)
+    return "\n".join(lines)
 
 
 def _place(lines: list[str], hunk: _Hunk, guess: int) -> int | None:

@@ -7,6 +7,9 @@ A line is a mnemonic and ``field=value`` pairs, both from `celosia.isa.encoding`
     .word 0x7f 0x0 0x1
 
     config_transform function=gelu type=uint8 scale=0.001 scale2=1e-06
+    repeat count=8 length=2
+        mvin dram=0x80000040 local=sp[128] local_cols=64 local_rows=16
+        stride addend1=1024 addend2=-16
 
 Fields that hold their default are left out, addresses excepted.  A command that no instruction
 describes exactly is written as ``.word FUNCT RS1 RS2``, so that text and command always convert
@@ -15,6 +18,7 @@ into each other without loss.
 
 import re
 import struct
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -23,6 +27,7 @@ from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.encoding import (
     FUNCT_BITS,
     INSTRUCTIONS,
+    REPEAT,
     WORD_BITS,
     Command,
     Field,
@@ -32,10 +37,19 @@ from celosia.isa.encoding import (
     unpack_ring,
 )
 
-__all__ = ["RAW_WORD", "disassemble", "format_command", "format_local", "parse_command"]
+__all__ = [
+    "RAW_WORD",
+    "disassemble",
+    "format_command",
+    "format_commands",
+    "format_local",
+    "parse_command",
+]
 
 RAW_WORD: Final = ".word"
 """The mnemonic of a command given by its three numbers."""
+
+_INDENT: Final = "    "
 
 NO_DATA: Final = "none"
 """The garbage address."""
@@ -56,6 +70,17 @@ def format_command(command: Command) -> str:
         if value != field.default or field.kind in _ADDRESSES:
             words.append(f"{field.name}={_format_value(field, value)}")
     return " ".join(words)
+
+
+def format_commands(commands: Iterable[Command]) -> Iterator[str]:
+    """`commands` line by line, the bodies of loops indented."""
+    left: list[int] = []  # Commands of each body that are still to come.
+    for command in commands:
+        yield _INDENT * len(left) + format_command(command)
+        left = [count - 1 for count in left]
+        if REPEAT.matches(command):
+            left.append(REPEAT.decode(command)["length"])
+        left = [count for count in left if count]
 
 
 def parse_command(text: str) -> Command:
@@ -93,7 +118,7 @@ def disassemble(image: bytes) -> str:
 
     Raises `ValueError` for a torn or malformed image.
     """
-    return "".join(f"{format_command(command)}\n" for command in unpack_ring(image))
+    return "".join(f"{line}\n" for line in format_commands(unpack_ring(image)))
 
 
 def format_local(word: int) -> str:
@@ -112,6 +137,8 @@ def _format_value(field: Field, value: int) -> str:
     match field.kind:
         case Kind.INT | Kind.FLAG:
             return str(value)
+        case Kind.SIGNED:
+            return str(value - field.limit if value >> field.bits - 1 else value)
         case Kind.DRAM:
             return f"{value:#x}"
         case Kind.FLOAT:
@@ -153,6 +180,8 @@ def _parse_value(field: Field, text: str) -> int:
             return _parse_local(text)
         case Kind.INT | Kind.FLAG | Kind.DRAM:
             return _parse_int(text)
+        case Kind.SIGNED:
+            return _parse_signed(field, text)
         case Kind.CHOICE:
             return _parse_choice(field, text)
 
@@ -169,6 +198,13 @@ def _parse_int(text: str) -> int:
         return int(text, 0)
     except ValueError:
         raise ValueError(f"{text!r} is not a whole number") from None
+
+
+def _parse_signed(field: Field, text: str) -> int:
+    value, half = _parse_int(text), field.limit // 2
+    if not -half <= value < half:
+        raise ValueError(f"{text} is not in {-half}..{half - 1}")
+    return value % field.limit
 
 
 def _parse_float(text: str) -> int:

@@ -6,7 +6,6 @@ benchmark and one example run on every one of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final, Literal, Protocol, get_args
 
 from celosia.isa.config import AcceleratorConfig
@@ -23,7 +22,6 @@ __all__ = [
     "MemoryFault",
     "MemoryTiming",
     "RunResult",
-    "check_marks",
 ]
 
 MEMORY_BASE = 0x8000_0000
@@ -109,7 +107,7 @@ class DeviceError(RuntimeError):
         super().__init__(message)
         self.cause = cause
         self.command = command
-        """Index of the command in its program, if one is to blame."""
+        """Number of the command in its program, loops expanded, if one is to blame."""
 
     @classmethod
     def from_register(
@@ -122,16 +120,6 @@ class DeviceError(RuntimeError):
         place = f" at address {address:#x}" if address else ""
         place += "" if bus_id is None else f", bus ID {bus_id}"
         return cls(f"{cause.name}: {describe(cause)}{place}: command {index}: {text}", cause, index)
-
-
-def check_marks(marks: Sequence[int], commands: int) -> None:
-    """Raise `ValueError` unless `marks` are indices of a program of so many commands, in order."""
-    for mark, later in pairwise(marks):
-        if later < mark:
-            raise ValueError(f"marks: {later} comes after {mark}: they must not descend")
-    for mark in marks:
-        if not 0 <= mark < commands:
-            raise ValueError(f"mark {mark}: the program has no such command: it has {commands}")
 
 
 class Device(Protocol):
@@ -155,7 +143,8 @@ class Device(Protocol):
     ) -> RunResult:
         """Execute `program` to completion, and read the counters at `marks` on the way.
 
-        A mark is the index of a command; the next product is the first COMPUTE not before it.  The
+        A mark is the number of a command, among those that the program stands for
+        (`celosia.isa.loops.expand`); the next product is the first COMPUTE not before it.  The
         counters stand as they do at the end of the last cycle that the array spends on the product
         before that one: on its rows, and on its own weights behind them.  All waits for the next
         product are behind the mark, and its rows; weights that move in below rows of the product
@@ -164,7 +153,7 @@ class Device(Protocol):
         happen, which may be long before the product that they are for.
 
         Marks take no cycle.  Raises `DeviceError` when the accelerator stops, and `ValueError` for
-        marks that descend or are no indices of `program`.
+        a program that ends within a REPEAT's body, and for marks that descend or do not exist.
         """
         ...
 

@@ -49,6 +49,8 @@ class Queues:
     """Bits 0 to 3: for an older load, execute, store, transform; bit 4: for its controller."""
     token: str | None = None
     """Why the oldest load waits for stores to finish, in words; None if it does not."""
+    loops: str | None = None
+    """What the loop engine waits for, in words; None if it holds nothing."""
 
 
 class Host:
@@ -155,7 +157,12 @@ class Host:
             self.registers.read_fields("DEBUG_QUEUES"),
             self.registers.read_fields("DEBUG_WAITS"),
             self._token(),
+            self._loops(),
         )
+
+    def _loops(self) -> str | None:
+        fields = self.registers.read_fields("DEBUG_LOOPS")
+        return _loops_text(fields["busy"], fields["missing"])
 
     def _token(self) -> str | None:
         waiting = self.registers.read_fields("DEBUG_TOKEN")
@@ -163,6 +170,12 @@ class Host:
             return None
         wait = TokenWait(waiting["id"], self.registers.read("DEBUG_TOKEN_COUNT"))
         return wait.describe(self.registers.read("DEBUG_TOKEN_VALUE"))
+
+
+def _loops_text(busy: int, missing: int) -> str | None:
+    if missing:
+        return f"the loop engine waits for {missing} more commands of a REPEAT's body"
+    return "the loop engine has more commands to issue" if busy else None
 
 
 def _difference(name: str, found: int, expected: int) -> str:

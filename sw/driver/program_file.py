@@ -24,7 +24,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.encoding import Command
 from celosia.isa.presets import parse_override, resolve_config
-from celosia.sw.driver.assembly import RAW_WORD, format_command, parse_command
+from celosia.sw.driver.assembly import RAW_WORD, format_commands, parse_command
 from celosia.sw.driver.device import MEMORY_BASE
 
 __all__ = [
@@ -150,7 +150,7 @@ def _lines(program: ProgramFile) -> Iterator[str]:
         yield from _content_lines(content)
     for region in program.checks:
         yield f".check {region.address:#x} {region.size}"
-    yield from map(format_command, program.commands)
+    yield from format_commands(program.commands)
 
 
 def _content_lines(content: Content) -> Iterator[str]:

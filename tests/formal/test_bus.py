@@ -6,7 +6,6 @@ import pytest
 from amaranth import Cat, Mux, Signal, Value
 
 from celosia.hw.dma.bursts import BurstSplitter
-from celosia.hw.dma.bus import PAGE_BYTES
 from celosia.hw.dma.read_arbiter import ReadArbiter
 from celosia.hw.dma.reader import Reader
 from celosia.hw.dma.writer import Writer
@@ -20,6 +19,8 @@ from tests.support.prover import Harness, Planted, Proof
 CONFIG: Final = PRESETS["tiny"].with_values({"read_requests": 2, "write_requests": 2})
 BUS: Final = CONFIG.bus_bytes
 _LOW: Final = 13
+PAGE_BYTES: Final = 4096
+"""AXI4's (A3.4.1); not the unit's own constant."""
 PAGE_BITS: Final = (PAGE_BYTES - 1).bit_length()
 
 
@@ -339,7 +340,7 @@ _PROOFS: Final = (
     ),
     Proof(
         strobes,
-        10,
+        9,
         Planted("celosia.hw.dma.pack", "(burst.last >= n)", "(burst.last > n)"),
     ),
     Proof(

@@ -23,8 +23,9 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Store
-from celosia.isa.semantics import check, step
-from celosia.isa.state import LoadState
+from celosia.isa.presets import resolve_config
+from celosia.isa.semantics import LOOP_FUNCTS, check, step
+from celosia.isa.state import ArchState, LoadState
 from tests.support.semantics import (
     ACC,
     CONFIG,
@@ -65,6 +66,13 @@ def test_the_state_after_reset():
 @pytest.mark.parametrize("funct", [8, 13, 15, 31, 35, 63, 64, 126, 127])
 def test_an_unknown_funct(funct):
     assert cause_of(Command(funct)) is Cause.UNKNOWN_FUNCT
+
+
+@pytest.mark.parametrize("funct", LOOP_FUNCTS)
+def test_what_is_left_of_loops_is_at_fault(funct):
+    assert cause_of(Command(funct)) is Cause.LOOP
+    without = resolve_config("tiny", ["loop_entries=0"])
+    assert check(Command(funct), ArchState.reset(without), without) is Cause.UNKNOWN_FUNCT
 
 
 @pytest.mark.parametrize(

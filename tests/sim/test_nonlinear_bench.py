@@ -62,7 +62,7 @@ def test_every_mode_computes_the_layer():
 
 
 def test_wrong_arguments_are_refused():
-    refused("--seq 0", "bench", "nonlinear", "--seq", "0")
+    refused("Input should be greater than or equal to 1", "bench", "nonlinear", "--seq", "0")
     refused("only bench nonlinear has it", "bench", "products", "--seq", "8")
     with pytest.raises(InputError, match="513"):
         run_nonlinear(silent, 513)

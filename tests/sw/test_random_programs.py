@@ -10,7 +10,7 @@ from celosia.isa.bert import Activation, NormCommand
 from celosia.isa.encoding import CONFIG_BERT, FENCE, INSTRUCTIONS, Funct, Function, identify
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 from celosia.sim.functional import FunctionalDevice
@@ -124,8 +124,15 @@ def many():
 
 def test_every_instruction_occurs(many):
     counts = Counter(identify(command) for program in many for command in program.commands)
-    wanted = [known for known in INSTRUCTIONS.values() if known.funct not in TRANSFORM_FUNCTS]
+    others = (*TRANSFORM_FUNCTS, *LOOP_FUNCTS)
+    wanted = [known for known in INSTRUCTIONS.values() if known.funct not in others]
     assert all(counts[known] >= 20 for known in wanted if known is not CONFIG_BERT)
+
+
+def test_every_loop_occurs():
+    programs = [random_program(seed, length=100, loop_percent=30) for seed in range(8)]
+    counts = Counter(command.funct for program in programs for command in program.commands)
+    assert all(counts[funct] >= 10 for funct in LOOP_FUNCTS)
 
 
 def test_every_form_of_gemmini_occurs():

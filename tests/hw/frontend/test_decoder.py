@@ -31,7 +31,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
-from celosia.isa.semantics import step
+from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 from tests.support.operations import load_op, parameters_op, product_op, store_op
@@ -39,7 +39,9 @@ from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIGS = [
     AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32),
-    AcceleratorConfig(dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16),
+    AcceleratorConfig(
+        dim=16, scratchpad_kib=16, accumulator_kib=16, parameter_rows=16, loop_entries=0
+    ),
     AcceleratorConfig(
         dim=4, scratchpad_kib=1, accumulator_kib=1, dataflow="both", convolution=True, bert=True
     ),
@@ -53,7 +55,9 @@ OTHERS = (FLUSH, FENCE)
 def random_command(config: AcceleratorConfig, rng: random.Random) -> Command:
     """A command whose operands are mostly near the limits of what is legal."""
     if rng.random() < 0.03:
-        return Command(rng.choice([9, 31, 63, 126, 0]), rng.getrandbits(64), rng.getrandbits(64))
+        return Command(
+            rng.choice([9, 31, 63, 126, 0, *LOOP_FUNCTS]), rng.getrandbits(64), rng.getrandbits(64)
+        )
     instruction = rng.choice(rng.choice([OPERATIONS, OPERATIONS, CONFIGURE, OTHERS]))
     return instruction.encode(**{
         field.name: random_value(config, rng, instruction, field.name, field.limit)

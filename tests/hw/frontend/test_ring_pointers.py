@@ -185,6 +185,46 @@ def test_clear_forgets_what_was_asked_for_but_not_what_ended():
     simulate(dut, testbench)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_entry_that_stands_for_many_commands_counts_once(seed):
+    """Never before as many have ended as were gained, and in the end each entry once."""
+    dut, rng = RingPointers(), random.Random(seed)
+
+    async def testbench(ctx):
+        ctx.set(dut.enable, 1)
+        entries, gained, flying = 0, 0, 0
+        for cycle in range(400):
+            # An entry, or one of the commands that one stands for, goes out, and others end.
+            goes, gains = rng.random() < 0.5 and cycle < 350, rng.random() < 0.6
+            count = min(flying, rng.choice([0, 0, 1, 2, 3])) if cycle < 390 else min(flying, 6)
+            ctx.set(dut.gained, goes and gains)
+            ctx.set(
+                dut.completed,
+                {name: n < count for n, (name, _) in enumerate(Completed())},
+            )
+            await ctx.tick()
+            flying += goes - count
+            gained += goes and gains
+            entries += goes and not gains
+            assert ctx.get(dut.completions) <= entries
+        assert flying == 0
+        assert gained > entries > 0
+        assert ctx.get(dut.completions) == entries
+        # A clear forgets those that will not end any more.
+        ctx.set(dut.completed, {})
+        ctx.set(dut.gained, 1)
+        await ctx.tick()
+        ctx.set(dut.gained, 0)
+        ctx.set(dut.clear, 1)
+        await ctx.tick()
+        ctx.set(dut.clear, 0)
+        ctx.set(dut.completed, {"load": 1})
+        await ctx.tick()
+        assert ctx.get(dut.completions) == entries + 1
+
+    simulate(dut, testbench)
+
+
 def test_all_that_ends_in_a_cycle_is_counted():
     dut, rng, count = RingPointers(), random.Random(0), 0
 

@@ -15,6 +15,7 @@ from celosia.isa.encoding import (
     KEEP_SCALE,
     MVIN,
     PRELOAD,
+    STRIDE,
     Command,
     Kind,
     float_bits,
@@ -41,6 +42,26 @@ def instructions(draw: st.DrawFn) -> Command:
 
 
 words = st.integers(0, (1 << 64) - 1)
+
+
+def test_bodies_of_loops_are_indented():
+    text = """\
+repeat count=3 length=4
+    mvin dram=0x80000000 local=sp[0]
+    stride addend1=64 addend2=-1
+    repeat count=2 length=1
+        fence
+flush
+"""
+    commands = [parse_command(line) for line in text.splitlines()]
+    assert disassemble(pack_ring(commands)) == text
+
+
+def test_addends_have_a_sign():
+    command = STRIDE.encode(addend1=(1 << 48) - 5, addend2=7, wrap1_2=3)
+    assert format_command(command) == "stride addend1=-5 wrap1_2=3 addend2=7"
+    with pytest.raises(ValueError, match=r"stride.addend1: 140737488355328 is not in -140737"):
+        parse_command(f"stride addend1={1 << 47}")
 
 
 @given(instructions())

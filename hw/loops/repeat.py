@@ -1,0 +1,294 @@
+"""REPEAT and STRIDE: takes the body of a loop in, and issues it again and again."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+from amaranth import Cat, Module, ResetSignal, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Out
+
+from celosia.hw.frontend.layouts import COMMAND, operands
+from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.loops.advance import advanced
+from celosia.hw.loops.stage import LoopStage
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import REPEAT, STRIDE, WORD_BITS, Funct
+from celosia.isa.encoding.loops import LANES
+from celosia.isa.loops import MAX_LOOP_DEPTH
+
+__all__ = ["Repeater"]
+
+COUNT_BITS = next(field.bits for field in REPEAT.fields if field.name == "count")
+
+
+class Repeater(wiring.Component):
+    """Expands REPEAT and STRIDE as `celosia.isa.loops` says.
+
+    The body comes in from the second cycle after REPEAT on, a command per cycle, and is kept; the
+    first command goes out `LATENCY`
+    cycles after the last one came in.  From then on a command takes `ISSUE` cycles, one more for
+    each STRIDE behind it and for each loop that ends behind it, or begins again; REPEAT takes
+    `ENTER`.  A command that stays on offer for longer delays those behind it by as much.
+
+    Other commands pass, also a REPEAT without a body that can be kept, and a STRIDE outside of
+    loops.  One within that is not well formed goes out, and ends all loops.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``loop_entries``.
+
+    Members
+    -------
+    i : ``In(stream.Signature(COMMAND))``
+        Commands.
+    o : ``Out(stream.Signature(COMMAND))``
+        Commands, without REPEATs and STRIDEs that are well formed.
+    fenced : ``In(1)``
+        A FENCE that went out is not over: a body waits.
+    busy : ``Out(1)``
+        A body is held, or a part of one.
+    gained : ``Out(1)``
+        A command goes out that will go out again.
+    lost : ``Out(1)``
+        A REPEAT or a STRIDE has come in.
+    missing : ``Out(range(config.loop_entries + 1))``
+        Commands of the body that have not come in.
+    """
+
+    LATENCY = 3
+    ISSUE = 3
+    ENTER = 2
+
+    i: stream.Interface
+    o: stream.Interface
+    fenced: Signal
+    busy: Signal
+    gained: Signal
+    lost: Signal
+    missing: Signal
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        missing = Out(range(config.loop_entries + 1))
+        super().__init__({**LoopStage().members, "missing": missing})
+
+    def elaborate(self, platform) -> Module:
+        m, unit = Module(), Module()
+        begins, entered = Signal(), Signal()  # A REPEAT with a body is on offer, or comes in.
+        rests, takes, offers = Signal(), Signal(), Signal()
+        command = field_signals(COMMAND, "issued")
+        with m.If(self.i.p.funct == Funct.REPEAT):
+            fields = operands(REPEAT, self.i.p)
+            fits = (fields.length != 0) & (fields.length <= self.config.loop_entries)
+            m.d.comb += begins.eq(fits & (fields.count != 0))
+        with m.If(rests):
+            m.d.comb += [
+                self.i.ready.eq(self.o.ready),
+                self.o.valid.eq(self.i.valid & ~begins),
+                self.o.p.eq(self.i.p),
+            ]
+        with m.Else():
+            m.d.comb += [
+                self.i.ready.eq(takes),
+                self.o.valid.eq(offers),
+                *(self.o.p[name].eq(getattr(command, name)) for name, _ in COMMAND),
+                self.busy.eq(1),
+            ]
+        awake = Signal(name=AWAKE)
+        m.d.comb += [
+            entered.eq(self.i.valid & begins & self.o.ready),
+            awake.eq(~rests | entered | ResetSignal()),
+        ]
+        m.submodules.unit = sleeper(unit, awake)
+        self._build(unit, entered, rests, takes, offers, command)
+        return m
+
+    def _build(self, m: Module, entered, rests: Signal, takes, offers: Signal, command) -> None:
+        """What sleeps."""
+        s = _State(m, self.config)
+        with m.FSM():
+            with m.State("REST"):
+                m.d.comb += rests.eq(1)
+                with m.If(entered):
+                    fields = operands(REPEAT, self.i.p)
+                    s.begin(m, fields.length, fields.count)
+                    m.d.sync += self.missing.eq(fields.length)
+                    m.next = "WAIT"
+            with m.State("WAIT"), m.If(~self.fenced):
+                m.d.comb += self.lost.eq(1)
+                m.next = "TAKE"
+            with m.State("TAKE"):
+                m.d.comb += takes.eq(1)
+                self._take(m, s)
+            with m.State("STEP"):
+                self._step(m, s)
+            with m.State("LOOK"):
+                self._look(m, s, command)
+            with m.State("ISSUE"):
+                self._issue(m, s, offers)
+        self._write(m, s, takes, command)
+
+    def _take(self, m: Module, s: "_State") -> None:
+        """The body comes in."""
+        with m.If(self.i.valid):
+            m.d.comb += self.lost.eq(self.i.p.funct.matches(Funct.REPEAT, Funct.STRIDE))
+            m.d.sync += [self.missing.eq(self.missing - 1), s.place.eq(s.place + 1)]
+            with m.If(self.missing == 1):
+                m.d.sync += s.place.eq(0)
+                m.next = "STEP"
+
+    def _step(self, m: Module, s: "_State") -> None:
+        """Find the next command."""
+        m.d.comb += [s.steps.eq(1), s.reads.eq(1)]
+        m.d.sync += s.advances.eq(0)
+        inner = s.loops[0]
+        with m.If(s.place != inner.end):
+            m.next = "LOOK"
+        with m.Elif(inner.left != 0):
+            m.d.sync += [inner.left.eq(inner.left - 1), s.place.eq(inner.start)]
+        with m.Else():
+            s.pop(m)
+            with m.If(s.depth == 1):
+                m.next = "REST"
+
+    def _look(self, m: Module, s: "_State", command) -> None:
+        """See what the next command is."""
+        m.d.comb += s.reads.eq(1)
+        m.d.sync += [getattr(command, name).eq(s.read[name]) for name, _ in COMMAND]
+        m.d.sync += [
+            s.issued_place.eq(s.place),
+            s.place.eq(s.place + 1),
+            s.issued.eq(0),
+            s.number.eq(0),
+            s.faulty.eq(s.read.funct.matches(Funct.REPEAT, Funct.STRIDE)),
+        ]
+        m.next = "ISSUE"
+        with m.If(s.read.funct == Funct.REPEAT):
+            fields = operands(REPEAT, s.read)
+            some = (fields.count != 0) & (fields.length != 0)
+            within = s.place + 1 + fields.length <= s.loops[0].end
+            with m.If(some & within & (s.depth != MAX_LOOP_DEPTH)):
+                s.push(m, s.place + 1, fields.length, fields.count)
+                m.next = "STEP"
+
+    def _issue(self, m: Module, s: "_State", offers: Signal) -> None:
+        """Offer the command, and meanwhile find the STRIDE that changes it."""
+        again, stride = Signal(), Signal()
+        m.d.comb += [
+            offers.eq(~s.issued),
+            again.eq(Value.cast(s.again).any()),
+            self.gained.eq(offers & self.o.ready & again),
+            stride.eq(
+                (s.read.funct == Funct.STRIDE)
+                & (s.place != s.loops[0].end)
+                & (s.number != s.depth)
+                & ~s.faulty
+            ),
+            s.reads.eq(stride),
+        ]
+        with m.If(stride):
+            m.d.sync += [s.number.eq(s.number + 1), s.place.eq(s.place + 1)]
+            with m.If(again & (s.number == s.outward)):
+                m.d.sync += [s.advances.eq(1), s.stride_1.eq(s.read.rs1), s.stride_2.eq(s.read.rs2)]
+        with m.If(offers & self.o.ready):
+            m.d.sync += s.issued.eq(1)
+        with m.If((s.issued | self.o.ready) & ~stride):
+            m.next = "STEP"
+            with m.If(s.faulty):
+                m.next = "REST"
+
+    def _write(self, m: Module, s: "_State", takes: Value, command) -> None:
+        """The body, as it comes in and as it advances."""
+        new = self.i.p
+        with m.If(takes):
+            m.d.comb += [
+                s.write.en.eq(self.i.valid),
+                s.write.addr.eq(s.place),
+                s.write.data.eq(new),
+            ]
+        with m.Elif(s.advances):
+            stride: Any = SimpleNamespace(rs1=s.stride_1, rs2=s.stride_2)
+            stride = operands(STRIDE, stride)
+            words = [
+                advanced(
+                    m,
+                    getattr(command, f"rs{n}"),
+                    getattr(stride, f"addend{n}"),
+                    [getattr(stride, f"wrap{n}_{lane}") for lane in range(LANES)],
+                    f"rs{n}",
+                )
+                for n in (1, 2)
+            ]
+            m.d.comb += [
+                s.write.en.eq(s.steps),
+                s.write.addr.eq(s.issued_place),
+                s.write.data.funct.eq(command.funct),
+                s.write.data.rs1.eq(words[0]),
+                s.write.data.rs2.eq(words[1]),
+            ]
+
+
+class _Loop:
+    """One that has begun."""
+
+    def __init__(self, config: AcceleratorConfig, index: int):
+        place = range(config.loop_entries + 1)
+        self.start = Signal(place, name=f"start_{index}", reset_less=True)
+        self.end = Signal(place, name=f"end_{index}", reset_less=True)
+        # Iterations behind the one that runs; 0 if the loop has not begun.
+        self.left = Signal(COUNT_BITS, name=f"left_{index}", reset_less=True)
+
+
+class _State:
+    """The body, and how far it has come."""
+
+    def __init__(self, m: Module, config: AcceleratorConfig):
+        m.submodules.body = memory = Memory(shape=COMMAND, depth=config.loop_entries, init=[])
+        self.write = memory.write_port()
+        port = memory.read_port()
+        self.loops = [_Loop(config, index) for index in range(MAX_LOOP_DEPTH)]  # 0: innermost.
+        self.depth = Signal(range(MAX_LOOP_DEPTH + 1), reset_less=True)  # Of them have begun.
+        self.place = Signal(range(config.loop_entries + 1), reset_less=True)
+        self.issued_place = Signal(range(config.loop_entries), reset_less=True)
+        self.issued = Signal(reset_less=True)  # The command has gone out.
+        self.faulty = Signal(reset_less=True)  # It is the last one.
+        self.number = Signal(range(MAX_LOOP_DEPTH + 1), reset_less=True)  # STRIDEs seen behind it.
+        self.advances = Signal(reset_less=True)  # One of them changes the command:
+        self.stride_1 = Signal(WORD_BITS, reset_less=True)
+        self.stride_2 = Signal(WORD_BITS, reset_less=True)
+        # In this cycle: the entry at `place` is read, or (with `steps` low) the one behind it.
+        self.steps, self.reads = Signal(), Signal()
+        self.read: Any = port.data
+        # Loops with iterations left, and the innermost of them.
+        self.again = Cat(loop.left != 0 for loop in self.loops)
+        self.outward = Signal(range(MAX_LOOP_DEPTH))
+        for index in reversed(range(MAX_LOOP_DEPTH)):
+            with m.If(self.again[index]):
+                m.d.comb += self.outward.eq(index)
+        m.d.comb += [port.en.eq(self.reads), port.addr.eq(self.place + ~self.steps)]
+
+    def begin(self, m: Module, length: Value, count: Value) -> None:
+        """The outermost loop begins."""
+        self.push(m, 0, length, count)
+        m.d.sync += [outer.left.eq(0) for outer in self.loops[1:]]
+        m.d.sync += [self.depth.eq(1), self.place.eq(0), self.advances.eq(0)]
+
+    def push(self, m: Module, start: Value | int, length: Value, count: Value) -> None:
+        """A loop begins."""
+        for inner, outer in pairwise(self.loops):
+            m.d.sync += [outer.start.eq(inner.start), outer.end.eq(inner.end)]
+            m.d.sync += outer.left.eq(inner.left)
+        first = self.loops[0]
+        m.d.sync += [first.start.eq(start), first.end.eq(start + length), first.left.eq(count - 1)]
+        m.d.sync += self.depth.eq(self.depth + 1)
+
+    def pop(self, m: Module) -> None:
+        """The innermost loop is over."""
+        for inner, outer in pairwise(self.loops):
+            m.d.sync += [inner.start.eq(outer.start), inner.end.eq(outer.end)]
+            m.d.sync += inner.left.eq(outer.left)
+        m.d.sync += [self.loops[-1].left.eq(0), self.depth.eq(self.depth - 1)]

@@ -1,0 +1,91 @@
+"""Celosia's loops: functs 38 to 41, which stand for many commands (`celosia.isa.loops`)."""
+
+from typing import Final
+
+from celosia.isa.encoding.fields import Funct, Instruction, Kind, rs1, rs2
+
+__all__ = ["ADDEND_BITS", "CONFIG_PRODUCTS", "LANES", "LANE_BITS", "PRODUCTS", "REPEAT", "STRIDE"]
+
+LANE_BITS: Final = 16
+"""Of the parts of an operand that STRIDE can wrap."""
+
+LANES: Final = 3
+"""Parts of an operand that STRIDE can wrap, from bit 0 on."""
+
+ADDEND_BITS: Final = LANE_BITS * LANES
+"""Of what STRIDE adds."""
+
+_WRAP_BITS: Final = 4
+
+CONFIG_PRODUCTS: Final = Instruction(
+    "config_products",
+    Funct.CONFIG_PRODUCTS,
+    "Set where the tiles of PRODUCTS stand, from its next use on: local rows from one to the next, "
+    "modulo 2^16.",
+    (
+        rs1("a_k", 0, 16, "A, one tile further along K."),
+        rs1("a_piece", 16, 16, "A, from the first tile of a piece to that of the next one."),
+        rs1("w_k", 32, 16, "The weights, one tile further along K."),
+        rs1("w_piece", 48, 16, "The weights, from the first tile of a piece to that of the next."),
+        rs2("w_column", 0, 16, "The weights, one tile of columns further."),
+        rs2("c_column", 16, 16, "C, one tile of columns further."),
+    ),
+)
+
+PRODUCTS: Final = Instruction(
+    "products",
+    Funct.PRODUCTS,
+    "C = A*W for tiles in the scratchpad and sums in the accumulator: for each tile of columns, "
+    "for each piece of K, for each tile of K in it, a PRELOAD and a COMPUTE_PRELOADED.  Each "
+    "count is at least 1; tiles of K are dim deep and tiles of columns dim wide, but for the last.",
+    (
+        rs1("a", 0, 16, "First row of the first tile of A."),
+        rs1("w", 16, 16, "First row of the first tile of the weights."),
+        rs1("c", 32, 16, "First accumulator row of the first tile of C."),
+        rs1("overwrite", 48, 1, "The first product of each C overwrites it.", Kind.FLAG),
+        rs2("rows", 0, 16, "Rows of A and C."),
+        rs2("k", 16, 8, "Tiles of K in a piece."),
+        rs2("pieces", 24, 8, "Pieces of K."),
+        rs2("columns", 32, 8, "Tiles of columns."),
+        rs2("last_depth", 40, 8, "Depth of the last tile of the last piece."),
+        rs2("last_cols", 48, 8, "Columns of the last tile of columns."),
+    ),
+)
+
+REPEAT: Final = Instruction(
+    "repeat",
+    Funct.REPEAT,
+    "Issue the next `length` commands `count` times.  They may hold other REPEATs, which end "
+    "within; STRIDEs count as commands here, but only change the command before them.",
+    (
+        rs1("count", 0, 32, "Iterations, at least 1."),
+        rs2("length", 0, 16, "Commands, at least 1."),
+    ),
+)
+
+STRIDE: Final = Instruction(
+    "stride",
+    Funct.STRIDE,
+    "Let the command before (other than REPEAT) advance between iterations.  The first STRIDE "
+    "behind a command is for the innermost loop around it, the next one for the loop around that, "
+    "and so on.  Each time the command has been issued, the addends of the innermost loop with "
+    "iterations left are added to its operands, sign-extended from 48 bits.  A lane is 16 bits of "
+    "an operand: if its wrap n is not 0, only its low n bits advance, modulo 2^n, and nothing is "
+    "carried out of it.",
+    (
+        rs1("addend1", 0, ADDEND_BITS, "Added to rs1.", Kind.SIGNED),
+        *(
+            rs1(
+                f"wrap1_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs1."
+            )
+            for lane in range(LANES)
+        ),
+        rs2("addend2", 0, ADDEND_BITS, "Added to rs2.", Kind.SIGNED),
+        *(
+            rs2(
+                f"wrap2_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs2."
+            )
+            for lane in range(LANES)
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Differential fuzzing: random programs and memories, the functional model against the RTL."""

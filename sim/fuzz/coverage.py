@@ -1,0 +1,144 @@
+"""What random programs have exercised: instructions, and pairs of operations in conflict."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import CONFIG_BERT, INSTRUCTIONS, Command, Function, identify
+from celosia.isa.loops import expand
+from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.semantics import functs_not_built, step
+from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
+
+__all__ = ["all_points", "exempt_points", "points"]
+
+_Rows = tuple[str, int, int]
+_DISTANCE: Final = 8
+"""Operations further apart are seldom in flight together."""
+_KINDS: Final = ("load", "execute", "store", "transform")
+_WRITING: Final = ("load", "execute", "transform")
+
+
+def all_points(config: AcceleratorConfig) -> set[str]:
+    """What can be exercised: ``instruction NAME``, ``transform NAME``, ``hazard KIND OLD NEW``."""
+    transforms = config.normalization
+    kinds = [kind for kind in _KINDS if transforms or kind != "transform"]
+    missing = functs_not_built(config)
+    built = [known for known in INSTRUCTIONS.values() if known.funct not in missing]
+    found = {f"instruction {known.name}" for known in built if config.bert or known != CONFIG_BERT}
+    if transforms:
+        found |= {f"transform {function.name.lower()}" for function in Function}
+    for old, new in product(kinds, kinds):
+        if old in _WRITING and new != "load":
+            found.add(f"hazard raw {old} {new}")
+        if old != "load" and new in _WRITING:
+            found.add(f"hazard war {old} {new}")
+        if old in _WRITING and new in _WRITING:
+            found.add(f"hazard waw {old} {new}")
+    return found
+
+
+def exempt_points() -> dict[str, str]:
+    """What random programs leave out, and why."""
+    constants = "its constants must keep the widths of docs/numerics.md; graphs set them"
+    return {f"instruction {name}": constants for name in ("config_exponent", "config_gelu")}
+
+
+def points(commands: Sequence[Command], config: AcceleratorConfig) -> Counter[str]:
+    """What `commands`, a legal program, exercises, and how often."""
+    state, found = ArchState.reset(config), Counter[str]()
+    recent: list[tuple[str, list[_Rows], list[_Rows]]] = []
+    for command in commands:
+        instruction = identify(command)
+        assert instruction is not None
+        found[f"instruction {instruction.name}"] += 1
+    for _, command in expand(commands, config):
+        done = step(command, state, config)
+        state = done.state
+        if done.operation is None:
+            continue
+        if isinstance(done.operation, Transform):
+            found[f"transform {Function(done.operation.setting('function')).name.lower()}"] += 1
+        kind = _kind(done.operation)
+        reads = list(_reads(done.operation, config))
+        writes = list(_writes(done.operation, config))
+        for older, old_reads, old_writes in recent:
+            for name, ones, others in (
+                ("raw", old_writes, reads),
+                ("war", old_reads, writes),
+                ("waw", old_writes, writes),
+            ):
+                if _meet(ones, others):
+                    found[f"hazard {name} {older} {kind}"] += 1
+        recent = [*recent[1 - _DISTANCE :], (kind, reads, writes)]
+    return found
+
+
+def _kind(operation: Operation) -> str:
+    match operation:
+        case Load() | LoadParameters():
+            return "load"
+        case Product():
+            return "execute"
+        case Store():
+            return "store"
+        case Transform():
+            return "transform"
+
+
+def _meet(ones: Iterable[_Rows], others: Iterable[_Rows]) -> bool:
+    others = list(others)
+    return any(
+        a == b and first <= other_last and other_first <= last
+        for a, first, last in ones
+        for b, other_first, other_last in others
+    )
+
+
+def _space(accumulator: bool) -> str:
+    return "accumulator" if accumulator else "scratchpad"
+
+
+def _operand(operand: Operand | None) -> Iterator[_Rows]:
+    if operand is not None and operand.lines:
+        yield _space(operand.local.accumulator), operand.local.row, operand.last
+
+
+def _writes(operation: Operation, config: AcceleratorConfig) -> Iterator[_Rows]:
+    dim = config.dim
+    match operation:
+        case LoadParameters(row=row, count=count):
+            yield "parameters", row, row - 1 - -count // dim
+        case Load():
+            last = operation.local.row + operation.rows - 1
+            last += (operation.blocks(dim) - 1) * operation.pitch
+            yield _space(operation.local.accumulator), operation.local.row, last
+        case Product():
+            yield from _operand(operation.c)
+        case Transform():
+            for result in operation.results(dim):
+                yield "scratchpad", result.local.row, result.last(operation.rows)
+
+
+def _reads(operation: Operation, config: AcceleratorConfig) -> Iterator[_Rows]:
+    dim = config.dim
+    match operation:
+        case Product():
+            for operand in (operation.a, operation.w, operation.d):
+                yield from _operand(operand)
+        case Store():
+            blocks = operation.blocks(dim)
+            last = operation.local.row + operation.rows - 1 + (blocks - 1) * operation.pitch
+            yield _space(operation.local.accumulator), operation.local.row, last
+            if (row := operation.bias_row) is not None:
+                yield "parameters", row, row + blocks - 1
+        case Transform():
+            residual = operation.residual(dim)
+            for matrix in [operation.source(dim)] + ([residual] if residual else []):
+                space = _space(matrix.local.accumulator)
+                yield space, matrix.local.row, matrix.last(operation.rows)
+            for row, count in operation.parameters(dim):
+                yield "parameters", row, row + count - 1

@@ -1,0 +1,83 @@
+"""Programs and what they stand for: numbers of commands, as the accelerator counts them.
+
+The accelerator counts, reports and shows the commands that come out of loops
+(`celosia.isa.loops.expand`); here they find back to the program.
+"""
+
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import Command
+from celosia.isa.loops import expand, missing_commands
+from celosia.isa.semantics import LOOP_FUNCTS
+from celosia.sw.driver.assembly import format_command
+
+__all__ = ["Issued", "check_program", "expanded_length", "issued_command"]
+
+
+class Issued(NamedTuple):
+    """A command as it reaches the decoder."""
+
+    number: int
+    """In the program that is expanded."""
+    command: Command
+    entry: int
+    """Index of what it came out of, in the program."""
+    source: Command
+    """That itself."""
+
+    @property
+    def text(self) -> str:
+        """The command in assembly, and where it came from."""
+        text = format_command(self.command)
+        if self.number == self.entry and self.command == self.source:
+            return text
+        return f"{text} (entry {self.entry} of the program: {format_command(self.source)})"
+
+
+def has_loops(program: Sequence[Command]) -> bool:
+    """Whether some command of `program` stands for others."""
+    return any(command.funct in LOOP_FUNCTS for command in program)
+
+
+def expanded_length(program: Sequence[Command], config: AcceleratorConfig) -> int:
+    """How many commands `program` stands for."""
+    if not has_loops(program):
+        return len(program)
+    return sum(1 for _ in expand(program, config))
+
+
+def issued_command(
+    program: Sequence[Command], config: AcceleratorConfig, number: int
+) -> Issued | None:
+    """The command with this number, counted from the first one that `program` stands for."""
+    if number < 0:
+        return None
+    entry, command = next(islice(expand(program, config), number, None), (None, None))
+    if entry is None or command is None:
+        return None
+    return Issued(number, command, entry, program[entry])
+
+
+def check_program(
+    program: Sequence[Command], config: AcceleratorConfig, marks: Sequence[int] = ()
+) -> None:
+    """Raise `ValueError` for a program that can not end, or for `marks` that it does not have.
+
+    They must be numbers of commands that it stands for, in order.
+    """
+    missing, index = missing_commands(program, config)
+    if missing:
+        raise ValueError(
+            f"command {index}: {format_command(program[index])}: the program ends {missing} "
+            f"command{'s' * (missing > 1)} before its body does"
+        )
+    for mark, later in pairwise(marks):
+        if later < mark:
+            raise ValueError(f"marks: {later} comes after {mark}: they must not descend")
+    commands = expanded_length(program, config) if marks else 0
+    for mark in marks:
+        if not 0 <= mark < commands:
+            raise ValueError(f"mark {mark}: the program has no such command: it has {commands}")
