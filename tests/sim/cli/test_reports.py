@@ -6,23 +6,19 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import invoke, refused, right, valid
-from tests.support.reported_runs import product_run
 
 SMALL = ("run", "matmul", "--preset", "tiny", "--sim", "amaranth", "--shape", "5x6x7")
-
-
-@pytest.fixture(scope="module")
-def document():
-    return json.dumps(product_run(shape="5x6x7").document())
 
 
 @pytest.fixture
 def stored(document):
     """A run's report in the current folder."""
-    Path("RUN.json").write_text(document)
-    return document
+    text = json.dumps(document)
+    Path("RUN.json").write_text(text)
+    return text
 
 
+@pytest.mark.slow
 def test_a_run_writes_its_page_data_and_trace():
     right(*SMALL, "--report", "out", "--trace", "run.pftrace.gz", "--json", "again.json")
     assert sorted(path.name for path in Path("out").iterdir()) == ["RUN.json", "index.html"]
