@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Command
+from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.sw.cost import Prediction, predict_matmul
 from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import Graph
@@ -13,6 +13,7 @@ from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
+from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.lower_tiles import lower_tiles
 from celosia.sw.passes.order_matmul import order_matmul
@@ -88,23 +89,23 @@ class CompiledGraph:
     ops: tuple[Written, ...]
     """The operations on local rows, each with the operator that it belongs to."""
     commands: tuple[tuple[Command, ...], ...]
-    """Those that the program begins with, then those of each of `ops`."""
+    """Those that the program begins with, then those of each of `ops`; without REPEATs."""
+    program: tuple[Command, ...]
+    """All commands in order; some of them stand for many (`celosia.isa.loops`)."""
     addresses: dict[str, int]
     """Of every tensor that is ever in memory: operators write all but those on the chip."""
     end: int
     """The first address behind them."""
 
     @property
-    def program(self) -> tuple[Command, ...]:
-        """All commands in order."""
-        return tuple(command for commands in self.commands for command in commands)
-
-    @property
     def operators(self) -> tuple[str, ...]:
-        """The operator that each command of `program` belongs to; empty for those before all."""
+        """The operator that each command belongs to, when the program is expanded.
+
+        Empty for those before all.
+        """
         names = ["", *(written.operator for written in self.ops)]
         pairs = zip(names, self.commands, strict=True)
-        return tuple(name for name, commands in pairs for _ in commands)
+        return tuple(name for name, commands in pairs for _ in range(sum(map(_length, commands))))
 
 
 def compile_graph(
@@ -112,9 +113,12 @@ def compile_graph(
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
     choices: Choices = DEFAULT,
+    *,
+    loops: bool = False,
 ) -> CompiledGraph:
     """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
 
+    With `loops`, the program has those that `config` knows: it is short, and does just the same.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
     lowered = lower_graph(graph, config, choices)
@@ -122,10 +126,13 @@ def compile_graph(
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
     ops = [written.op for written in lowered.ops]
+    commands = tuple(lower_program(ops, config, tensors, addresses, loops=loops))
+    flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
         graph=lowered.graph,
         ops=lowered.ops,
-        commands=tuple(lower_program(ops, config, tensors, addresses)),
+        commands=commands,
+        program=compress_loops(flat, config) if loops else flat,
         addresses=addresses,
         end=end,
     )
@@ -141,3 +148,13 @@ def predict_graph(
     for written, count in zip(compiled.ops, counts, strict=True):
         follower.follow(written.op, written.operator, count)
     return follower.result()
+
+
+def _length(command: Command) -> int:
+    """Commands that a command that is no loop stands for."""
+    if command.funct == Funct.CONFIG_PRODUCTS:
+        return 0
+    if command.funct != Funct.PRODUCTS:
+        return 1
+    values = PRODUCTS.decode(command)
+    return 2 * values["k"] * values["pieces"] * values["columns"]

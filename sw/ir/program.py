@@ -7,6 +7,7 @@ Rows are numbers; configuration is part of each operation, and what is in memory
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import product
 from typing import Final
 
 from celosia.isa.encoding import Function
@@ -19,6 +20,7 @@ __all__ = [
     "LocalRows",
     "Multiply",
     "Op",
+    "Products",
     "Settings",
     "Space",
     "Store",
@@ -110,6 +112,69 @@ class Multiply:
         return f"c@{self.c} {sign} a@{self.a} * w@{w}, {self.rows}x{self.cols}x{self.depth}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Products:
+    """Products for tiles of columns, pieces of K and tiles of K, in nests from outside to inside.
+
+    Tiles of K are dim deep and tiles of columns dim wide, but for the last.
+    """
+
+    a: int
+    """First scratchpad row of the first tile of A."""
+    w: int
+    """First scratchpad row of the first tile of the weights."""
+    c: int
+    """First accumulator row of the first tile of C."""
+    a_k: int
+    """Rows from one tile of A to the next one along K."""
+    w_k: int
+    w_column: int
+    """Rows from one tile of the weights to the one of the next columns."""
+    c_column: int
+    a_piece: int = 0
+    """Rows from the first tile of A of a piece to that of the next one."""
+    w_piece: int = 0
+    rows: int
+    k: int
+    """Tiles of K in a piece."""
+    pieces: int
+    columns: int
+    """Tiles of columns."""
+    last_depth: int
+    last_cols: int
+    accumulate: bool
+    """Add to what is in C."""
+    a_unsigned: bool = False
+    w_transposed: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.columns * self.pieces * self.k
+
+    def each(self, dim: int) -> Iterator[Multiply]:
+        """The products in order."""
+        for column, piece, k in product(range(self.columns), range(self.pieces), range(self.k)):
+            deepest = piece == self.pieces - 1 and k == self.k - 1
+            yield Multiply(
+                a=self.a + piece * self.a_piece + k * self.a_k,
+                w=self.w + column * self.w_column + piece * self.w_piece + k * self.w_k,
+                c=self.c + column * self.c_column,
+                rows=self.rows,
+                depth=self.last_depth if deepest else dim,
+                cols=self.last_cols if column == self.columns - 1 else dim,
+                accumulate=self.accumulate or piece > 0 or k > 0,
+                a_unsigned=self.a_unsigned,
+                w_transposed=self.w_transposed,
+            )
+
+    def __str__(self) -> str:
+        sign = "+=" if self.accumulate else "="
+        w = f"{self.w}{'.T' * self.w_transposed}"
+        nest = f"{self.columns}x{self.pieces}x{self.k}"
+        return f"c@{self.c} {sign} a@{self.a} * w@{w}, {self.rows} rows, tiles {nest}"
+
+
 @dataclass(frozen=True, slots=True)
 class Transform:
     """A function of the rows of a matrix in the accumulator or the scratchpad."""
@@ -152,4 +217,4 @@ class Store:
         return f"store {self.source} to {self.view}"
 
 
-Op = Load | LoadParameters | Multiply | Transform | Store
+Op = Load | LoadParameters | Multiply | Products | Transform | Store

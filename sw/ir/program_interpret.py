@@ -21,6 +21,7 @@ from celosia.sw.ir.program import (
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -129,6 +130,9 @@ class _Machine:
                 self.local.put_parameters(op.to, self.values[op.view.tensor][op.view.slices])
             case Multiply():
                 self._multiply(op)
+            case Products():
+                for each in op.each(self.local.dim):
+                    self._multiply(each)
             case Transform():
                 for place, result in results(op, self.local, self.statistics):
                     self.local.put(place, result)

@@ -20,6 +20,7 @@ from celosia.sw.ir.program import (
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -189,6 +190,10 @@ class _Checker:
                 self._write(op.to, op)
             case Multiply():
                 self._multiply(op)
+            case Products():
+                for each in op.each(self.dim):
+                    self._multiply(each)
+                    self.number += 1
             case Transform():
                 self._transform(op)
             case Store():

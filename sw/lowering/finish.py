@@ -120,7 +120,7 @@ class Finisher:
     def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, channels: int) -> None:
         residual = None
         if sums.residual is not None:  # First: it may have to wait for others who take of `ring`.
-            residual = self.writer.load(sums.residual, self.places.words)
+            residual = self.writer.load(sums.residual, self.places.residuals)
         target = self.target(sums.out, ring)
         self._transform(how, sums, target, residual, channels)
         self.writer.store(sums.out, target)
@@ -176,7 +176,7 @@ class Finisher:
     ) -> None:
         """A transform of `sums`, with their bias and scale."""
         parameters: dict[str, int] = {}
-        ring = self.places.parameters
+        ring = self.places.columns
         if sums.bias is not None:
             settings = settings | {"bias": 1}
             parameters["bias_row"] = self.writer.load_parameters(sums.bias, ring)
@@ -204,7 +204,7 @@ class Finisher:
         row_bytes = sums.out.rows * self.writer.element_bytes(sums.out)
         most = min(ring.rows // (2 * row_bytes), self.writer.config.parameter_rows // _SHARES)
         if sums.residual is not None:
-            most = min(most, self.places.words.rows // (2 * _SUM_BYTES * sums.out.rows))
+            most = min(most, self.places.residuals.rows // (_SUM_BYTES * sums.out.rows))
         for col, cols in even_cuts(sums.out.cols, self.dim * max(1, most), self.dim):
             yield sums.part(self.dim, col, cols)
 

@@ -58,8 +58,9 @@ class LinearWriter:
                 for col, cols in self._columns(op, rows):
                     self.finisher.finish(op.finish, self._summed(op, sums, (col, cols)))
             else:
-                exposed = (last and row + rows == op.out.rows) or rows == op.out.rows
-                self._write_normalized(op, norm, sums, row, exposed=exposed)
+                ends = last and row + rows == op.out.rows
+                exposed = ends or rows == op.out.rows
+                self._write_normalized(op, norm, sums, row, exposed=exposed, ends=ends)
 
     def fuses(self, op: MatMul | Transform, norm: LayerNorm) -> bool:
         """Whether moments for `norm` are counted while its source is computed."""
@@ -88,6 +89,7 @@ class LinearWriter:
         row: int,
         *,
         exposed: bool,
+        ends: bool,
     ) -> None:
         """A block of rows, then their normalization between the products of what follows.
 
@@ -104,7 +106,8 @@ class LinearWriter:
             some = replace(sums.rows_part(first, count), slot=slot + first)
             part = self._summed(op, some, last, sums)
             self.finisher.finish(op.finish, part, channels=channels)
-            self.normalizer.defer(NormBlock(norm, row + first, count, slot + first))
+            ended = ends and first + count == rows
+            self.normalizer.defer(NormBlock(norm, row + first, count, slot + first), last=ended)
 
     def _columns(self, op: MatMul | Transform, rows: int) -> list[tuple[int, int]]:
         """First column and columns of the sums of `rows` rows that half the accumulator holds."""

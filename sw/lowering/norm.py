@@ -13,6 +13,7 @@ from celosia.sw.ir.program import LocalRows, Space, Transform
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.finish import TYPES
 from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.rings import Ring
 from celosia.sw.lowering.writer import ProgramWriter
 
 __all__ = ["NormBlock", "Normalizer", "affine_name", "affine_row"]
@@ -47,9 +48,9 @@ def affine_row(graph: Graph, op: LayerNorm, dim: int) -> NDArray[np.int32]:
 _STATISTICS_CYCLES: Final = 48
 """From the last sum of a block of rows to its statistics, for each row: the sum is computed, then
 root and reciprocal."""
-_ISSUED_AHEAD: Final = 1024
+_ISSUED_AHEAD: Final = 3072
 """Cycles of products that are issued before the array comes to them."""
-_TILE_CYCLES: Final = 12
+_TILE_CYCLES: Final = 16
 """From one transform to the next, for each row and tile of columns: they share banks with all else.
 """
 
@@ -93,65 +94,74 @@ class Normalizer:
         for row, rows in even_cuts(source.rows, most):
             block = NormBlock(op, row, rows, self.places.next_slots())
             for col, cols in self._chunks(block):
-                self._count(block, col, cols)
+                self._count(block, col, cols, self.places.words)
             for col, cols in self._chunks(block):
-                self._normalize(block, col, cols)
+                self._normalize(block, col, cols, self.places.words)
 
-    def defer(self, block: NormBlock) -> None:
-        """Normalize rows whose sums are underway, between later steps.
+    def defer(self, block: NormBlock, *, last: bool) -> None:
+        """Normalize rows whose sums are underway, between later steps; no products follow the last.
 
         Earlier normalizations are written first: statistics are those of two blocks at most.
         """
         self.writer.agenda.write_normalizations()
+        # Nobody else needs rows any more behind the last products.
+        ring = self.places.words if last else self.places.sums
         delay = block.rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
-        for col, cols in self._chunks(block):
+        for col, cols in self._chunks(block, short=last):
             self.writer.defer(
-                lambda col=col, cols=cols: self._normalize(block, col, cols),
+                lambda col=col, cols=cols: self._normalize(block, col, cols, ring),
                 tuple(block.part(output.out, col, cols) for output in block.op.outputs),
                 delay=delay + block.rows * col // self.dim * _TILE_CYCLES,
             )
         if not self.places.choices.overlap:
             self.writer.agenda.write_all()
 
-    def _chunks(self, block: NormBlock) -> Iterator[tuple[int, int]]:
-        """First column and columns of each transform."""
+    def _chunks(self, block: NormBlock, *, short: bool = True) -> Iterator[tuple[int, int]]:
+        """First column and columns of each transform; the results of `short` ones come sooner."""
         fit = self._tiles_that_fit(block.op, block.rows)
         parameters = self.writer.config.parameter_rows // _PARAMETER_SHARE
-        most = self.dim * max(1, min(fit, parameters, self.writer.config.max_blocks))
+        blocks = min(parameters, self.writer.config.max_blocks) if short else parameters
+        most = self.dim * max(1, min(fit, blocks))
         return even_cuts(block.op.source.cols, most, self.dim)
 
     def _tiles_that_fit(self, op: LayerNorm, rows: int) -> int:
         """Tiles of columns of `rows` rows of which several results fit into their rings."""
         sizes = [self.writer.element_bytes(output.out) for output in op.outputs]
-        return min(self.places.results(size).rows // (_RESULTS * rows * size) for size in sizes)
+        source = self.places.sums.rows // (rows * self.writer.element_bytes(op.source))
+        results = (self._results(size).rows // (_RESULTS * rows * size) for size in sizes)
+        return min(source, *results)
 
-    def _source(self, block: NormBlock, col: int, cols: int) -> LocalRows:
+    def _results(self, element_bytes: int) -> Ring:
+        """Where results of elements of this size go."""
+        return self.places.bytes if element_bytes == 1 else self.places.normalized
+
+    def _source(self, block: NormBlock, col: int, cols: int, ring: Ring) -> LocalRows:
         """Where some columns of the rows stand."""
-        return self.writer.load(block.part(block.op.source, col, cols), self.places.words)
+        return self.writer.load(block.part(block.op.source, col, cols), ring)
 
-    def _count(self, block: NormBlock, col: int, cols: int) -> None:
+    def _count(self, block: NormBlock, col: int, cols: int, ring: Ring) -> None:
         """The moments of some columns."""
         channels = block.op.source.cols
         start, finish = int(col == 0), int(col + cols == channels)
         self.writer.write(
             Transform(
                 function=Function.MOMENTS,
-                source=self._source(block, col, cols),
+                source=self._source(block, col, cols, ring),
                 cols=cols,
                 settings={"start": start, "finish": finish, "statistics": block.slot},
                 norm={"channels": channels},
             )
         )
 
-    def _normalize(self, block: NormBlock, col: int, cols: int) -> None:
+    def _normalize(self, block: NormBlock, col: int, cols: int, ring: Ring) -> None:
         """One transform, and its stores."""
         writer, op = self.writer, block.op
-        source = self._source(block, col, cols)
+        source = self._source(block, col, cols, ring)
         outs = [block.part(output.out, col, cols) for output in op.outputs]
         targets = [self._target(out) for out in outs]
         norm = {
             "parameter_row": writer.load_parameters(
-                self._affine(op, col, cols), self.places.parameters
+                self._affine(op, col, cols), self.places.affines
             ),
             "channels": op.source.cols,
             "shift": op.outputs[0].shift,
@@ -180,7 +190,7 @@ class Normalizer:
 
     def _target(self, out: View) -> LocalRows:
         blocks = self.writer.blocks(out)
-        ring = self.places.results(self.writer.element_bytes(out))
+        ring = self._results(self.writer.element_bytes(out))
         first = ring.take(blocks * out.rows)
         return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
 

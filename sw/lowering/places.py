@@ -6,8 +6,8 @@ take as many as a load brings, so that they alternate, too.  For four banks of R
 quarters):
 
     bank 0: weights, R/2; results of bytes, R/2             (attention: keys, R)
-    bank 1: pieces of A, 3R/4; wide results, R/4 or more    (attention: queries and numerators ...
-    bank 2: pieces of A, 3R/4; wide results, R/4 or more    ... of every other block)
+    bank 1: pieces of A, R/2; wide results, R/2             (attention: queries and numerators ...
+    bank 2: pieces of A, R/2; wide results, R/2             ... of every other block)
     bank 3: weights, R/2; int16 operands, R/2               (attention: values, R/2; results, R/2)
 """
 
@@ -24,8 +24,8 @@ __all__ = ["Places"]
 _BANKS: Final = 4
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""
-_WIDE_RESULTS: Final = 8
-"""Rows of wide results for each row of a block, at least: two results of two tiles of columns."""
+_CHUNK_TILES: Final = 8
+"""Int16 tiles of a block of rows that are worth a ring of their own."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,25 @@ class Places:
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
         """Of results of one byte."""
-        wide = min(half, max(rows // 4, _WIDE_RESULTS * choices.block_tiles * config.dim))
-        pieces = rows - wide
-        self.activations = Ring(scratchpad, (first[1], pieces), (first[2], pieces))
-        self.wide = Ring(scratchpad, (first[1] + pieces, wide), (first[2] + pieces, wide))
+        self.activations = Ring(scratchpad, (first[1], half), (first[2], half))
+        self.wide = Ring(scratchpad, (first[1] + half, half))
         """Of results of more than a byte."""
+        self.normalized = Ring(scratchpad, (first[2] + half, half))
+        """The same, of normalizations."""
         self.words = Ring(scratchpad, (first[3] + half, half))
-        """Of int16 from memory: residuals, and sums on the way to their normalization."""
-        self.parameters = Ring(Space.PARAMETERS, (0, config.parameter_rows))
+        """Of int16 from memory."""
+        residuals = sums = (first[3] + half, half)
+        if half >= 2 * _CHUNK_TILES * choices.block_tiles * config.dim:
+            residuals, sums = (residuals[0], half // 2), (residuals[0] + half // 2, half // 2)
+        self.residuals = Ring(scratchpad, residuals)
+        """Of int16 that are added to sums; apart from the next ones if there is room for both."""
+        self.sums = Ring(scratchpad, sums)
+        """Of int16 on the way to their normalization, between products."""
+        parameters = config.parameter_rows // 2
+        self.columns = Ring(Space.PARAMETERS, (0, parameters))
+        """Of bias and scales."""
+        self.affines = Ring(Space.PARAMETERS, (parameters, parameters))
+        """Of gamma and beta."""
         self.accumulator_half = config.accumulator_rows // 2
         self.halves = Ring(
             Space.ACCUMULATOR,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import LocalRows, Multiply
+from celosia.sw.ir.program import LocalRows, Products
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.rings import RING_SHARES, Ring
 from celosia.sw.lowering.writer import ProgramWriter
@@ -105,10 +105,8 @@ def multiply(writer: ProgramWriter, block: ProductBlock) -> None:
     for k, count in _cuts(tiles(block.depth, dim), 2 * block.piece_tiles):
         for j, columns in _cuts(tiles(block.cols, dim), _columns_at_once(writer, block)):
             pieces = _load_both(writer, block, (k, count), (j, columns))
-            for tile in range(columns):
-                for piece in pieces:
-                    for op in _products(writer, block, piece, (j, tile)):
-                        writer.write(op)
+            for op in _nests(writer, block, pieces, (j, columns)):
+                writer.write(op)
             writer.trickle()
 
 
@@ -161,22 +159,49 @@ def _load_pieces(
     return _Pieces(k, a, writer.load(block.piece(k * dim, depth, j * dim, cols), block.weights))
 
 
-def _products(
-    writer: ProgramWriter, block: ProductBlock, pieces: _Pieces, column: tuple[int, int]
-) -> Iterator[Multiply]:
-    """The products for one tile of columns: the first one of the piece, and which in it."""
+def _nests(
+    writer: ProgramWriter, block: ProductBlock, pieces: list[_Pieces], across: tuple[int, int]
+) -> Iterator[Products]:
+    """The products of pieces for some tiles of columns: one nest, if the pieces are alike."""
+    if len({(piece.a.blocks, piece.a.pitch, piece.w.pitch) for piece in pieces}) == 1:
+        yield _nest(writer, block, pieces, across)
+        return
+    first, count = across
+    for tile in range(count):
+        for piece in pieces:
+            yield _nest(writer, block, [piece], (first, 1), tile)
+
+
+def _nest(
+    writer: ProgramWriter,
+    block: ProductBlock,
+    pieces: list[_Pieces],
+    across: tuple[int, int],
+    tile: int = 0,
+) -> Products:
+    """The products of pieces that are alike, for tiles of columns from `tile` on."""
     dim = writer.config.dim
-    first, tile = column
-    for k in range(pieces.a.blocks):
-        across, down = (k, tile) if block.w_transposed else (tile, k)
-        yield Multiply(
-            a=pieces.a.row + k * pieces.a.pitch,
-            w=pieces.w.row + across * pieces.w.pitch + down * dim,
-            c=block.c.row + (first + tile) * block.c.pitch,
-            rows=block.c.rows,
-            depth=min(dim, block.depth - (pieces.k + k) * dim),
-            cols=min(dim, block.cols - (first + tile) * dim),
-            accumulate=block.accumulate or pieces.k + k > 0,
-            a_unsigned=block.a.unsigned,
-            w_transposed=block.w_transposed,
-        )
+    (first, columns), head, last = across, pieces[0], pieces[-1]
+    w_k, w_column = head.w.pitch, dim
+    if not block.w_transposed:
+        w_k, w_column = w_column, w_k
+    return Products(
+        a=head.a.row,
+        w=head.w.row + tile * w_column,
+        c=block.c.row + (first + tile) * block.c.pitch,
+        a_k=head.a.pitch,
+        w_k=w_k,
+        w_column=w_column,
+        c_column=block.c.pitch,
+        a_piece=last.a.row - head.a.row,
+        w_piece=last.w.row - head.w.row,
+        rows=block.c.rows,
+        k=head.a.blocks,
+        pieces=len(pieces),
+        columns=columns,
+        last_depth=min(dim, block.depth - (last.k + last.a.blocks - 1) * dim),
+        last_cols=min(dim, block.cols - (first + tile + columns - 1) * dim),
+        accumulate=block.accumulate or head.k > 0,
+        a_unsigned=block.a.unsigned,
+        w_transposed=block.w_transposed,
+    )

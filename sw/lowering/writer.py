@@ -21,6 +21,7 @@ from celosia.sw.ir.program import (
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -30,7 +31,7 @@ from celosia.sw.lowering.rings import Ring
 
 __all__ = ["ProgramWriter", "Written"]
 
-MAX_LEAD: Final = 8192
+MAX_LEAD: Final = 4096
 """Cycles of products that a load is issued before its first use, at most."""
 SETTLING: Final = 4096
 """Cycles of products after a store before its data are loaded, if they can wait: whatever waits at
@@ -78,6 +79,8 @@ class ProgramWriter:
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
         self._stored: dict[str, list[tuple[View, int]]] = {}
+        self._awaited = 0
+        """Stores that the loads so far have waited for."""
         self.agenda = Agenda()
         self.clock = 0
         """Cycles of products so far."""
@@ -122,7 +125,7 @@ class ProgramWriter:
         self._place(LoadParameters(view, rows), free)
         return rows.row
 
-    def write(self, op: Multiply | Transform | Store) -> None:
+    def write(self, op: Multiply | Products | Transform | Store) -> None:
         """The next step."""
         step = len(self._steps)
         for space, first, end in _uses(op, self.config.dim):
@@ -180,7 +183,7 @@ class ProgramWriter:
         Not too early, though: the queues run in order, and a load that waits holds up those behind.
         A few loads may overtake others that are not ready.
         """
-        lookahead = max(1, self.config.load_queue * 3 // 4)
+        lookahead = self.config.load_queue
         times = np.cumsum([0] + [_cycles(step.op) for step in self._steps])
         stores = np.cumsum([0] + [isinstance(step.op, Store) for step in self._steps])
         waiting = deque(self._loads)
@@ -189,25 +192,43 @@ class ProgramWriter:
         for number, step in enumerate(self._steps):
             ahead = [need for need in ahead if need > number]
             while waiting and waiting[0].need <= number:
-                yield self._issued(waiting.popleft(), number, stores)
-            window = [waiting.popleft() for _ in range(min(lookahead, len(waiting)))]
-            kept = []
-            for placed in window:
-                if len(ahead) < lookahead and _is_ready(placed, number, times):
-                    yield self._issued(placed, number, stores)
-                    ahead.append(placed.need)
-                else:
-                    kept.append(placed)
-            waiting.extendleft(reversed(kept))
+                yield self._issued(waiting.popleft(), number, times, stores)
+            if number == 0 or isinstance(self._steps[number - 1].op, Multiply | Products):
+                early = self._early(waiting, lookahead, lookahead - len(ahead), number, times)
+                ahead += [placed.need for placed in early]
+                for placed in early:
+                    yield self._issued(placed, number, times, stores)
             yield step
 
     @staticmethod
-    def _issued(placed: _PlacedLoad, step: int, stores: np.ndarray) -> Written:
-        """The load, with the number of stores that it comes after."""
+    def _early(
+        waiting: deque[_PlacedLoad], window: int, most: int, step: int, times: np.ndarray
+    ) -> list[_PlacedLoad]:
+        """Take up to `most` loads out of the first ones `waiting` that may come before `step`."""
+        early: list[_PlacedLoad] = []
+        kept: list[_PlacedLoad] = []
+        while waiting and len(early) < most and len(early) + len(kept) < window:
+            placed = waiting.popleft()
+            (early if _is_ready(placed, step, times) else kept).append(placed)
+        waiting.extendleft(reversed(kept))
+        return early
+
+    def _issued(
+        self, placed: _PlacedLoad, step: int, times: np.ndarray, stores: np.ndarray
+    ) -> Written:
+        """The load, with the number of stores that it comes after.
+
+        If it has to wait for more than those before it, it waits for all that are long over: so
+        those behind it need not.
+        """
         assert max(placed.free, placed.stored) < step, f"{placed.load}: needed before it can be"
         load = placed.load
         if isinstance(load, Load) and placed.stored >= 0:
-            load = replace(load, after=int(stores[placed.stored + 1]))
+            after = int(stores[placed.stored + 1])
+            if after > self._awaited:
+                over = int(np.searchsorted(times, times[step] - SETTLING, "right")) - 1
+                self._awaited = after = max(after, int(stores[max(over, 0)]))
+            load = replace(load, after=after)
         return Written(load, placed.operator)
 
     # Rows, and who has them.
@@ -263,26 +284,39 @@ def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
 
 def _cycles(op: Op) -> int:
     """About how long the array works on it."""
-    return op.rows if isinstance(op, Multiply) else 0
+    match op:
+        case Multiply():
+            return op.rows
+        case Products():
+            return op.rows * op.count
+        case _:
+            return 0
 
 
 def _results(op: Op) -> Iterator[LocalRows]:
     match op:
         case Multiply():
             yield LocalRows(Space.ACCUMULATOR, op.c, op.rows, 1, op.rows)
+        case Products():
+            yield LocalRows(Space.ACCUMULATOR, op.c, op.rows, op.columns, op.c_column)
         case Transform():
             yield from op.targets
-        case Store():
+        case _:
             pass
 
 
-def _uses(op: Multiply | Transform | Store, dim: int) -> Iterator[tuple[Space, int, int]]:
+def _uses(
+    op: Multiply | Products | Transform | Store, dim: int
+) -> Iterator[tuple[Space, int, int]]:
     """Memory, first row and row behind the last of each range that `op` reads or writes."""
     match op:
         case Multiply():
             yield Space.SCRATCHPAD, op.a, op.a + op.rows
             yield Space.SCRATCHPAD, op.w, op.w + (op.cols if op.w_transposed else op.depth)
             yield Space.ACCUMULATOR, op.c, op.c + op.rows
+        case Products():
+            for each in op.each(dim):
+                yield from _uses(each, dim)
         case Transform():
             for rows in (op.source, *op.targets, op.residual):
                 if rows is not None:

@@ -14,6 +14,7 @@ from celosia.isa import encoding
 from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Instruction
+from celosia.isa.encoding.loops import LANE_BITS
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
     Load,
@@ -21,6 +22,7 @@ from celosia.sw.ir.program import (
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -28,6 +30,8 @@ from celosia.sw.ir.program import (
 
 __all__ = ["lower_program"]
 
+_ROW: Final = (1 << LANE_BITS) - 1
+"""The last row that PRODUCTS can name."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 
@@ -36,9 +40,14 @@ def lower_program(
     config: AcceleratorConfig,
     tensors: Mapping[str, Tensor],
     addresses: Mapping[str, int],
+    *,
+    loops: bool = False,
 ) -> Iterator[tuple[Command, ...]]:
-    """The commands that a program begins with, then those of each of `ops`, in order."""
-    lowering = _Lowering(config, tensors, addresses)
+    """The commands that a program begins with, then those of each of `ops`, in order.
+
+    With `loops`, nests of products are one command each, if `config` has one for them.
+    """
+    lowering = _Lowering(config, tensors, addresses, loops=loops)
     yield tuple(lowering.begin())
     for op in ops:
         yield tuple(lowering.commands(op))
@@ -52,8 +61,13 @@ class _Lowering:
         config: AcceleratorConfig,
         tensors: Mapping[str, Tensor],
         addresses: Mapping[str, int],
+        *,
+        loops: bool,
     ):
         self.dim = config.dim
+        rows = max(config.scratchpad_rows, config.accumulator_rows)
+        self.nests = loops and config.loop_entries > 0 and rows <= _ROW + 1
+        """Whether there is a command for nests of products in local memories as large."""
         self.tensors = tensors
         self.addresses = addresses
         self.state: dict[Instruction, Command] = {}
@@ -77,6 +91,8 @@ class _Lowering:
                 )
             case Multiply():
                 yield from self._multiply(op)
+            case Products():
+                yield from self._products(op)
             case Transform():
                 yield from self._transform(op)
             case Store():
@@ -105,6 +121,33 @@ class _Lowering:
             local=_local(op.to),
             local_cols=self._elements(op.view, op.to),
             local_rows=op.to.rows,
+        )
+
+    def _products(self, op: Products) -> Iterator[Command]:
+        """One command, where there is one for as many rows."""
+        if not self.nests:
+            for each in op.each(self.dim):
+                yield from self._multiply(each)
+            return
+        yield from self._configure(
+            encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
+        )
+        strides = {
+            name: getattr(op, name) & _ROW
+            for name in ("a_k", "a_piece", "w_k", "w_piece", "w_column")
+        }
+        yield from self._configure(encoding.CONFIG_PRODUCTS, c_column=op.c_column, **strides)
+        yield encoding.PRODUCTS.encode(
+            a=op.a,
+            w=op.w,
+            c=op.c,
+            overwrite=not op.accumulate,
+            rows=op.rows,
+            k=op.k,
+            pieces=op.pieces,
+            columns=op.columns,
+            last_depth=op.last_depth,
+            last_cols=op.last_cols,
         )
 
     def _multiply(self, op: Multiply) -> Iterator[Command]:

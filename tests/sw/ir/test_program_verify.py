@@ -22,6 +22,7 @@ from celosia.sw.ir.program import (
 from celosia.sw.ir.program_verify import verify
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from tests.support.levels import CONFIGS
+from tests.support.nests import apart
 from tests.support.random_graphs import random_case
 
 TINY = CONFIGS["tiny"]
@@ -38,7 +39,7 @@ def check(program: CompiledGraph, ops: Iterable[Op]) -> None:
 
 
 def ops_of(program: CompiledGraph) -> Ops:
-    return [written.op for written in program.ops]
+    return [written.op for written in apart(program.ops, TINY)]
 
 
 MATMUL = compiled(matmul_case(9, 10, 11, seed=1))

@@ -13,6 +13,7 @@ from celosia.sw.lowering.attention import Head
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from tests.support.levels import CONFIGS, configured
+from tests.support.nests import apart
 
 BASE = CONFIGS["base"]
 
@@ -26,7 +27,7 @@ def transforms(ops: tuple[Written, ...]) -> list[Transform]:
 
 
 def test_scores_of_a_unit_come_before_the_context_of_the_one_before():
-    ops = [one for one in written(3, 64, 32) if isinstance(one.op, Multiply)]
+    ops = [one for one in apart(written(3, 64, 32), BASE) if isinstance(one.op, Multiply)]
     order = [one.operator for one in ops]
     runs = [name for name, before in zip(order, ["", *order], strict=False) if name != before]
     assert runs == [
@@ -65,7 +66,7 @@ def test_keys_and_values_of_a_head_are_loaded_once():
 
 def test_scores_and_contexts_are_in_different_halves():
     half = BASE.accumulator_rows // 2
-    for one in written(2, 100, 64):
+    for one in apart(written(2, 100, 64), BASE):
         if isinstance(one.op, Multiply):
             assert (one.op.c < half) == one.operator.startswith("scores")
             assert (one.op.c + one.op.rows <= half) == one.operator.startswith("scores")

@@ -21,7 +21,7 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.ir.program import Multiply, Transform
+from celosia.sw.ir.program import Products, Transform
 from celosia.sw.lowering.graph import lower_graph
 from tests.support.levels import CONFIGS
 
@@ -71,7 +71,7 @@ def test_numerators_and_sums_stay_on_the_chip():
 
 def test_heads_that_follow_each_other_overlap():
     lowered = lower_graph(attention_case(2, 5, 4, seed=1).graph, TINY)
-    order = [written.operator for written in lowered.ops if isinstance(written.op, Multiply)]
+    order = [written.operator for written in lowered.ops if isinstance(written.op, Products)]
     last_scores = len(order) - order[::-1].index("scores.head1")
     assert last_scores <= order.index("context.head0")
 
@@ -95,7 +95,7 @@ def chained(reads_before: bool) -> Graph:
 @pytest.mark.parametrize("reads_before", [False, True])
 def test_heads_that_read_each_other_do_not_overlap(reads_before):
     ops = lower_graph(chained(reads_before), TINY).ops
-    order = [written.operator for written in ops if isinstance(written.op, Multiply)]
+    order = [written.operator for written in ops if isinstance(written.op, Products)]
     assert (order.index("context0") < order.index("scores1")) == reads_before
 
 
@@ -172,5 +172,5 @@ def test_an_error_names_the_operator():
         ops=(replace(op, bias=bias.view()), *case.graph.ops[1:]),
     )
     config = TINY.with_values({"parameter_rows": 8})
-    with pytest.raises(ValueError, match=r"scores\.head0: 10 rows do not fit into a span of 8"):
+    with pytest.raises(ValueError, match=r"scores\.head0: 10 rows do not fit into a span of 4"):
         lower_graph(graph, config)

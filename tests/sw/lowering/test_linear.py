@@ -5,7 +5,7 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.sw.graphs.cases import gelu_case, matmul_case, residual_case, softmax_case
 from celosia.sw.ir.graph import Mask
-from celosia.sw.ir.program import Load, Multiply, Op, Space, Store, Transform
+from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.lowering.graph import lower_graph
 from tests.support.levels import CONFIGS, configured
 
@@ -23,7 +23,7 @@ def transforms(ops: list[Op]) -> list[Transform]:
 def test_sums_take_turns_with_the_halves_of_the_accumulator():
     ops = written(matmul_case(200, 600, 32, seed=1), BASE)
     half = BASE.accumulator_rows // 2
-    order = [op.c >= half for op in ops if isinstance(op, Multiply)]
+    order = [op.c >= half for op in ops if isinstance(op, Products)]
     turns = [one for one, before in zip(order, [None, *order], strict=False) if one != before]
     assert turns[0] is False
     assert len(turns) > 4

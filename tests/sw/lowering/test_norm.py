@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.sw.graphs.cases import encoder_layer_case, layernorm_case, random_integer_encoder
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Transform
+from celosia.sw.ir.program import Load, LoadParameters, Op, Products, Transform
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.models.encoder import EncoderShape
@@ -103,4 +103,4 @@ def products_until_normalized(ops: list[Op]) -> int:
         and op.function is Function.LAYERNORM
         and op.settings["statistics"] == slot
     )
-    return sum(isinstance(op, Multiply) for op in ops[:end])
+    return sum(isinstance(op, Products) for op in ops[:end])

@@ -117,7 +117,7 @@ def test_loads_are_not_issued_much_too_early(writer):
 
 def test_only_some_loads_are_issued_ahead(writer):
     ring = Ring(SCRATCHPAD, (0, 1000))
-    lookahead = TINY.load_queue * 3 // 4
+    lookahead = TINY.load_queue
     for row in range(40):
         writer.write(product(writer.load(view(row), ring).row, w=2000))
     ops = finished(writer)

@@ -1,0 +1,124 @@
+"""Commands and loops of commands, as they stand one behind the other in a program.
+
+What a loop repeats is the same in each iteration but for the operands of its commands: so a node
+is a shape, and for each command in it the operands that it is issued with first and last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.encoding import Command
+from celosia.isa.loops import MAX_LOOP_DEPTH
+from celosia.sw.loops.advances import Advances, Words, advances, join, moves, possible, still
+
+__all__ = ["Node", "Shapes", "command_node", "repeated"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """A command, or a loop."""
+
+    shape: int
+    """A number that those have in common that may be iterations of one loop."""
+    count: int
+    """Iterations; 0: it is a command."""
+    body: tuple["Node", ...]
+    """The first iteration."""
+    funct: int
+    """Of a command."""
+    depth: int
+    """Loops in each other."""
+    first: Words
+    """Of each command the operands that it is issued with first."""
+    last: Words
+    levels: NDArray[np.int64]
+    """Of each command the loops around it."""
+    advances: Advances
+    """Level by level from inside, of each command."""
+    strides: NDArray[np.int64]
+    """Of each command how many STRIDEs it needs."""
+    cost: int
+    """Commands that it takes."""
+
+
+class Shapes:
+    """Numbers of shapes."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def number(self, *key: int) -> int:
+        """The number of a shape."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+
+def command_node(command: Command, shapes: Shapes) -> Node:
+    """A node of one command."""
+    words = np.array([[command.rs1, command.rs2]], np.uint64)
+    return Node(
+        shape=shapes.number(0, int(command.funct)),
+        count=0,
+        body=(),
+        funct=int(command.funct),
+        depth=0,
+        first=words,
+        last=words,
+        levels=np.zeros(1, np.int64),
+        advances=still((MAX_LOOP_DEPTH, 1, 2)),
+        strides=np.zeros(1, np.int64),
+        cost=1,
+    )
+
+
+def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) -> Node | None:
+    """The loop of these iterations, which are alike; None if there is none, or of more commands.
+
+    Of several iterations, fewer may make a loop.
+    """
+    head = iterations[0]
+    depth = 1 + max(node.depth for node in head)
+    if depth > MAX_LOOP_DEPTH:
+        return None
+    levels = np.concatenate([node.levels for node in head])
+    places = np.arange(len(levels))
+    within, last = _advances(head), _words(head, "last")
+    known: Advances | None = None
+    for iteration in iterations[1:]:
+        within = join(within, _advances(iteration))
+        step = advances(last, _words(iteration, "first"))
+        known = step if known is None else join(known, step)
+        last = _words(iteration, "last")
+    assert known is not None
+    within[levels, places] = known
+    if not possible(within).all():
+        return None
+    moving = moves(within).any(-1)
+    strides = np.where(moving, np.arange(1, MAX_LOOP_DEPTH + 1)[:, None], 0).max(0)
+    before = sum(int(node.strides.sum()) for node in head)
+    cost = sum(node.cost for node in head) + int(strides.sum()) - before
+    if cost > most:
+        return None
+    return Node(
+        shape=shapes.number(len(iterations), *(node.shape for node in head)),
+        count=len(iterations),
+        body=tuple(head),
+        funct=0,
+        depth=depth,
+        first=_words(head, "first"),
+        last=last,
+        levels=levels + 1,
+        advances=within,
+        strides=strides,
+        cost=1 + cost,
+    )
+
+
+def _words(nodes: Sequence[Node], name: str) -> Words:
+    return np.concatenate([getattr(node, name) for node in nodes])
+
+
+def _advances(nodes: Sequence[Node]) -> Advances:
+    return np.concatenate([node.advances for node in nodes], axis=1)

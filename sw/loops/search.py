@@ -1,0 +1,207 @@
+"""Finds the loops of a sequence of nodes that save the most.
+
+For each distance it is known where nodes are like those so far behind them; a dynamic program then
+chooses among all loops of such stretches those that, one behind the other, leave the least.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.loops import MAX_LOOP_DEPTH
+from celosia.sw.loops.advances import Advances, advances, join, moves, possible
+from celosia.sw.loops.nodes import Node, Shapes, repeated
+
+__all__ = ["Reach", "with_loops"]
+
+
+_FEW: Final = 4
+"""Up to so many iterations, all numbers of them are tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Which loops are looked for."""
+
+    shortest: int = 1
+    """Nodes of an iteration, at least."""
+    longest: int
+    """Nodes of an iteration, at most."""
+    iterations: int = 2
+    """At least."""
+    saved: float = 0.0
+    """Share of the commands that a loop must save."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    """Loops that begin at a place."""
+
+    length: int
+    """Nodes of an iteration."""
+    most: int
+    """Iterations."""
+    cost: int
+
+
+def with_loops(nodes: Sequence[Node], reach: Reach, entries: int, shapes: Shapes) -> list[Node]:
+    """`nodes`, some of which are loops of what they were before; bodies have up to `entries`."""
+    stretch = _Stretch(nodes)
+    found: list[list[_Loops]] = [[] for _ in nodes]
+    for length in range(reach.shortest, min(reach.longest, len(nodes) // reach.iterations) + 1):
+        for place, loops in stretch.loops(length, entries, reach):
+            found[place].append(loops)
+    return _chosen(nodes, found, reach, entries, shapes)
+
+
+class _Stretch:
+    """Nodes, and all their commands one behind the other."""
+
+    def __init__(self, nodes: Sequence[Node]):
+        self.shapes = np.array([node.shape for node in nodes])
+        self.depths = np.array([node.depth for node in nodes])
+        self.costs = np.array([node.cost for node in nodes])
+        self.sizes = np.array([len(node.levels) for node in nodes])
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.first = np.concatenate([node.first for node in nodes])
+        self.last = np.concatenate([node.last for node in nodes])
+        self.levels = np.concatenate([node.levels for node in nodes])
+        self.strides = np.concatenate([node.strides for node in nodes])
+        self.advances = np.concatenate([node.advances for node in nodes], axis=1)
+        self.depth = int(self.depths.max())
+        self.summed_costs = _summed(self.costs)
+
+    def loops(self, length: int, entries: int, reach: Reach) -> Iterator[tuple[int, _Loops]]:
+        """Where loops of `length` nodes begin."""
+        alike = np.zeros(len(self.shapes), np.bool_)
+        alike[:-length] = self.shapes[:-length] == self.shapes[length:]
+        alike &= self.depths < MAX_LOOP_DEPTH
+        if not (_run(alike) >= length).any():
+            return
+        joins, more, extra = self._joined(length, alike)
+        run = _run(joins)
+        body = self.summed_costs[length:] - self.summed_costs[:-length]
+        strides = _summed(extra)
+        body = body + strides[length:] - strides[:-length]
+        places = np.flatnonzero((run[: len(body)] >= length) & (body <= entries))
+        if not len(places):
+            return
+        further = _run(more)
+        for place in places:
+            most = 2 + int(further[place]) // length
+            if most < reach.iterations:
+                continue
+            plain = int(self.summed_costs[place + length * most] - self.summed_costs[place])
+            cost = 1 + int(body[place])
+            if cost < plain * (1 - reach.saved):
+                yield int(place), _Loops(length, most, cost)
+
+    def _joined(
+        self, length: int, alike: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+        """Whether each node goes with the one `length` behind it, and these two with the next.
+
+        And how many more STRIDEs it then needs.
+        """
+        places = np.flatnonzero(alike)
+        sizes = self.sizes[places]
+        owner = np.repeat(np.arange(len(places)), sizes)
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        one = self.starts[places][owner] + offset
+        other = self.starts[places + length][owner] + offset
+        steps = advances(self.last[one], self.first[other])
+        good = possible(steps).all(-1)
+        if self.depth:
+            within = join(self.advances[: self.depth, one], self.advances[: self.depth, other])
+            good &= possible(within).all((0, 2))
+        new = np.where(moves(steps).any(-1), self.levels[one] + 1 - self.strides[one], 0)
+        joins = np.zeros(len(alike), np.bool_)
+        joins[places] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
+        extra = np.zeros(len(alike), np.int64)
+        extra[places] = np.add.reduceat(new, np.cumsum(sizes) - sizes)
+        return joins, self._continued(joins, places, length, one, steps), extra
+
+    def _continued(
+        self,
+        joins: NDArray[np.bool_],
+        places: NDArray[np.int64],
+        length: int,
+        one: NDArray[np.int64],
+        steps: Advances,
+    ) -> NDArray[np.bool_]:
+        """Where nodes advance to those `length` behind them as these do to the next."""
+        every = np.zeros((len(self.levels), *steps.shape[1:]), np.int64)
+        every[one] = steps
+        both = joins.copy()
+        both[:-length] &= joins[length:]
+        both[-length:] = False
+        more = np.zeros(len(both), np.bool_)
+        places = np.flatnonzero(both)
+        if not len(places):
+            return more
+        sizes = self.sizes[places]
+        owner = np.repeat(np.arange(len(places)), sizes)
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        here = self.starts[places][owner] + offset
+        there = self.starts[places + length][owner] + offset
+        good = possible(join(every[here], every[there])).all(-1)
+        more[places] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
+        return more
+
+
+def _chosen(
+    nodes: Sequence[Node],
+    found: Sequence[Sequence[_Loops]],
+    reach: Reach,
+    entries: int,
+    shapes: Shapes,
+) -> list[Node]:
+    """Those loops that leave the least, and the nodes between them."""
+    least = [0] * (len(nodes) + 1)
+    choice: list[tuple[int, int]] = [(1, 1)] * len(nodes)
+    for place in range(len(nodes) - 1, -1, -1):
+        best, how = nodes[place].cost + least[place + 1], (1, 1)
+        for loops in found[place]:
+            for count in _counts(loops.most, reach.iterations):
+                cost = loops.cost + least[place + loops.length * count]
+                if cost < best:
+                    best, how = cost, (loops.length, count)
+        least[place], choice[place] = best, how
+    return list(_made(nodes, choice, entries, shapes))
+
+
+def _counts(most: int, least: int) -> Iterator[int]:
+    """Iterations that are tried, of up to `most`: few, and nearly all."""
+    few = min(most, _FEW)
+    yield from range(least, few + 1)
+    yield from range(max(few + 1, most - 1), most + 1)
+
+
+def _made(
+    nodes: Sequence[Node], choice: Sequence[tuple[int, int]], entries: int, shapes: Shapes
+) -> Iterator[Node]:
+    """The loops that were chosen, or as much of them as can be made, and all other nodes."""
+    place = 0
+    while place < len(nodes):
+        length, count = choice[place]
+        loop = None
+        while count > 1 and loop is None:
+            starts = range(place, place + length * count, length)
+            loop = repeated([nodes[start : start + length] for start in starts], shapes, entries)
+            count -= loop is None
+        yield loop or nodes[place]
+        place += length * count if loop else 1
+
+
+def _summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums of the first values: none of them, one, and so on."""
+    return np.concatenate([[0], np.cumsum(values)])
+
+
+def _run(true: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """From each place on, how many are true."""
+    ends = np.where(true, len(true), np.arange(len(true)))
+    return np.minimum.accumulate(ends[::-1])[::-1] - np.arange(len(true))

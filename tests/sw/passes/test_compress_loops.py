@@ -1,0 +1,142 @@
+"""Programs with loops: they expand to just what they were made of, and they are short."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import MVIN, REPEAT, STRIDE, Command, Funct
+from celosia.isa.loops import expand
+from celosia.sw.graphs.cases import (
+    attention_case,
+    encoder_layer_case,
+    matmul_case,
+    random_integer_encoder,
+)
+from celosia.sw.models.encoder import BERT_BASE
+from celosia.sw.passes.compress_loops import compress_loops
+from celosia.sw.pipeline import compile_graph
+from tests.support.levels import CONFIGS, configured
+
+BASE = configured("base")
+SMALL_LOOPS = configured("tiny", loop_entries=16)
+WORDS = st.one_of(st.integers(0, 3), st.integers(0, (1 << 64) - 1))
+FUNCTS = st.sampled_from([Funct.MVIN, Funct.MVOUT, Funct.TRANSFORM, Funct.CONFIG])
+COMMANDS = st.builds(Command, FUNCTS, WORDS, WORDS)
+
+
+@st.composite
+def nests(draw: st.DrawFn, depth: int = 3) -> list[Command]:
+    """What loops with strides and wraps make, and commands between them."""
+    body = draw(st.lists(COMMANDS, min_size=1, max_size=3))
+    for _ in range(draw(st.integers(1, depth))):
+        strides = {
+            name: draw(st.integers(0, 40))
+            for name in ("addend1", "addend2")
+        } | {f"wrap{n}_{lane}": draw(st.sampled_from([0, 0, 1, 5, 15])) for n in (1, 2)
+             for lane in range(3)}  # fmt: skip
+        loop = [
+            REPEAT.encode(count=draw(st.integers(2, 5)), length=2),
+            body[0],
+            STRIDE.encode(**strides),
+        ]
+        body = [command for _, command in expand([*body[1:], *loop], BASE)]
+    return body
+
+
+def expanded(commands: tuple[Command, ...], config: AcceleratorConfig) -> list[Command]:
+    return [command for _, command in expand(commands, config)]
+
+
+def check(commands: list[Command], config: AcceleratorConfig) -> tuple[Command, ...]:
+    short = compress_loops(commands, config)
+    assert expanded(short, config) == expanded(tuple(commands), config)
+    assert len(short) <= len(commands)
+    return short
+
+
+@given(st.lists(nests(), max_size=6), st.sampled_from([BASE, SMALL_LOOPS]))
+@settings(max_examples=12, deadline=None)
+def test_any_stream_stays_what_it_is(parts, config):
+    check([command for part in parts for command in part], config)
+
+
+@given(st.lists(st.builds(Command, FUNCTS, WORDS, st.integers(0, 1)), max_size=40))
+@settings(max_examples=10, deadline=None)
+def test_any_commands_stay_what_they_are(commands):
+    check(commands * 3, BASE)
+
+
+def loads(count: int, ring: int) -> list[Command]:
+    """From consecutive rows of memory into a ring."""
+    return [
+        MVIN.encode(dram=64 * n, local=16 * n % ring + 2048, local_cols=16, local_rows=16)
+        for n in range(count)
+    ]
+
+
+@pytest.mark.parametrize("ring", [256, 2048])
+def test_a_ring_is_one_loop(ring):
+    short = check(loads(100, ring), BASE)
+    assert [command.funct for command in short] == [Funct.REPEAT, Funct.MVIN, Funct.STRIDE]
+    assert REPEAT.decode(short[0])["count"] == 100
+
+
+def test_loops_in_each_other():
+    rows = [
+        MVIN.encode(dram=4096 * i + 64 * j, local=16 * j, local_cols=16, local_rows=16)
+        for i in range(10)
+        for j in range(7)
+    ]
+    assert len(check(rows, BASE)) == 5
+
+
+def test_bodies_are_as_long_as_the_accelerator_takes():
+    period = [Command(Funct.MVIN, 1 << n, 7 * n * n) for n in range(40)]
+    short = check(period * 20, configured("base", loop_entries=16))
+    lengths = [REPEAT.decode(each)["length"] for each in short if each.funct == Funct.REPEAT]
+    assert max(lengths, default=0) <= 16
+    assert len(check(period * 20, BASE)) == 41
+
+
+def test_an_accelerator_without_loops_gets_none():
+    config = configured("base", loop_entries=0)
+    commands = loads(100, 256)
+    assert compress_loops(commands, config) == tuple(commands)
+
+
+@pytest.mark.parametrize("command", [REPEAT.encode(count=2, length=1), STRIDE.encode()])
+def test_loops_are_refused(command):
+    with pytest.raises(ValueError, match=r"command 1: .* is part of a loop already"):
+        compress_loops([MVIN.encode(), command], BASE)
+
+
+@pytest.mark.parametrize("config", [CONFIGS["tiny"], CONFIGS["base"]], ids=["tiny", "base"])
+@pytest.mark.parametrize(
+    "case",
+    [matmul_case(20, 40, 70, seed=1), attention_case(3, 20, 10, seed=1)],
+    ids=["matmul", "attention"],
+)
+def test_programs_of_graphs(case, config):
+    plain = compile_graph(case.graph, config)
+    compiled = compile_graph(case.graph, config, loops=True)
+    commands = expanded(compiled.program, config)
+    assert commands == list(plain.program)
+    assert compiled.operators == plain.operators
+    assert len(compiled.operators) == len(commands)
+    assert len(compiled.program) < len(commands)
+
+
+BERT_LAYER_BYTES = 58_000
+"""Of a layer's program.  One command is 24 bytes."""
+
+
+@pytest.mark.nightly
+def test_a_layer_of_bert_is_a_short_program():
+    shape = replace(BERT_BASE, layers=1)
+    case = encoder_layer_case(random_integer_encoder(shape, 0), [128], 0)
+    compiled = compile_graph(case.graph, BASE, loops=True)
+    assert expanded(compiled.program, BASE) == list(compile_graph(case.graph, BASE).program)
+    assert 24 * len(compiled.program) <= BERT_LAYER_BYTES
