@@ -109,7 +109,7 @@ class State:
         config = self.config
         half, words = config.scratchpad_rows // 2, config.accumulator_rows // 2
         fits = self.c_tiles * config.dim <= words
-        upper = {name: self.halves[name] for name in "abc"}
+        upper: dict[str, Value] = {name: self.halves[name] for name in "abc"}
         for name in "ab":
             given = self.run[f"{name}_half"]
             upper[name] = Mux(given != 0, ~given[0], self.halves[name])

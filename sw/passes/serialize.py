@@ -11,7 +11,7 @@ from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.sw.ir.graph import Tensor
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Store, Transform
+from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store, Transform
 from celosia.sw.passes.lower_program import lower_program
 
 __all__ = ["serialize"]
@@ -41,7 +41,7 @@ def _unit(op: Op) -> str:
     match op:
         case Load() | LoadParameters():
             return "load"
-        case Multiply():
+        case Multiply() | Products():
             return "execute"
         case Transform():
             return "transform"

@@ -16,6 +16,7 @@ from celosia.sw.ir.program import (
     LoadParameters,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -25,6 +26,8 @@ from celosia.sw.timeline.units import HEADED, TransformWork
 
 __all__ = ["GraphCycles", "ProgramFollower"]
 
+_PAIR: Final = 2
+"""Commands of a product: PRELOAD and COMPUTE."""
 _STAGED: Final = (Function.MOMENTS, Function.LAYERNORM)
 _FACTS: Final = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
 _COUNTED: Final = (Function.EXPONENT, Function.SUM, Function.MOMENTS)
@@ -76,6 +79,11 @@ class ProgramFollower:
     def follow(self, op: Op, operator: str, commands: int) -> None:
         """The next operation, its operator, and how many commands it takes."""
         match op:
+            case Products():
+                more = max(0, commands - _PAIR * op.count)
+                for each in op.each(self._dim):
+                    self.follow(each, operator, _PAIR + more)
+                    more = 0
             case Multiply():
                 begin = self.line.product(
                     op.a,

@@ -1,5 +1,7 @@
 """What leaves the core on flat ports, down to the highest bit, and the limits that come in."""
 
+from typing import Any
+
 from amaranth.sim import Simulator
 
 from celosia.hw.top import Top
@@ -31,7 +33,7 @@ async def _request(ctx, top) -> tuple[int, int]:
 
 
 def test_an_address_keeps_all_its_bits_and_the_lower_limit_holds():
-    top = Top(TINY)
+    top: Any = Top(TINY)
 
     async def testbench(ctx):
         ctx.set(top.read_base, HIGH)

@@ -7,7 +7,7 @@ from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, FENCE, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices import open_device
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE
+from celosia.sw.driver.device import ISSUES, MEMORY_BASE, Issue
 
 CONFIG = PRESETS["gemmini4"]
 DIM = CONFIG.dim
@@ -35,7 +35,7 @@ def program(a_transpose: int, b_transpose: int) -> list[Command]:
     ]
 
 
-def check(simulator: str, a_transpose: int, b_transpose: int, issue="stream") -> None:
+def check(simulator: str, a_transpose: int, b_transpose: int, issue: Issue = "stream") -> None:
     rng = np.random.default_rng(3)
     a, b = rng.integers(-128, 128, (M, K)), rng.integers(-128, 128, (K, N))
     d = rng.integers(-(1 << 20), 1 << 20, (M, N))
