@@ -81,7 +81,7 @@ def measure_graph(
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,
         least_traffic=graph_traffic(case.graph, [op.name for op in case.graph.ops]),
-        executed=executed(result, program, compiled.operators),
+        executed=executed(result, expanded, compiled.operators),
         predicted_cycles=prediction.cycles,
         limit=graph_limit(case.graph, device.config, timing or MemoryTiming()),
         elapsed_seconds=time.perf_counter() - start,

@@ -185,8 +185,9 @@ def measure_mode(
 def _serial(compiled: CompiledGraph, config: AcceleratorConfig) -> CompiledGraph:
     """The same with fences."""
     ops = [written.op for written in compiled.ops]
-    commands = serialize(ops, config, compiled.graph.tensors, compiled.addresses)
-    return replace(compiled, commands=tuple(commands))
+    commands = tuple(serialize(ops, config, compiled.graph.tensors, compiled.addresses))
+    program = tuple(command for each in commands for command in each)
+    return replace(compiled, commands=commands, program=program)
 
 
 def run_nonlinear(

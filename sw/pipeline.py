@@ -114,13 +114,14 @@ def compile_graph(
     base: int = MEMORY_BASE,
     choices: Choices = DEFAULT,
     *,
-    loops: bool = False,
+    loops: bool = True,
 ) -> CompiledGraph:
     """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
 
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
+    loops = loops and config.loop_entries > 0
     lowered = lower_graph(graph, config, choices)
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
