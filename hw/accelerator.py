@@ -290,10 +290,10 @@ class Accelerator(wiring.Component):
         m.d.comb += [
             owners.array.eq(execute.state),
             owners.array_bank.eq(blockers.operands),
-            owners.load.eq(load.state),
-            owners.store.eq(store.state),
+            owners.load_path.eq(load.state),
+            owners.store_path.eq(store.state),
             owners.awaited.eq(issue.awaited),
-            owners.accumulator.eq(issue.execute.p.c_accumulator),
+            owners.accumulates.eq(issue.execute.p.c_accumulator),
             owners.token.eq(issue.load.valid & ~load.op.valid),
             owners.waits.eq(issue.waits),
             owners.held.eq(issue.held),

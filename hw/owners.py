@@ -41,11 +41,11 @@ class Owners(wiring.Component):
         Of the execute path.
     array_bank : ``In(BankUser)``
         Who has the bank that the array waits for.
-    load : ``In(LoadState)``
+    load_path : ``In(LoadState)``
         Of the load path.
     load_bank : ``In(BankUser)``
         Who has the bank that it waits for.
-    store : ``In(StoreState)``
+    store_path : ``In(StoreState)``
         Of the store path.
     store_bank : ``In(BankUser)``
         Who has the bank that it waits for.
@@ -57,7 +57,7 @@ class Owners(wiring.Component):
         Of the step that enters the lanes.
     awaited : ``In(4)``
         The function of the transform that the next product waits for.
-    accumulator : ``In(1)``
+    accumulates : ``In(1)``
         The next product writes the accumulator.
     token : ``In(1)``
         The next load waits for a token.
@@ -75,15 +75,15 @@ class Owners(wiring.Component):
 
     array: Any
     array_bank: Any
-    load: Any
+    load_path: Any
     load_bank: Any
-    store: Any
+    store_path: Any
     store_bank: Any
     vector: Any
     vector_bank: Any
     function: Signal
     awaited: Signal
-    accumulator: Signal
+    accumulates: Signal
     token: Signal
     waits: data.View
     held: data.View
@@ -96,15 +96,15 @@ class Owners(wiring.Component):
         super().__init__({
             "array": In(ArrayState),
             "array_bank": In(BankUser),
-            "load": In(LoadState),
+            "load_path": In(LoadState),
             "load_bank": In(BankUser),
-            "store": In(StoreState),
+            "store_path": In(StoreState),
             "store_bank": In(BankUser),
             "vector": In(VectorState),
             "vector_bank": In(BankUser),
             "function": In(4),
             "awaited": In(4),
-            "accumulator": In(1),
+            "accumulates": In(1),
             "token": In(1),
             "waits": In(data.ArrayLayout(Waits(), MAX_QUEUES)),
             "held": In(data.ArrayLayout(unsigned(1), MAX_QUEUES)),
@@ -116,8 +116,8 @@ class Owners(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         for table, states, state, bank, index in (
-            ("read", LoadState, self.load, self.load_bank, 0),
-            ("write", StoreState, self.store, self.store_bank, 2),
+            ("read", LoadState, self.load_path, self.load_bank, 0),
+            ("write", StoreState, self.store_path, self.store_bank, 2),
             ("vector", VectorState, self.vector, self.vector_bank, 3),
         ):
             with m.Switch(state):
@@ -180,7 +180,7 @@ class Owners(wiring.Component):
             self._load(m)
         with m.Elif(waits.store):
             self._is(m, "wait_execute_store")
-            with m.If(self.accumulator):
+            with m.If(self.accumulates):
                 self._is(m, "wait_accumulator")
         with m.Elif(waits.execute):
             self._is(m, "wait_execute_execute")
@@ -195,7 +195,7 @@ class Owners(wiring.Component):
 
     def _load(self, m: Module) -> None:
         """What the load waits for that the next product waits for."""
-        with m.Switch(self.load):
+        with m.Switch(self.load_path):
             for states, name in _LOAD_STATES.items():
                 with m.Case(*states):
                     self._is(m, f"wait_load_{name}")

@@ -85,7 +85,7 @@ def measure_graph(
         predicted_cycles=prediction.cycles,
         limit=graph_limit(case.graph, device.config, timing or MemoryTiming()),
         elapsed_seconds=time.perf_counter() - start,
-        **run_values(result, program, device.config),
+        **run_values(result, expanded, device.config),
     )
     times: Mapping[str, Mapping[str, int]] = {}
     if result.counters:

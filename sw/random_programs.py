@@ -20,6 +20,8 @@ from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
     CONFIG_EX,
+    CONFIG_EXPONENT,
+    CONFIG_GELU,
     CONFIG_LD,
     CONFIG_NORM,
     CONFIG_ST,
@@ -200,7 +202,9 @@ class _Generator:
 
     def _appended(self, command: Command) -> bool:
         """Append `command`, unless it is not legal here or needs a FENCE; whether it was done."""
-        if not self._acceptable(command) or FENCE.matches(command):
+        # Strides may turn one CONFIG_TRANSFORM into another: constants stay as they are.
+        kept = (FENCE, CONFIG_EXPONENT, CONFIG_GELU)
+        if not self._acceptable(command) or any(each.matches(command) for each in kept):
             return False
         operation = step(command, self.state, self.config).operation
         span = memory_span(operation) if operation else None

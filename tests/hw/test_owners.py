@@ -17,15 +17,15 @@ from celosia.isa.events import TABLES
 
 IDLE = {
     "array": ArrayState.EMPTY,
-    "load": LoadState.IDLE,
-    "store": StoreState.IDLE,
+    "load_path": LoadState.IDLE,
+    "store_path": StoreState.IDLE,
     "vector": VectorState.IDLE,
 }
 QUEUES = ("load", "execute", "store", "transform")
 
 
 ZERO = dict.fromkeys(("array_bank", "load_bank", "store_bank", "vector_bank", "function"), 0)
-ZERO |= dict.fromkeys(("awaited", "accumulator", "token", "commands", "kind"), 0)
+ZERO |= dict.fromkeys(("awaited", "accumulates", "token", "commands", "kind"), 0)
 
 
 def owners(facts: list[dict[str, Any]]) -> list[dict[str, str]]:
@@ -81,7 +81,7 @@ def test_the_next_product_waits_for_one_queue():
         waits = {"execute": order[first:]}
         facts = {"waits": waits, "awaited": Function.GELU.value, "held": ("execute",)}
         cases.append((names[first], facts))
-    accumulator = {"waits": {"execute": ("store",)}, "accumulator": 1}
+    accumulator = {"waits": {"execute": ("store",)}, "accumulates": 1}
     check("array", [*cases, ("wait_accumulator", accumulator)])
 
 
@@ -106,14 +106,14 @@ def test_a_load_is_followed_to_what_it_waits_for():
     }
     # A path that works comes before the head of its queue.
     more = {"token": 1, "waits": waits | {"load": ("store",)}}
-    check("array", [(name, more | {"load": state}) for state, name in names.items()])
+    check("array", [(name, more | {"load_path": state}) for state, name in names.items()])
     banks = {
         BankUser.RESULTS: "results",
         BankUser.WORDS: "transform",
         BankUser.TRANSFORM: "transform",
         BankUser.STORE: "store",
     }
-    bank = {"waits": waits, "load": LoadState.BANK}
+    bank = {"waits": waits, "load_path": LoadState.BANK}
     check(
         "array",
         [(f"wait_bank_{name}", bank | {"load_bank": user}) for user, name in banks.items()],
@@ -161,12 +161,13 @@ def test_commands_count_only_without_a_product():
 def test_paths_have_their_states_then_their_heads(table, path, states, queue):
     known = {owner.name for unit in TABLES if unit.name == table for owner in unit.owners}
     waits = {"waits": {queue: ("load", "execute", "store", "transform")}, "held": (queue,)}
+    port = path if path == "vector" else f"{path}_path"
     named = [state for state in states if state.name not in {"BANK", "IDLE", "STEP"}]
-    check(table, [(f"{table}_{state.name.lower()}", waits | {path: state}) for state in named])
+    check(table, [(f"{table}_{state.name.lower()}", waits | {port: state}) for state in named])
     heads = [name for name in known if name.startswith(f"{table}_wait_")]
     cases = [(name, {"waits": {queue: (name.rpartition("_")[2],)}}) for name in heads]
     check(table, [*cases, (f"{table}_stages", {"held": (queue,)}), (f"{table}_none", {})])
     for name in known:
         if name.startswith(f"{table}_bank_"):
             user = BankUser[name.removeprefix(f"{table}_bank_").upper()]
-            check(table, [(name, {path: states.BANK, f"{path}_bank": user})])
+            check(table, [(name, {port: states.BANK, f"{path}_bank": user})])

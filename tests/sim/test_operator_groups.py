@@ -3,6 +3,7 @@
 import pytest
 
 from celosia.isa.encoding import COMPUTE_ACCUMULATED, COMPUTE_PRELOADED, FENCE
+from celosia.isa.loops import expand
 from celosia.isa.presets import PRESETS
 from celosia.sim.operator_groups import Cut, Group, add_up, cut_program, group_name, group_operators
 from celosia.sw.graphs.cases import attention_case, layernorm_case, random_integer_encoder
@@ -69,7 +70,8 @@ def test_a_program_is_cut_where_products_of_another_group_follow():
 
 def test_a_compiled_encoder_is_cut_into_its_groups():
     compiled = compile_graph(GRAPH, PRESETS["tiny"])
-    cuts = cut_program(compiled.program, compiled.operators)
+    expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
+    cuts = cut_program(expanded, compiled.operators)
     names = {group.name for group in group_operators(GRAPH)}
     assert {cut.group for cut in cuts} == names - {"norm"}
     assert [cut.mark for cut in cuts] == sorted(cut.mark for cut in cuts)
@@ -77,7 +79,8 @@ def test_a_compiled_encoder_is_cut_into_its_groups():
 
 def test_a_program_without_products_is_not_cut():
     compiled = compile_graph(layernorm_case(5, 9, 0).graph, PRESETS["tiny"])
-    assert cut_program(compiled.program, compiled.operators) == ()
+    expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
+    assert cut_program(expanded, compiled.operators) == ()
 
 
 def group(name):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import pytest
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import COUNTERS
 from celosia.sim.export.choices import Memories, TopChoice
 from tests.support.exports import exported
 
@@ -54,8 +53,7 @@ def bus(prefix: str, channels: Mapping[str, str], config: AcceleratorConfig):
 def expected(top: TopChoice, config: AcceleratorConfig) -> set[tuple[str, str, int]]:
     wanted = ports(COMMON, config) | bus("m_axi", MASTER, config)
     if top is TopChoice.CORE:
-        counters = {(f"counter_{counter.name}", "out", 48) for counter in COUNTERS}
-        return wanted | ports(CORE, config) | counters
+        return wanted | ports(CORE, config)
     attributes: dict[str, str] = dict.fromkeys(("ar", "aw"), ATTRIBUTES)
     return (
         wanted | ports(AXI, config) | bus("m_axi", attributes, config) | bus("s_axi", SLAVE, config)

@@ -34,7 +34,8 @@ def test_a_cycle_is_a_nanosecond(run):
     assert waves.timescale == "100ps"
     clock = waves.changes["celosia_axi.clk"]
     assert clock == [(5 * n, str((n + 1) % 2)) for n in range(len(clock))]
-    assert cycles <= waves.times[-1] // 10 + 1 <= cycles + 400
+    # All counters are read behind the run.
+    assert cycles <= waves.times[-1] // 10 + 1 <= cycles + 1000
 
 
 def test_lines_say_what_happens(run):
