@@ -104,8 +104,9 @@ def check_lines(waves: Waves, program: list[Command]) -> None:
     assert f"{store} (waits for execute)" in waits
     array = lines("array")
     assert array[0] == array[-1] == "idle"
-    expected = ["wait_issue", "wait_load_latency", "wait_issue", "array_weights", "array_rows"]
-    assert [owner for owner in array if owner in {*expected, "drain"}] == [*expected, "drain"]
+    assert any(owner.startswith("wait_") for owner in array)
+    expected = ["array_weights", "array_rows", "drain"]
+    assert [owner for owner in array if owner in expected] == expected
 
 
 def check_views(request: WaveRequest, waves: Waves) -> None:
