@@ -40,7 +40,7 @@ def test_every_figure_is_drawn_and_the_console_is_empty(index):
     source, errors = page_source(index)
     assert errors == []
     places = re.findall(r'id="(figure-[\w-]+)"', source)
-    assert len(places) == 6
+    assert len(places) == 8
     assert f'data-drawn="{len(places)}"' in source
     assert source.count('class="main-svg"') >= len(places)
 
@@ -49,7 +49,7 @@ def test_a_window_of_time_shows_single_operations(index):
     source, errors = page_source(index, "?only=timeline&window=100:200")
     assert errors == []
     assert 'class="only"' in source
-    assert 'data-drawn="6"' in source
+    assert 'data-drawn="8"' in source
 
 
 def test_it_fits_a_phone(index, tmp_path):
@@ -57,7 +57,7 @@ def test_it_fits_a_phone(index, tmp_path):
     outer.write_text(FRAME % json.dumps(index.read_text()).replace("</", "<\\/"))
     source, errors = page_source(outer)
     assert errors == []
-    found = re.search(r'data-wide="(\d+)"[^>]*data-drawn="6"', source)
+    found = re.search(r'data-wide="(\d+)"[^>]*data-drawn="8"', source)
     assert found
     assert int(found[1]) <= 390
 
