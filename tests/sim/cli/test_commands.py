@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -150,7 +151,8 @@ def test_an_interrupted_run_is_exit_code_130_and_leaves_nothing():
     save(B=np.ones((4, 5), np.int8))
     os.mkfifo("A.npy")
     process = started(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--json", "report.json")
-    with open("A.npy", "wb"):  # Waits until the run reads from there, which waits for us.
+    with open("A.npy", "wb"):  # Waits until the run opens it, and soon reads, which waits for us.
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
