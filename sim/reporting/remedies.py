@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from celosia.isa.queues import QUEUES
 from celosia.sim.operator_groups import group_name
 from celosia.sim.reporting.instructions import owners_between, unit_operations
 from celosia.sim.reporting.losses import Loss
@@ -142,7 +143,7 @@ _AFTER: Final = "drain"
 ADVICE: Final = {
     "wait_load_bandwidth": _bandwidth,
     "wait_load_requests": _requests,
-    **{f"{_QUEUE}{name}": _queue for name in ("load", "execute", "store", "transform")},
+    **{f"{_QUEUE}{name}": _queue for name in QUEUES},
     "load": _late,
     "token": _token,
     "padding": _padding,
