@@ -76,7 +76,7 @@ from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
 from celosia.sim.trust_commands import register as register_verification
 from celosia.sim.wave.request import parse_request
-from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.workload_options import workload_options
 from celosia.sim.workloads import WORKLOADS
 from celosia.sw.driver.device import MemoryTiming
 
@@ -165,6 +165,7 @@ def run(
     profile: ProfileOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
+    details = workload_options(locals())
     options = RunOptions(
         workload=workload,
         simulator=simulator.value,
@@ -182,26 +183,7 @@ def run(
         ),
         issue=issue.value,
         cycle_budget=cycle_budget,
-        details=WorkloadOptions(
-            shape=shape,
-            a=a,
-            b=b,
-            bias=bias,
-            scale=scale,
-            relu=relu,
-            out=out,
-            transpose_b=transpose_b,
-            unsigned_a=unsigned_a,
-            out_type=out_type.value if out_type else None,
-            keys=keys,
-            causal=causal,
-            heads=heads,
-            seq=seq,
-            dim=dim,
-            model=model,
-            layers=layers,
-            text=tuple(text or ()),
-        ),
+        details=details,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         command_line=_command_line(),
