@@ -18,6 +18,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import identify
 from celosia.sim.reporting.flows import first_uses
 from celosia.sim.reporting.instructions import UNITS, Unit, unit_operations
+from celosia.sim.reporting.log import NEVER
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import RESOURCES
 from celosia.sim.reporting.wire import fixed64, message, text, varint
@@ -85,8 +86,9 @@ def _flows(
 def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, unit: Unit) -> None:
     """The head of a queue while it waits, and how many operations wait."""
     queue = profile.queues[name]
-    known = queue.started >= 0
-    entered, started, command = queue.entered[known], queue.started[known], queue.command[known]
+    entered, command = queue.entered, queue.command
+    # What was never taken waits until the end.
+    started = np.where(queue.started == NEVER, profile.cycles, queue.started)
     head = np.maximum(entered, np.concatenate([[0], started[:-1]]))
     track = writer.track(f"{name} queue: head", root)
     waits = started > head
@@ -98,7 +100,7 @@ def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, uni
     order = np.argsort(moments, kind="stable")
     level = np.cumsum(steps[order])
     times = moments[order]
-    last = np.append(times[1:] != times[:-1], True)
+    last = np.diff(times, append=NEVER) != 0
     writer.counts(track, times[last] + 1, level[last])
 
 
