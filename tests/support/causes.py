@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
@@ -49,6 +50,7 @@ class Case:
     grows: Mapping[str, int]
     """By counter, cycles for each unit of the knob."""
     knob: tuple[int, int] = (20, 50)
+    config: AcceleratorConfig = CONFIG
     timing: Callable[[int], MemoryTiming] = field(
         default=lambda _: MemoryTiming(latency=LATENCY, bytes_per_cycle=CONFIG.bus_bytes)
     )
@@ -277,6 +279,14 @@ LINKS = (
 )
 
 COMMANDS = (
+    Case(
+        name="a full queue of products",
+        # Of two places: each pair is over sooner in the array than its results are there.
+        program=chain(lambda _: [*product(0, acc(0), 1), *product(0, acc(0), 1)]),
+        config=CONFIG.with_values({"execute_queue": 2}),
+        grows={"wait_queue_execute": 2 * DIM - 1, "array_rows": 2},
+        knob=(3, 9),
+    ),
     Case(
         name="a full queue of loads",
         program=lambda _: [load(TWO)] * (QUEUE["load"] + 3) + product(0, acc(0), w=ONE),
