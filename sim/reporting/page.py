@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.reporting import figures
 from celosia.sim.reporting.explain import explain
@@ -43,11 +44,12 @@ def page(document: Document) -> str:
     stored = document["profile"]
     profile = Profile.from_document(stored) if stored else None
     drawn = _figures(document, profile)
+    config = AcceleratorConfig(**document["config"])
     return assemble(
         title=f"{document['workload']} on {document['preset']}, {document['simulator']}",
         lead=explain(document).summary,
         sections=list(_sections(document, profile)),
-        data={"figures": drawn, "timeline": timeline(profile) if profile else None},
+        data={"figures": drawn, "timeline": timeline(profile, config) if profile else None},
     )
 
 
@@ -226,8 +228,8 @@ def _timeline(profile: Profile) -> str:
     return section(
         "timeline",
         "Timeline",
-        '<p class="hint">Drag across the figure to see single operations; double-click to see all '
-        "again.</p>",
+        '<p class="hint">Drag across the figure to see single operations, and arrows from loads to '
+        "what uses them first; double-click to see all again.</p>",
         *lost,
         _figure("timeline"),
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import identify
-from celosia.sim.reporting.flows import first_uses
+from celosia.sim.reporting.flows import arrows
 from celosia.sim.reporting.instructions import UNITS, Unit, unit_operations
 from celosia.sim.reporting.log import NEVER
 from celosia.sim.reporting.profile import Profile
@@ -71,15 +71,11 @@ def _flows(
     profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]
 ) -> dict[str, dict[int, bytes]]:
     """By queue and command: the field that begins or ends an arrow."""
-    uses = first_uses(profile.commands, config)
-    queue_of = {int(command): queue for queue, unit in units.items() for command in unit.command}
     found: dict[str, dict[int, bytes]] = {queue: {} for queue in units}
-    for load, user in uses.items():
-        if "load" not in found or user not in queue_of:
-            continue
-        found["load"][load] = fixed64(_FLOW, load + 1)
-        ends = found[queue_of[user]]
-        ends[user] = ends.get(user, b"") + fixed64(_LAST_FLOW, load + 1)
+    for arrow in arrows(profile, config, units):
+        found["load"][arrow.load] = fixed64(_FLOW, arrow.load + 1)
+        ends = found[arrow.queue]
+        ends[arrow.user] = ends.get(arrow.user, b"") + fixed64(_LAST_FLOW, arrow.load + 1)
     return found
 
 

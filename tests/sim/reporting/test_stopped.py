@@ -63,8 +63,8 @@ def test_operations_that_were_not_done_are_named(stored):
     assert [*found] == [BLOCKED, 13, 14]
     _, operator, unit, state, since, text = found[BLOCKED]
     assert (operator, unit, state) == ("stuck.cel", "DMA read", "waits")
-    assert 0 < since < stored.cycles
-    assert text.startswith("mvin dram=0x80001020")
+    assert 0 < int(since) < stored.cycles
+    assert str(text).startswith("mvin dram=0x80001020")
 
 
 def test_only_who_breaks_a_rule_is_to_blame(stuck):
