@@ -67,6 +67,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.reporting.commands import register as register_reporting
 from celosia.sim.reporting.options import (
+    OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
@@ -163,6 +164,7 @@ def run(
     report_to: ReportOption = None,
     trace: TraceOption = None,
     profile: ProfileOption = False,
+    owners: OwnersOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     details = workload_options(locals())
@@ -194,7 +196,7 @@ def run(
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
-    print_report(table_console(json), report)
+    print_report(table_console(json), report, owners=owners)
     document = report.document()
     if json:
         write_file(json, as_json(document))
