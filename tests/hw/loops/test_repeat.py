@@ -47,7 +47,8 @@ def timed(program, count):
 
 
 def test_others_pass_in_the_same_cycle():
-    program = [LOAD, OTHER, FENCE.encode(), BY_16, REPEAT.encode(), LOAD]
+    never = REPEAT.encode(count=0, length=2)
+    program = [LOAD, OTHER, FENCE.encode(), BY_16, REPEAT.encode(), LOAD, never, LOAD, OTHER]
     come, go = timed(program, len(program))
     assert come == go == list(range(len(program)))
 
