@@ -1,7 +1,7 @@
-"""What programs make signals do: states of state machines, and bits that rise and fall.
+"""What programs make signals do: states of state machines, and signals that are 0 and 1.
 
-Waveforms tell: they have every signal under its name.  Where a model without them runs a million
-cycles, this takes a minute, so that it is done for some programs of a campaign only.
+Waveforms tell: they have every signal under its name.  Half a second a program, so that it is done
+for some programs of a campaign only.
 """
 
 import re
@@ -20,9 +20,16 @@ from celosia.sim.fuzz.case import Case, draw_case
 from celosia.sim.progress import Progress
 from celosia.sim.rtl_device import Setup
 from celosia.sim.wave.request import WaveRequest
-from celosia.sim.wave.verilated import VerilatorWaveDevice
 
-__all__ = ["SignalCoverage", "exemption", "machine_points", "measure_signals", "read_changes"]
+__all__ = [
+    "Machine",
+    "SignalCoverage",
+    "exemption",
+    "machine_points",
+    "machines",
+    "measure_signals",
+    "read_changes",
+]
 
 _MACHINE: Final = "fsm_state"
 """What Amaranth calls the state of a machine."""
@@ -35,8 +42,8 @@ class SignalCoverage:
     """What was seen, and what there is to see."""
 
     programs: int = 0
-    toggled: dict[str, set[str]] = field(default_factory=dict)
-    """Of each one-bit signal: ``rise``, ``fall``."""
+    changes: dict[str, int] = field(default_factory=dict)
+    """How often each signal of one bit has changed."""
     points: set[str] = field(default_factory=set)
     """``state MACHINE NAME`` and ``transition MACHINE NAME NAME``."""
     machines: set[str] = field(default_factory=set)
@@ -48,14 +55,14 @@ def measure_signals(
 ) -> SignalCoverage:
     """What the cases of `seeds` make the RTL's signals do."""
     config = resolve_config(preset, overrides)
-    names = _machines(config)
-    seen, seeds = SignalCoverage(machines=machine_points(names)), list(seeds)
+    known = machines(config)
+    seen, seeds = SignalCoverage(machines=machine_points(known)), list(seeds)
     with tempfile.TemporaryDirectory(prefix="celosia-signals-") as place:
         path = Path(place) / "case.vcd"
         for number, seed in enumerate(seeds):
             _record(draw_case(seed, preset, overrides), config, path, tell)
             with path.open(encoding="ascii") as file:
-                read_changes(file, names, seen)
+                read_changes(file, known, seen)
             seen.programs += 1
             tell("looking at signals", (number + 1) / len(seeds))
     return seen
@@ -64,7 +71,9 @@ def measure_signals(
 def _record(case: Case, config: AcceleratorConfig, path: Path, tell: Progress) -> None:
     program = case.recipe.program()
     setup = Setup(config, case.timing, program.memory_bytes, tell)
-    with closing(VerilatorWaveDevice(WaveRequest(path=path), setup)) as device:
+    # Not before it is needed: the RTL.
+    device_of = import_module("celosia.sim.wave.verilated").VerilatorWaveDevice
+    with closing(device_of(WaveRequest(path=path), setup)) as device:
         device.ring_entries = case.ring_entries
         for content in program.contents:
             device.write(content.region.address, content.bytes())
@@ -81,7 +90,7 @@ class Machine:
     """From one state to another."""
 
 
-def _machines(config: AcceleratorConfig) -> dict[str, Machine]:
+def machines(config: AcceleratorConfig) -> dict[str, Machine]:
     """The state machines, by scope."""
     # Not before it is needed: the RTL.
     top = import_module("celosia.sim.observed").ObservedTop(config)
@@ -113,15 +122,18 @@ def _next_states(hdl: Any, statements: Any, state: int | None) -> Iterator[tuple
             for patterns, body, *_ in statement.cases:
                 inside = int(patterns[0], 2) if machine and patterns else state
                 yield from _next_states(hdl, body, inside)
-        elif getattr(getattr(statement, "lhs", None), "name", "") == _MACHINE:
-            if state is not None and isinstance(statement.rhs, hdl.Const):
-                yield state, statement.rhs.value, statement.lhs
+        elif state is not None and _sets_state(statement) and isinstance(statement.rhs, hdl.Const):
+            yield state, statement.rhs.value, statement.lhs
 
 
-def machine_points(machines: Mapping[str, Machine]) -> set[str]:
+def _sets_state(statement: Any) -> bool:
+    return getattr(getattr(statement, "lhs", None), "name", "") == _MACHINE
+
+
+def machine_points(known: Mapping[str, Machine]) -> set[str]:
     """All states and transitions."""
     points = set()
-    for scope, machine in machines.items():
+    for scope, machine in known.items():
         points |= {f"state {scope} {name}" for name in machine.names.values()}
         points |= {
             f"transition {scope} {machine.names[before]} {machine.names[after]}"
@@ -130,23 +142,21 @@ def machine_points(machines: Mapping[str, Machine]) -> set[str]:
     return points
 
 
-def read_changes(
-    lines: Iterator[str], machines: Mapping[str, Machine], seen: SignalCoverage
-) -> None:
+def read_changes(lines: Iterator[str], known: Mapping[str, Machine], seen: SignalCoverage) -> None:
     """Add to `seen` what a VCD file tells."""
     bits, states = _declared(lines)
     for name in bits.values():
-        seen.toggled.setdefault(name, set())
+        seen.changes.setdefault(name, 0)
     last: dict[str, str] = {}
     for line in lines:
         value, code = line[0], line[1:].rstrip()
         if value in "01" and code in bits:
             if last.get(code, value) != value:
-                seen.toggled[bits[code]].add("rise" if value == "1" else "fall")
+                seen.changes[bits[code]] += 1
             last[code] = value
         elif value == "b":
             digits, _, code = code.partition(" ")
-            if code in states and (machine := machines.get(states[code])):
+            if code in states and (machine := known.get(states[code])):
                 _visit(machine, states[code], last.get(code), digits, seen)
                 last[code] = digits
 
@@ -181,11 +191,25 @@ def _declared(lines: Iterator[str]) -> tuple[dict[str, str], dict[str, str]]:
     return bits, states
 
 
-_EXEMPT: Final = {}
+_ERRORS: Final = "errors: tests/system/test_recovery.py, test_hostile_bus.py, test_causes.py"
+_FULL: Final = "room is reserved before, so that the buffer is never full: asserted in the RTL"
+_NEVER: Final = "constant where the unit is used"
+_EXEMPT: Final = {
+    r"fault|error|fail|refused|stop|halt|dead|wrong|passed|budget_set": _ERRORS,
+    r"\.bad$|kept_bad|reader\.(outside|owed|place)$|writer\.found$|wrapped$": _ERRORS,
+    r"decoder\.unit\.(meets|outside)": _ERRORS,
+    r"ISSUE REST$": "only a loop that is not well formed: tests/system/test_loops.py",
+    r"axi\.(rst|reset|clear|enable)$|clear_counters|interrupt": "tests/hw/test_axi_top.py",
+    r"w_rdy$|beats\.i__ready$|endings\.fits$|unit\.fits$": _FULL,
+    r"lock$|m_axi_bready|port__r__ready": _NEVER,
+    r"scaler_(in|out)\.s._request\.raw|scaler_in\.s._request\.relu|scaling\.relu$": _NEVER,
+    r"_nan_": "no program has a scale that is no number: tests/hw/vector/test_scaler.py",
+}
+"""What random programs leave out, and why."""
 
 
 def exemption(signal: str) -> str:
-    """Why random programs need not toggle a signal; empty if they do."""
+    """Why random programs need not change `signal`, or pass a point; empty if they do."""
     for pattern, reason in _EXEMPT.items():
         if re.search(pattern, signal):
             return reason
