@@ -17,6 +17,7 @@ from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.document import write_documents
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
+from celosia.sim.fault_commands import register as register_verification
 from celosia.sim.faults import parse_fault, parse_stalls
 from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
 from celosia.sim.options import (
@@ -75,7 +76,6 @@ from celosia.sim.reporting.options import (
 from celosia.sim.reporting.outputs import check_folder, write_reports
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
-from celosia.sim.trust_commands import register as register_verification
 from celosia.sim.wave.request import parse_request
 from celosia.sim.workload_options import workload_options
 from celosia.sim.workloads import WORKLOADS
