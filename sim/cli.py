@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from celosia.isa.presets import PRESETS, resolve_config
-from celosia.sim import baseline, config_report
+from celosia.sim import config_report
 from celosia.sim.assembly_commands import register as register_assembly
-from celosia.sim.bench import BENCHMARKS, NONLINEAR, baseline_path, run_bench
+from celosia.sim.bench import baseline
+from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console

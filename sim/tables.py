@@ -7,21 +7,21 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.bench import Bench, ProductLine
-from celosia.sim.cost_bench import CostSet
-from celosia.sim.doctor import Finding
-from celosia.sim.encoder_bench import EncoderLine
-from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
-from celosia.sim.nonlinear_bench import (
+from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.encoders import EncoderLine
+from celosia.sim.bench.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
     VTA_UTILIZATION,
     Nonlinear,
 )
+from celosia.sim.bench.speed import BOUND as SPEED_BOUND
+from celosia.sim.bench.speed import Speed
+from celosia.sim.bench.suite import Bench, ProductLine
+from celosia.sim.doctor import Finding
+from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
 from celosia.sim.owner_tables import owner_table
 from celosia.sim.report import Measurement, Report
-from celosia.sim.speed import BOUND as SPEED_BOUND
-from celosia.sim.speed import Speed
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Runs a recorded program on a Verilator model, with as little around the model as possible.
 
 A script, to be run under valgrind (``python -I -S replay.py ...``), where importing any package
-takes minutes: it imports nothing of Celosia's.  `celosia.sim.speed` records what it needs.
+takes minutes: it imports nothing of Celosia's.  `celosia.sim.bench.speed` records what it needs.
 """
 
 import ctypes

@@ -8,9 +8,9 @@ from amaranth.hdl import Assert, Cat, Format, Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.sim.simulated import simulated_verilog
+from celosia.sim.netlist.simulated import simulated_verilog
 from celosia.sim.verilog import to_verilog
-from tests.sim.test_roll import Cells
+from tests.sim.netlist.test_roll import Cells
 from tests.support.verilog_runs import random_outputs
 
 

@@ -2,7 +2,7 @@
 
 Verilator puts each part into the wire apart, in every cycle, whether or not anybody looks.  One
 assignment of the whole it can look through: who reads a part gets that part.  And
-`celosia.sim.sink` can move it::
+`celosia.sim.netlist.sink` can move it::
 
     assign { w[31:29], w[25:0] } = { a, b };        assign p = { a, b };
     assign w[28:26] = 3'h7;                   =>    assign q = 3'h7;

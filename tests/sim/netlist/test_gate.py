@@ -10,8 +10,8 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.sleep import AWAKE, sleeper
-from celosia.sim.gate import gate_clocks
-from celosia.sim.simulated import simulated_verilog
+from celosia.sim.netlist.gate import gate_clocks
+from celosia.sim.netlist.simulated import simulated_verilog
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 

@@ -8,7 +8,7 @@ from amaranth.hdl import Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.sim.narrow import narrow_sums
+from celosia.sim.netlist.narrow import narrow_sums
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 

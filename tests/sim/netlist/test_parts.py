@@ -10,7 +10,7 @@ from amaranth.hdl import Const, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.sim.parts import join_parts
+from celosia.sim.netlist.parts import join_parts
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 

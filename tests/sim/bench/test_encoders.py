@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.bench import Bench
-from celosia.sim.encoder_bench import ENCODERS, Encoder, run_encoders
+from celosia.sim.bench.encoders import ENCODERS, Encoder, run_encoders
+from celosia.sim.bench.suite import Bench
 from celosia.sim.progress import silent
 from celosia.sim.report import Measurement, Report, Setting, as_json
 from celosia.sim.run import Outcome
@@ -16,7 +16,7 @@ from celosia.sim.tables import encoders_table
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import MemoryTiming
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 LAYER = Encoder(
     workload="encoder-layer", details=WorkloadOptions(model="minilm", seq=128), bound=0.985
 )

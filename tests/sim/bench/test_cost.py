@@ -6,8 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from celosia.sim.bench import Bench, run_bench
-from celosia.sim.cost_bench import (
+from celosia.sim.bench.cost import (
     RANDOM,
     CostLine,
     CostSet,
@@ -16,14 +15,15 @@ from celosia.sim.cost_bench import (
     measure_case,
     run_random,
 )
-from celosia.sim.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, random_cases
+from celosia.sim.bench.suite import Bench, run_bench
 from celosia.sim.problems import InputError
 from celosia.sim.progress import silent
 from celosia.sim.report import Measurement, as_json
 from celosia.sim.tables import cost_table
 from celosia.sw.driver.device import MemoryTiming
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BOUNDS = ErrorBounds(mean=0.02, worst=0.05)
 
 

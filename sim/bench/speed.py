@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.presets import PRESETS
-from celosia.sim import replay
+from celosia.sim.bench import replay
 from celosia.sim.build import model_library
 from celosia.sim.cache import cached, digest
 from celosia.sim.checkout import checkout_root
@@ -188,7 +188,7 @@ def instructions_per_cycle(library: Path, shape: str = _COUNTED_SHAPE) -> float 
 def save_recording(
     folder: Path, device: Device, program: Sequence[Command], timing: MemoryTiming
 ) -> None:
-    """Put what `celosia.sim.replay` needs to run `program` on `device` into `folder`."""
+    """Put what `celosia.sim.bench.replay` needs to run `program` on `device` into `folder`."""
     size = device.memory_bytes
     (folder / "bench").write_bytes(bytes(bench_config(device.config, timing, size)))
     (folder / "memory").write_bytes(device.read(MEMORY_BASE, size))

@@ -10,12 +10,12 @@ instructions.
 
 import re
 
-from celosia.sim.gate import gate_clocks
-from celosia.sim.memories import write_in_place
-from celosia.sim.narrow import narrow_sums
-from celosia.sim.parts import join_parts
-from celosia.sim.roll import roll_cells
-from celosia.sim.sink import sink_logic
+from celosia.sim.netlist.gate import gate_clocks
+from celosia.sim.netlist.memories import write_in_place
+from celosia.sim.netlist.narrow import narrow_sums
+from celosia.sim.netlist.parts import join_parts
+from celosia.sim.netlist.roll import roll_cells
+from celosia.sim.netlist.sink import sink_logic
 
 __all__ = ["simulated_verilog"]
 

@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from celosia.sim.memories import write_in_place
+from celosia.sim.netlist.memories import write_in_place
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 

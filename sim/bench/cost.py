@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celosia.sim.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, random_cases
 from celosia.sim.devices import open_device
 from celosia.sim.display import Steps
 from celosia.sim.measure import measure_product

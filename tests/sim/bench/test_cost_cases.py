@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from celosia.sim.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, random_cases
 from celosia.sw.driver.device import MemoryTiming
 
 

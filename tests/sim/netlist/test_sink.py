@@ -9,8 +9,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.sim.simulated import simulated_verilog
-from celosia.sim.sink import sink_logic
+from celosia.sim.netlist.simulated import simulated_verilog
+from celosia.sim.netlist.sink import sink_logic
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 

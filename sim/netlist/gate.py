@@ -11,7 +11,8 @@ which has an edge in the cycles in which the unit is awake, all this costs one b
     end                                           end
 
 A unit is awake in reset.  The text must be what `celosia.sim.verilog` makes of Yosys' output; the
-new clock is written for a model that is clocked by both edges, as `celosia.sim.simulated` makes it.
+new clock is written for a model that is clocked by both edges, as `celosia.sim.netlist.simulated`
+makes it.
 """
 
 import re

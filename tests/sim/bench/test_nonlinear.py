@@ -7,8 +7,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from celosia.sim.bench import Bench
-from celosia.sim.nonlinear_bench import HOST_CYCLES, MODES, measure_mode, run_nonlinear
+from celosia.sim.bench.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
+from celosia.sim.bench.suite import Bench
 from celosia.sim.problems import InputError
 from celosia.sim.progress import silent
 from celosia.sim.report import Measurement, as_json
@@ -16,7 +16,7 @@ from celosia.sim.tables import nonlinear_table
 from celosia.sw.models.encoder import EncoderShape
 from tests.support.command_line import refused
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
 CYCLES = {"offloaded": 1000, "serial": 400, "no overlap": 300, "as compiled": 200}
 

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.encoding import RING_ENTRY
-from celosia.sim.baseline import Key, load_baseline, regressed
+from celosia.sim.bench.baseline import Key, load_baseline, regressed
+from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
+from celosia.sim.bench.encoders import EncoderLine, run_encoders
+from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
+from celosia.sim.bench.speed import Speed, array_loop, measure_speed
 from celosia.sim.checkout import checkout_root
-from celosia.sim.cost_bench import TABLE, CostSet, cost_line, run_random
 from celosia.sim.display import Steps
-from celosia.sim.encoder_bench import EncoderLine, run_encoders
-from celosia.sim.nonlinear_bench import Nonlinear, run_nonlinear
 from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
 from celosia.sim.run import Outcome, RunOptions, run_workload
-from celosia.sim.speed import Speed, array_loop, measure_speed
 from celosia.sim.toolchain import find_compiler
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue, MemoryTiming

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.bench import PRODUCTS, Bench, Product, run_products
+from celosia.sim.bench.suite import PRODUCTS, Bench, Product, run_products
 from celosia.sim.operands import parse_shape
 from celosia.sim.progress import silent
 from celosia.sim.report import Failure, Measurement, Report, Setting, as_json
@@ -18,7 +18,7 @@ from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.limits import matmul_limit
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BASE = PRESETS["base"]
 SMALL = Product(shape="64x64x64", bound=0.65, gemmini=0.489)
 ROW = Product(shape="1x768x768", bound=0.9, least_cycles=36_864)

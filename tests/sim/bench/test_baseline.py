@@ -2,9 +2,9 @@
 
 import pytest
 
-from celosia.sim.baseline import load_baseline, regressed, save_baseline
-from celosia.sim.bench import PRODUCTS, Bench, baseline_path, run_products
-from celosia.sim.encoder_bench import ENCODERS, run_encoders
+from celosia.sim.bench.baseline import load_baseline, regressed, save_baseline
+from celosia.sim.bench.encoders import ENCODERS, run_encoders
+from celosia.sim.bench.suite import PRODUCTS, Bench, baseline_path, run_products
 from celosia.sim.problems import InputError
 from celosia.sim.progress import silent
 

@@ -9,14 +9,14 @@ import pytest
 import celosia.isa
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.presets import PRESETS
-from celosia.sim import replay, speed
-from celosia.sim.bench import Bench, run_bench
+from celosia.sim.bench import replay, speed
+from celosia.sim.bench.speed import BOUND, Pair, Speed, array_loop, loop_speed
+from celosia.sim.bench.suite import Bench, run_bench
 from celosia.sim.build import MODEL_TOP, build_model
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.problems import InputError
 from celosia.sim.progress import silent
 from celosia.sim.report import as_json
-from celosia.sim.speed import BOUND, Pair, Speed, array_loop, loop_speed
 from celosia.sim.tables import speed_table
 from celosia.sim.toolchain import find_compiler
 from celosia.sim.verilated import VerilatorDevice
@@ -24,7 +24,7 @@ from celosia.sim.verilog import to_verilog
 from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 from tests.support.stub_top import StubTop, copy
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 
 
 def made_up(*shares, right=True, count=None):

@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.compute.mesh import Mesh
 from celosia.isa.presets import PRESETS
-from celosia.sim.roll import MIN_ROWS, roll_cells
+from celosia.sim.netlist.roll import MIN_ROWS, roll_cells
 from celosia.sim.verilog import to_verilog
 from tests.support.verilog_runs import random_outputs
 
