@@ -142,7 +142,7 @@ def test_counts_of_what_is_gained_and_lost():
         assert counts == {"gained": 0, "lost": 0}, "entries behind a FENCE were counted before it"
         ctx.set(dut.fenced, 0)
         ctx.set(dut.o.ready, 0)
-        await receive(ctx, dut.o, len(wanted) - 1, sometimes(1))
+        await receive(ctx, dut.o, len(wanted) - 1, lambda: 7)  # Every offer has to wait.
 
     simulate(dut, sink, background=[source, count])
     assert len(wanted) == len(program) + counts["gained"] - counts["lost"]
