@@ -111,8 +111,8 @@ class Decoder(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m, unit = Module(), Module()
-        s1_valid, s2_valid = Signal(), Signal()
-        s1_moves, s2_moves = Signal(), Signal()
+        s1_valid, s1_moves = (Signal(name=f"s1_{name}") for name in ("valid", "moves"))
+        s2_valid, s2_moves = (Signal(name=f"s2_{name}") for name in ("valid", "moves"))
         s1_left = Signal()  # In the cycle before.
         m.d.comb += [
             s2_moves.eq(~self.o.valid | self.o.ready),

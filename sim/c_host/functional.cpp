@@ -34,7 +34,7 @@ class Functional : public Backend {
     execute_.weight_stationary(c.weight_stationary);
   }
 
-  void command(const Command& command) override {
+  void command(const Command& command, uint64_t) override {
     Cause cause = run(command);
     if (cause) fail(std::string(kCauses[cause].name) + ": " + kCauses[cause].text);
     number_++;
