@@ -1,11 +1,11 @@
 """Building and caching: what is built once, what is rebuilt, and what is said when it cannot be."""
 
 import os
+import resource
 import subprocess
 import sys
 
 import pytest
-import resource
 
 from celosia.isa.presets import PRESETS
 from celosia.sim import build, cache, toolchain
