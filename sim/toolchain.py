@@ -1,6 +1,7 @@
 """The foreign tools that a Verilator model is built with: where they are, and how they are run."""
 
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -99,7 +100,10 @@ def run_tools(commands: list[list[str]], work: Path, **environment: str) -> None
     """
     running: list[subprocess.Popen[str]] = []
     variables = {**os.environ, **environment, "TMPDIR": str(work)}
+    # Verilator goes as deep as a design does: that of `gemmini` does not fit the usual 8 MiB.
+    usual, most = resource.getrlimit(resource.RLIMIT_STACK)
     try:
+        resource.setrlimit(resource.RLIMIT_STACK, (most, most))
         for number, command in enumerate(commands):
             with open(work / f"tool{number}.log", "w") as log:
                 running.append(
@@ -119,6 +123,7 @@ def run_tools(commands: list[list[str]], work: Path, **environment: str) -> None
             time.sleep(_POLL_SECONDS)
         _complain(commands, running, work)
     finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (usual, most))
         for process in running:
             _end(process)
 

@@ -1,6 +1,7 @@
 """Building and caching: what is built once, what is rebuilt, and what is said when it cannot be."""
 
 import os
+import resource
 import subprocess
 import sys
 
@@ -229,3 +230,10 @@ def test_two_processes_with_a_cold_cache_build_the_same_library(store):
     paths = {output.strip() for output, _ in outputs}
     assert len(paths) == 1
     assert len(files(store)) == 1
+
+
+def test_tools_go_as_deep_as_the_system_lets_them(tmp_path):
+    """Verilator needs more than 8 MiB of stack for `gemmini`."""
+    limits = resource.getrlimit(resource.RLIMIT_STACK)
+    toolchain.run_tools([["sh", "-c", "test $(ulimit -S -s) = $(ulimit -H -s)"]], tmp_path)
+    assert resource.getrlimit(resource.RLIMIT_STACK) == limits

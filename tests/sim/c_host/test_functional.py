@@ -5,6 +5,9 @@ from random import Random
 import pytest
 
 from celosia.isa.encoding import (
+    COMPUTE_ACCUMULATED,
+    COMPUTE_PRELOADED,
+    CONFIG_EX,
     CONFIG_EXPONENT,
     CONFIG_LD,
     CONFIG_MASK,
@@ -13,6 +16,7 @@ from celosia.isa.encoding import (
     CONFIG_TRANSFORM,
     MVIN,
     MVOUT,
+    PRELOAD,
     TRANSFORM,
     Command,
     ElementType,
@@ -79,6 +83,43 @@ def test_repeated_pixels_stay_in_their_half(sim):
     wanted = expected(commands, memory, "gemmini4")
     assert wanted[128:144] == memory[:16]
     assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
+def test_results_in_the_place_of_operands(sim):
+    """Output-stationary products, whose C is their own A, B or D, and an operand of the next."""
+    for seed in range(6):
+        commands, memory = replacing_program(Random(seed)), random_bytes(2048, seed)
+        wanted = expected(commands, memory, "gemmini4")
+        assert wanted[1024:] != memory[1024:]
+        assert c_host("gemmini4").play(sim, commands, memory) == wanted
+
+
+def replacing_program(random: Random) -> list[Command]:
+    """Products among 4 places of 32 rows: A at any stride up to 8, B and D where it can be C."""
+    commands = [CONFIG_LD.encode(set=0, stride=4, block_stride=4), CONFIG_ST.encode(stride=4)]
+    rows = range(0, 128, 4)
+    size = {"local_rows": 4, "local_cols": 4}
+    commands += [MVIN.encode(dram=MEMORY_BASE + 4 * row, local=row, **size) for row in rows]
+    for number in range(60):
+        places = dict(zip("abd", random.sample(range(0, 128, 32), 3), strict=True))
+        replaced = random.choice("abd")
+        stride = random.randint(1, 8) if replaced == "a" else 1
+        a_transpose = random.randint(0, 1)
+        configuration = {"weight_stationary": 0, "a_transpose": a_transpose, "a_stride": stride}
+        configuration |= {"c_stride": stride, "b_transpose": a_transpose & random.randint(0, 1)}
+        sizes = {f"{x}_{part}": random.randint(1, 4) for x in "abcd" for part in ("rows", "cols")}
+        preload = {name: value for name, value in sizes.items() if name[0] in "bc"}
+        compute = {name: value for name, value in sizes.items() if name[0] in "ad"}
+        stays = number and not random.randint(0, 2)
+        product = COMPUTE_ACCUMULATED if stays else COMPUTE_PRELOADED
+        commands += [
+            CONFIG_EX.encode(shift=random.randint(0, 9), activation=0, **configuration),
+            PRELOAD.encode(b=places["d"], c=places[replaced], **preload),
+            product.encode(a=places["a"], d=places["b"], **compute),
+        ]
+    place = MEMORY_BASE + 1024
+    return commands + [MVOUT.encode(dram=place + 4 * row, local=row, **size) for row in rows]
 
 
 @pytest.mark.parametrize("sim", SIMS)
