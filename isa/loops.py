@@ -117,8 +117,9 @@ def _repeat(program: Iterable[Command], config: AcceleratorConfig) -> Iterator[t
         if command.funct != Funct.REPEAT:
             yield index, command
             continue
-        length = REPEAT.decode(command)["length"]
-        if 0 < length <= config.loop_entries:
+        values = REPEAT.decode(command)
+        length = values["length"]
+        if values["count"] and 0 < length <= config.loop_entries:
             body = [command, *(entry for _, entry in islice(commands, length))]
             if len(body) == 1 + length:
                 for place, issued in _walk(body):

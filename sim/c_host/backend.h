@@ -35,8 +35,8 @@ class Backend {
 
   virtual uint64_t cycles() const = 0;
 
-  // A source of `kEvents`: the value that it has now.
-  virtual uint64_t source(uint32_t number) = 0;
+  // A source of `kEvents`: the value that it has now, modulo 2^32.
+  virtual uint32_t source(uint32_t number) = 0;
 
   // Names and values of what it has counted since it was opened.
   virtual std::vector<std::pair<std::string, uint64_t>> statistics() = 0;

@@ -209,6 +209,7 @@ def _counter_tables() -> Iterator[str]:
     yield "\nconstexpr const char* kCounterNames[] = {"
     yield "\n".join(f'    "{counter.name}",' for counter in COUNTERS)
     yield f"}};\nconstexpr uint32_t kCounters = {len(COUNTERS)}, kActivities = {len(ACTIVITIES)};"
+    yield f"constexpr uint32_t kSources = {len(sources)};"
     yield "constexpr uint32_t kCounterOffsets[] = {"
     for counter in COUNTERS:
         yield f"    {REGISTERS[f'COUNTER_{counter.name.upper()}_LO'].offset},"

@@ -42,7 +42,7 @@ class Functional : public Backend {
 
   void fence() override {}
   uint64_t cycles() const override { return number_; }
-  uint64_t source(uint32_t) override { return number_; }
+  uint32_t source(uint32_t) override { return uint32_t(number_); }
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
     return {{"commands", number_}};
   }

@@ -82,8 +82,8 @@ class Rtl : public Backend {
 
   uint64_t cycles() const override { return status().now - start_; }
 
-  uint64_t source(uint32_t number) override {
-    if (number < kCounters) return read_pair(kCounterOffsets[number]);
+  uint32_t source(uint32_t number) override {
+    if (number < kCounters) return read(kCounterOffsets[number]);
     number -= kCounters;
     if (number >= kActivities) {
       QueueField queue = kQueueFields[number - kActivities];
@@ -93,7 +93,7 @@ class Rtl : public Backend {
     model_.activity(handle_, &now);
     const uint64_t values[kActivities] = {now.reading, now.writing, now.read_latency,
                                           now.write_latency};
-    return values[number];
+    return uint32_t(values[number]);
   }
 
   std::vector<std::pair<std::string, uint64_t>> statistics() override {

@@ -8,7 +8,7 @@ import pytest
 from celosia.hw.control.ops import Space
 from celosia.hw.control.pool import PoolingController, PoolWalker
 from celosia.isa.presets import PRESETS
-from tests.support.streams import never, receive, send, simulate, sometimes
+from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIG = PRESETS["gemmini4"]
 BASE = 1000
@@ -74,24 +74,28 @@ def test_walks_every_position_of_every_window_under_stalls(seed):
     simulate(dut, producer, consumer)
 
 
+def test_lines_of_the_widest_image_are_as_far_apart_as_windows_may_be():
+    pooling = {"size": 2, "stride": 3, "top": 0, "left": 0, "rows": 2, "cols": 1}
+    pooling |= {"image_rows": 9, "image_cols": 255}
+    op = {"rows": 9, "cols": 4, "row": BASE, "pools": 1, "pooling": pooling, **CONSTANT}
+    dut, wanted = PoolWalker(CONFIG), list(positions(op))
+    assert wanted[4]["row"] == BASE + 765
+
+    async def producer(ctx):
+        await send(ctx, dut.op, [op])
+
+    async def consumer(ctx):
+        for read, position in zip(await receive(ctx, dut.reads, 8), wanted, strict=True):
+            check(read, position)
+
+    simulate(dut, producer, consumer)
+
+
 def test_a_position_takes_a_cycle_and_the_first_is_there_a_cycle_after_its_operation():
     rng = random.Random(1)
     dut, ops = PoolWalker(CONFIG), [random_op(rng) for _ in range(3)]
     count = sum(1 for op in ops for _ in positions(op))
-    offers = []
-
-    async def producer(ctx):
-        await send(ctx, dut.op, ops, never)
-
-    async def consumer(ctx):
-        ctx.set(dut.reads.ready, 1)
-        for cycle in range(count + 3):
-            if ctx.get(dut.reads.valid):
-                offers.append(cycle)
-            await ctx.tick()
-
-    simulate(dut, producer, consumer)
-    assert offers == [1 + n for n in range(count)]
+    assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -82,7 +82,10 @@ def test_halves_take_turns_and_large_results_take_both():
     rng = random.Random(9)
     programs = [loop(rng, CONFIG, a_half=0, b_half=0, residual=0, activation=0) for _ in range(3)]
     large = [BOUNDS.encode(i=12, j=12, k=1), ADDRESSES_DC.encode(c=64)]
-    check([*programs, [*large, LOOP_WS.encode()], [LOOP_WS.encode()]], 1)
+    half = BOUNDS.encode(i=8, j=8, k=1)
+    assert 8 * 8 * CONFIG.dim == CONFIG.accumulator_rows // 2
+    twice = [LOOP_WS.encode()] * 2
+    check([*programs, [*large, *twice], [half, *twice]], 1)
 
 
 def plain_loop(**run: int) -> list[Command]:
