@@ -16,7 +16,7 @@ from typing import Final
 from celosia.sim.mutate.patch import Patch, apply_patch
 from celosia.sim.problems import InputError
 
-__all__ = ["LAYERS", "Trial", "mirrored_tests", "try_fault"]
+__all__ = ["LAYERS", "Trial", "environment", "faulty_copy", "mirrored_tests", "try_fault"]
 
 LAYERS: Final = ("isa", "hw", "sw", "sim")
 _COPIED: Final = (*LAYERS, "tests", "benchmarks", "docs", "examples", "requirements")
@@ -77,8 +77,7 @@ def try_fault(patch: Patch, root: Path, running: set[int]) -> Trial:
     """
     started = time.monotonic()
     tests = patch.tests or mirrored_tests(patch, root)
-    with _copy(root) as tree:
-        apply_patch(patch, tree)
+    with faulty_copy(patch, root) as tree:
         for test in tests:
             if _notices(tree, test, patch.name, running):
                 return Trial(patch.name, patch.title, test, time.monotonic() - started)
@@ -86,7 +85,8 @@ def try_fault(patch: Patch, root: Path, running: set[int]) -> Trial:
 
 
 @contextmanager
-def _copy(root: Path) -> Iterator[Path]:
+def faulty_copy(patch: Patch, root: Path) -> Iterator[Path]:
+    """A copy of the checkout at `root` with `patch`."""
     with tempfile.TemporaryDirectory(prefix="celosia-mutate-") as place:
         tree = Path(place)
         skip: Callable = shutil.ignore_patterns("__pycache__", "*.pyc")
@@ -100,17 +100,22 @@ def _copy(root: Path) -> Iterator[Path]:
         (tree / "celosia").mkdir()
         for layer in LAYERS:
             (tree / "celosia" / layer).symlink_to(tree / layer)
+        apply_patch(patch, tree)
         yield tree
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """In which Python finds the package of the checkout at `tree`."""
+    return os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _notices(tree: Path, test: str, name: str, running: set[int]) -> bool:
     """Whether a run of `test`, arguments of pytest, fails in `tree`."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "", "-p", "no:cacheprovider"]
-    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         [*command, *test.split()],
         cwd=tree,
-        env=environment,
+        env=environment(tree),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
