@@ -27,6 +27,11 @@ _DIRECTED: Final = {
         "tests/hw/test_axi_top.py",
         "tests/system/test_recovery.py",
         "tests/system/test_operators.py",
+        "tests/system/test_hostile_bus.py",
+        "tests/system/test_tokens.py",
+        "tests/system/test_loops.py",
+        "tests/system/test_loop_ws.py",
+        "tests/system/test_bert.py",
     ),
     "isa": ("tests/isa", "tests/system/test_differential.py"),
     "sw": ("tests/sw", "tests/system/test_graphs.py"),
@@ -50,8 +55,9 @@ class Trial:
 
 
 def mirrored_tests(patch: Patch, root: Path) -> tuple[str, ...]:
-    """For a patch that names no tests: those that mirror its files, then directed ones."""
+    """For a patch that names no tests: what mirrors its files, its neighbors, directed ones."""
     tests: dict[str, None] = {}
+    neighbors: dict[str, None] = {}
     layers: dict[str, None] = {}
     for file in patch.files:
         path = PurePosixPath(file.path)
@@ -60,9 +66,9 @@ def mirrored_tests(patch: Patch, root: Path) -> tuple[str, ...]:
             mirror = PurePosixPath("tests") / path.with_name(f"test_{path.name}")
             if (root / mirror).is_file():
                 tests[str(mirror)] = None
-            else:
-                for near in sorted((root / mirror.parent).glob("test_*.py")):
-                    tests[near.relative_to(root).as_posix()] = None
+            for near in sorted((root / mirror.parent).glob("test_*.py")):
+                neighbors[near.relative_to(root).as_posix()] = None
+    tests |= neighbors
     for layer in layers:
         tests |= dict.fromkeys(_DIRECTED[layer])
     if not tests:
