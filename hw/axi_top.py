@@ -23,6 +23,7 @@ from celosia.hw.frontend.ring_pointers import RingPointers
 from celosia.hw.frontend.supervisor import Supervisor
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.queues import QUEUES
 from celosia.isa.registers import REGISTER_BITS, WINDOW_BYTES, BusId
 
 __all__ = ["AxiTop"]
@@ -30,8 +31,6 @@ __all__ = ["AxiTop"]
 ATTRIBUTES = {"lock": (1, 0), "cache": (4, 0b0011), "prot": (3, 0b000), "qos": (4, 0)}
 """Further signals of AR and AW, each with its width and constant value.  Cache: normal memory, not
 cacheable, bufferable."""
-
-QUEUES = ("load", "execute", "store", "transform")
 
 
 class AxiTop(wiring.Component):

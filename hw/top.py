@@ -19,10 +19,9 @@ from celosia.hw.flat_ports import (
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
 from celosia.isa.events import COUNTER_BITS
+from celosia.isa.queues import QUEUES
 
 __all__ = ["Top"]
-
-QUEUES = ("load", "execute", "store", "transform")
 
 
 class Top(wiring.Component):

@@ -76,6 +76,26 @@ def _functions(prefix: str, group: str, doc: str) -> tuple[Owner, ...]:
     )
 
 
+_BANKS: Final = {
+    "results": "that takes results of products",
+    "weights": "that reads weights",
+    "operands": "that reads rows of A or D",
+    "transform": "that serves transforms",
+    "store": "that a store reads",
+    "words": "that takes results of transforms",
+    "load": "of the accumulator that adds a load",
+}
+"""A bank, by what is served before a row that waits for it."""
+
+
+def _banks(unit: str, *served: str) -> tuple[Owner, ...]:
+    """Of `unit`: waits for banks that serve others."""
+    return tuple(
+        Owner(f"{unit}_bank_{name}", f"A row waits for a bank {_BANKS[name]}.", "bank")
+        for name in served
+    )
+
+
 ARRAY_OWNERS: Final = (
     Owner("array_rows", "A row of A enters the array and its result is written.", "rows"),
     Owner(
@@ -227,11 +247,7 @@ READ_OWNERS: Final = (
         "As before, but the burst went out late: as many as there may be were in flight.",
         "memory",
     ),
-    Owner("read_bank_results", "A row waits for a bank that takes results of products.", "bank"),
-    Owner("read_bank_weights", "A row waits for a bank that reads weights.", "bank"),
-    Owner("read_bank_operands", "A row waits for a bank that reads rows of A or D.", "bank"),
-    Owner("read_bank_transform", "A row waits for a bank that serves transforms.", "bank"),
-    Owner("read_bank_store", "A row waits for a bank that a store reads.", "bank"),
+    *_banks("read", "results", "weights", "operands", "transform", "store"),
     Owner(
         "read_stages",
         "A load is in the stages before and behind memory, which owes no beat.",
@@ -250,11 +266,7 @@ WRITE_OWNERS: Final = (
     Owner("write_bandwidth", "Memory does not take the address or the beat on offer.", "memory"),
     Owner("write_requests", "As many bursts are in flight as there may be.", "memory"),
     Owner("write_latency", "All is sent, and memory has not answered the oldest burst.", "memory"),
-    Owner("write_bank_results", "A row waits for a bank that takes results of products.", "bank"),
-    Owner("write_bank_weights", "A row waits for a bank that reads weights.", "bank"),
-    Owner("write_bank_operands", "A row waits for a bank that reads rows of A or D.", "bank"),
-    Owner("write_bank_transform", "A row waits for a bank that serves transforms.", "bank"),
-    Owner("write_bank_load", "A row waits for a bank of the accumulator that adds a load.", "bank"),
+    *_banks("write", "results", "weights", "operands", "transform", "load"),
     Owner("write_stages", "A store is in the stages before memory.", "stages"),
     Owner("write_wait_load", "The next store waits for a load.", "hazard"),
     Owner("write_wait_execute", "The next store waits for a product.", "hazard"),
@@ -265,13 +277,7 @@ WRITE_OWNERS: Final = (
 
 VECTOR_OWNERS: Final = (
     *_functions("vector", "steps", "A step of {} enters the lanes."),
-    Owner("vector_bank_results", "A row waits for a bank that takes results of products.", "bank"),
-    Owner("vector_bank_weights", "A row waits for a bank that reads weights.", "bank"),
-    Owner("vector_bank_operands", "A row waits for a bank that reads rows of A or D.", "bank"),
-    Owner("vector_bank_words", "A row waits for a bank that takes results of transforms.", "bank"),
-    Owner(
-        "vector_bank_load", "A row waits for a bank of the accumulator that adds a load.", "bank"
-    ),
+    *_banks("vector", "results", "weights", "operands", "words", "load"),
     Owner("vector_words", "The result before takes several rows, one in each cycle.", "words"),
     Owner("vector_room", "Results before wait for banks, and there is no room for more.", "bank"),
     Owner(

@@ -58,8 +58,9 @@ def expand(
             yield index, command
             continue
         state.loop_ws = state.loop_ws or LoopWs(config)
-        for made in state.loop_ws.expand(command):
-            yield index, made
+        yield from state.loop_ws.expand(command, index)
+    if state.loop_ws:
+        yield from state.loop_ws.finish()
 
 
 def _expand_own(

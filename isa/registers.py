@@ -11,6 +11,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import ERROR_BITS
 from celosia.isa.events import COUNTERS
+from celosia.isa.queues import QUEUES
 from celosia.isa.register import (
     REGISTER_BITS,
     WINDOW_BYTES,
@@ -314,8 +315,6 @@ _RING: Final = (
     ),
 )
 
-_QUEUES: Final = ("load", "execute", "store", "transform")
-
 _DEBUG: Final = (
     Register(
         "DEBUG_QUEUES",
@@ -324,7 +323,7 @@ _DEBUG: Final = (
         "Operations that wait or run, to find out why a program hangs.",
         tuple(
             RegisterField(queue, 8 * index, 8, f"In the {queue} queue.")
-            for index, queue in enumerate(_QUEUES)
+            for index, queue in enumerate(QUEUES)
         ),
     ),
     Register(
@@ -335,7 +334,7 @@ _DEBUG: Final = (
         "older load, execute, store, transform; bit 4: for its controller.",
         tuple(
             RegisterField(queue, 8 * index, 5, f"The {queue} queue.")
-            for index, queue in enumerate(_QUEUES)
+            for index, queue in enumerate(QUEUES)
         ),
     ),
     Register(

@@ -162,7 +162,7 @@ def _write(config: AcceleratorConfig) -> str:
 
 def _faster(verilog: str) -> str:
     # It loads Amaranth, too.
-    return import_module("celosia.sim.simulated").simulated_verilog(verilog)
+    return import_module("celosia.sim.netlist.simulated").simulated_verilog(verilog)
 
 
 def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
@@ -190,15 +190,13 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     yield find_verilator().identity
     yield repr(options)
     yield from (*_COMPILE, *_VERILATE)
-    passes = (
-        _HERE / f"{name}.py"
-        for name in ("build", "gate", "memories", "narrow", "parts", "roll", "simulated", "sink")
-    )
-    yield from _texts([*_cpp_sources(), *passes])
+    passes = sorted((_HERE / "netlist").glob("*.py"))
+    yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
     if options.wave:
-        yield from _texts([_HERE / "wave" / "model.py", _HERE / "wave" / "top.py"])
+        yield from _texts(_HERE / "wave" / f"{name}.py" for name in ("model", "probe", "top"))
     if options.log:
-        yield from _texts([_HERE / "reporting" / "top.py"])
+        yield from _texts(_HERE / "reporting" / f"{name}.py" for name in ("resources", "top"))
+        yield from _texts([_HARNESS / "binding.py"])
 
 
 def _rtl_sources() -> Iterable[str]:

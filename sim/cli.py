@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from celosia.isa.presets import PRESETS, resolve_config
-from celosia.sim import baseline, config_report
+from celosia.sim import config_report
 from celosia.sim.assembly_commands import register as register_assembly
-from celosia.sim.bench import BENCHMARKS, NONLINEAR, baseline_path, run_bench
+from celosia.sim.bench import baseline
+from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
@@ -68,6 +69,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.reporting.commands import register as register_reporting
 from celosia.sim.reporting.options import (
+    OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
@@ -76,7 +78,7 @@ from celosia.sim.reporting.outputs import check_folder, write_reports
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
 from celosia.sim.wave.request import parse_request
-from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.workload_options import workload_options
 from celosia.sim.workloads import WORKLOADS
 from celosia.sw.driver.device import MemoryTiming
 
@@ -163,8 +165,10 @@ def run(
     report_to: ReportOption = None,
     trace: TraceOption = None,
     profile: ProfileOption = False,
+    owners: OwnersOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
+    details = workload_options(locals())
     options = RunOptions(
         workload=workload,
         simulator=simulator.value,
@@ -182,26 +186,7 @@ def run(
         ),
         issue=issue.value,
         cycle_budget=cycle_budget,
-        details=WorkloadOptions(
-            shape=shape,
-            a=a,
-            b=b,
-            bias=bias,
-            scale=scale,
-            relu=relu,
-            out=out,
-            transpose_b=transpose_b,
-            unsigned_a=unsigned_a,
-            out_type=out_type.value if out_type else None,
-            keys=keys,
-            causal=causal,
-            heads=heads,
-            seq=seq,
-            dim=dim,
-            model=model,
-            layers=layers,
-            text=tuple(text or ()),
-        ),
+        details=details,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         command_line=_command_line(),
@@ -212,7 +197,7 @@ def run(
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
-    print_report(table_console(json), report)
+    print_report(table_console(json), report, owners=owners)
     document = report.document()
     if json:
         write_file(json, as_json(document))
@@ -231,7 +216,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all these; or {NONLINEAR}."
+            metavar="[NAME]",
+            help=f"{', '.join(BENCHMARKS)}; default: all these; or {' or '.join(ON_REQUEST)}.",
         ),
     ] = None,
     *,
@@ -244,7 +230,7 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    known = (*BENCHMARKS, NONLINEAR)
+    known = (*BENCHMARKS, *ON_REQUEST)
     if name is not None and name not in known:
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:

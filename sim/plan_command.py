@@ -35,7 +35,7 @@ from celosia.sim.output import check_destination, write_file
 from celosia.sim.plan_report import plan_tables, plan_workload
 from celosia.sim.report import as_json
 from celosia.sim.run import RunOptions
-from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.workload_options import workload_options
 from celosia.sim.workloads import WORKLOADS
 from celosia.sw.driver.device import MemoryTiming
 
@@ -72,30 +72,13 @@ def plan(
     json: JsonOption = None,
 ) -> None:
     """Show what the compiler decides, the cycles that it expects, and those of alternatives."""
+    details = workload_options(locals())
     options = RunOptions(
         workload=workload,
         preset=preset,
         overrides=tuple(overrides or ()),
         timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
-        details=WorkloadOptions(
-            shape=shape,
-            a=a,
-            b=b,
-            bias=bias,
-            scale=scale,
-            relu=relu,
-            transpose_b=transpose_b,
-            unsigned_a=unsigned_a,
-            out_type=out_type.value if out_type else None,
-            keys=keys,
-            causal=causal,
-            heads=heads,
-            seq=seq,
-            dim=dim,
-            model=model,
-            layers=layers,
-            text=tuple(text or ()),
-        ),
+        details=details,
         command_line=("celosia", *sys.argv[1:]),
     )
     check_destination(json)

@@ -256,22 +256,12 @@ def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) ->
 
 def _waving(request: WaveRequest) -> Opener:
     """An opener whose devices write the waveform of `request`."""
-
-    def wave_device(
-        name: str,
-        config: AcceleratorConfig,
-        timing: MemoryTiming,
-        memory_bytes: int,
-        *,
-        progress: Progress,
-    ) -> Device:
-        setup = Setup(config, timing, memory_bytes, progress)
-        # Loaded when it is asked for: Amaranth takes a good part of a second.
-        if name == "amaranth":
-            return import_module("celosia.sim.wave.amaranth").AmaranthWaveDevice(request, setup)
-        return import_module("celosia.sim.wave.verilated").VerilatorWaveDevice(request, setup)
-
-    return wave_device
+    wave = "celosia.sim.wave"
+    return _opener(
+        (f"{wave}.amaranth", "AmaranthWaveDevice"),
+        (f"{wave}.verilated", "VerilatorWaveDevice"),
+        request,
+    )
 
 
 def _logging(options: RunOptions) -> Opener:
@@ -280,8 +270,17 @@ def _logging(options: RunOptions) -> Opener:
         raise InputError("--report, --trace, --profile: functional has no clock")
     if options.wave is not None:
         raise InputError("--wave: not together with --report, --trace or --profile")
+    reporting = "celosia.sim.reporting"
+    return _opener(
+        (f"{reporting}.amaranth_logger", "AmaranthLogDevice"),
+        (f"{reporting}.logger", "VerilatorLogDevice"),
+    )
 
-    def log_device(
+
+def _opener(amaranth: tuple[str, str], verilator: tuple[str, str], *first: Any) -> Opener:
+    """An opener of devices of these modules and classes, whose first arguments are `first`."""
+
+    def device(
         name: str,
         config: AcceleratorConfig,
         timing: MemoryTiming,
@@ -289,13 +288,12 @@ def _logging(options: RunOptions) -> Opener:
         *,
         progress: Progress,
     ) -> Device:
-        setup = Setup(config, timing, memory_bytes, progress)
         # Loaded when it is asked for: Amaranth takes a good part of a second.
-        if name == "amaranth":
-            return import_module("celosia.sim.reporting.amaranth_logger").AmaranthLogDevice(setup)
-        return import_module("celosia.sim.reporting.logger").VerilatorLogDevice(setup)
+        module, kind = amaranth if name == "amaranth" else verilator
+        setup = Setup(config, timing, memory_bytes, progress)
+        return getattr(import_module(module), kind)(*first, setup)
 
-    return log_device
+    return device
 
 
 def _open(

@@ -1,9 +1,12 @@
 """The options that say what a workload computes; each workload has some of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
-__all__ = ["WorkloadOptions"]
+__all__ = ["WorkloadOptions", "workload_options"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +37,18 @@ class WorkloadOptions:
         return tuple(
             field.name for field in fields(self) if getattr(self, field.name) != field.default
         )
+
+
+def workload_options(arguments: Mapping[str, Any]) -> WorkloadOptions:
+    """Those among the `arguments` of a command, of the same names."""
+    names = [field.name for field in fields(WorkloadOptions) if field.name in arguments]
+    return WorkloadOptions(**{
+        name: _plain(arguments[name]) for name in names if arguments[name] is not None
+    })
+
+
+def _plain(value: Any) -> Any:
+    """Without what only a command line has: choices and lists."""
+    if isinstance(value, Enum):
+        return value.value
+    return tuple(value) if isinstance(value, list) else value

@@ -3,10 +3,9 @@
 from amaranth import Module, Signal, Value, signed
 from amaranth.hdl import Assert
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.ops import POOLING, StoreOp
-from celosia.hw.control.store import StoreController, StoreRead
+from celosia.hw.control.store import StoreController, store_ports
 from celosia.hw.lib.fields import field_signals, leaves
 from celosia.isa.config import AcceleratorConfig
 
@@ -43,10 +42,7 @@ class PoolWalker(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "op": In(stream.Signature(StoreOp(config))),
-            "reads": Out(stream.Signature(StoreRead(config))),
-        })
+        super().__init__(store_ports(config))
 
     def elaborate(self, platform) -> Module:
         m = Module()
@@ -179,10 +175,7 @@ class PoolingController(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "op": In(stream.Signature(StoreOp(config))),
-            "reads": Out(stream.Signature(StoreRead(config))),
-        })
+        super().__init__(store_ports(config))
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -3,12 +3,12 @@
 from amaranth import Module, Mux, Signal, Value
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Member, Out
 
 from celosia.hw.control.ops import Space, StoreOp
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StoreController", "StoreRead", "leaves_as_int32"]
+__all__ = ["StoreController", "StoreRead", "leaves_as_int32", "store_ports"]
 
 
 _WINDOW = {
@@ -54,6 +54,14 @@ def _passing(config: AcceleratorConfig) -> dict:
     }
 
 
+def store_ports(config: AcceleratorConfig) -> dict[str, Member]:
+    """Of whatever walks operations of the queue of stores."""
+    return {
+        "op": In(stream.Signature(StoreOp(config))),
+        "reads": Out(stream.Signature(StoreRead(config))),
+    }
+
+
 class StoreController(wiring.Component):
     """Walks the blocks of each row of a store.
 
@@ -80,10 +88,7 @@ class StoreController(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "op": In(stream.Signature(StoreOp(config))),
-            "reads": Out(stream.Signature(StoreRead(config))),
-        })
+        super().__init__(store_ports(config))
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -7,7 +7,7 @@ from amaranth import EnableInserter, Signal
 __all__ = ["AWAKE", "sleeper"]
 
 AWAKE = "awake"
-"""The name of the enable: a simulator may find it, and make it a clock (`celosia.sim.gate`)."""
+"""The name of the enable: `celosia.sim.netlist.gate` finds it, and makes it a clock."""
 
 
 def sleeper(unit: Any, awake: Signal) -> Any:

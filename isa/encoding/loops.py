@@ -1,8 +1,9 @@
 """Celosia's loops: functs 38 to 41, which stand for many commands (`celosia.isa.loops`)."""
 
+from collections.abc import Callable
 from typing import Final
 
-from celosia.isa.encoding.fields import Funct, Instruction, Kind, rs1, rs2
+from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs2
 
 __all__ = ["ADDEND_BITS", "CONFIG_PRODUCTS", "LANES", "LANE_BITS", "PRODUCTS", "REPEAT", "STRIDE"]
 
@@ -16,6 +17,23 @@ ADDEND_BITS: Final = LANE_BITS * LANES
 """Of what STRIDE adds."""
 
 _WRAP_BITS: Final = 4
+
+
+def _advance(operand: Callable[..., Field], number: str) -> tuple[Field, ...]:
+    """What a STRIDE says of an operand."""
+    return (
+        operand(f"addend{number}", 0, ADDEND_BITS, f"Added to rs{number}.", Kind.SIGNED),
+        *(
+            operand(
+                f"wrap{number}_{lane}",
+                ADDEND_BITS + _WRAP_BITS * lane,
+                _WRAP_BITS,
+                f"Lane {lane} of rs{number}.",
+            )
+            for lane in range(LANES)
+        ),
+    )
+
 
 CONFIG_PRODUCTS: Final = Instruction(
     "config_products",
@@ -73,19 +91,7 @@ STRIDE: Final = Instruction(
     "an operand: if its wrap n is not 0, only its low n bits advance, modulo 2^n, and nothing is "
     "carried out of it.",
     (
-        rs1("addend1", 0, ADDEND_BITS, "Added to rs1.", Kind.SIGNED),
-        *(
-            rs1(
-                f"wrap1_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs1."
-            )
-            for lane in range(LANES)
-        ),
-        rs2("addend2", 0, ADDEND_BITS, "Added to rs2.", Kind.SIGNED),
-        *(
-            rs2(
-                f"wrap2_{lane}", ADDEND_BITS + _WRAP_BITS * lane, _WRAP_BITS, f"Lane {lane} of rs2."
-            )
-            for lane in range(LANES)
-        ),
+        *_advance(rs1, "1"),
+        *_advance(rs2, "2"),
     ),
 )

@@ -9,6 +9,7 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Flow
 
+from celosia.isa.queues import QUEUES
 from celosia.isa.registers import BusId
 
 __all__ = ["MEANINGS", "Port", "ports_of"]
@@ -78,8 +79,6 @@ def _bus(prefix: str, details: dict[str, str]) -> Iterator[tuple[str, str]]:
             yield f"{prefix}_{channel}{suffix}", meaning
 
 
-_UNITS: Final = ("load", "execute", "store", "transform")
-
 MEANINGS: Final[Mapping[str, str]] = {
     "clk": "Everything happens at its rising edge.",
     "rst": "Synchronous reset, active high; hold it for at least four cycles.",
@@ -103,12 +102,12 @@ MEANINGS: Final[Mapping[str, str]] = {
     "error_tag": "The number of its command since reset, from 0.",
     **{
         f"queued_{unit}": f"Operations of the {unit} controller, waiting or running."
-        for unit in _UNITS
+        for unit in QUEUES
     },
     **{
         f"waits_{unit}": f"Why the next {unit} does not start: bits 0, 1, 2: an older load, "
         "execute, store; bit 3: its controller; bit 4: an older transform."
-        for unit in _UNITS
+        for unit in QUEUES
     },
     "counter_number": "A counter, by its place in docs/counters.md from 0 on.",
     "counter_value": "The counter whose number was there in the cycle before.",

@@ -10,6 +10,7 @@ from celosia.isa.encoding import CONFIG_BERT, INSTRUCTIONS, Command, Function, i
 from celosia.isa.events import TABLES
 from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
+from celosia.isa.queues import QUEUES
 from celosia.isa.semantics import functs_not_built, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
@@ -19,7 +20,6 @@ __all__ = ["all_points", "exempt_points", "owner_points", "points"]
 _Rows = tuple[str, int, int]
 _DISTANCE: Final = 8
 """Operations further apart are seldom in flight together."""
-_KINDS: Final = ("load", "execute", "store", "transform")
 _WRITING: Final = ("load", "execute", "transform")
 
 
@@ -30,7 +30,7 @@ def all_points(config: AcceleratorConfig) -> set[str]:
     unit does in a cycle, or waits for (docs/counters.md).
     """
     transforms = config.normalization
-    kinds = [kind for kind in _KINDS if transforms or kind != "transform"]
+    kinds = [kind for kind in QUEUES if transforms or kind != "transform"]
     missing = functs_not_built(config)
     built = [known for known in INSTRUCTIONS.values() if known.funct not in missing]
     found = {f"instruction {known.name}" for known in built if config.bert or known != CONFIG_BERT}

@@ -1,7 +1,7 @@
 // The accelerator under Verilator: one object per device, driven through C functions.
 //
 // A cycle is one evaluation: the model's clock has a cycle per edge, rising or falling
-// (`celosia.sim.simulated`), and no output depends on inputs of the same cycle.  So `Bench::edge`
+// (`celosia.sim.netlist.simulated`), and no output depends on inputs of the same cycle.  So `Bench::edge`
 // looks at the outputs, the clock changes with the old inputs, and only then the inputs change.
 #include "Vtop.h"
 #include "c_api.h"

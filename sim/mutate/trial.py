@@ -25,6 +25,7 @@ _DIRECTED: Final = {
         "tests/system/test_differential.py",
         "tests/hw/test_accelerator.py",
         "tests/hw/test_axi_top.py",
+        "tests/hw/test_axi_errors.py",
         "tests/system/test_recovery.py",
         "tests/system/test_operators.py",
         "tests/system/test_hostile_bus.py",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.queues import QUEUES
 from celosia.sim.harness.binding import (
     LOG_ACTIVITIES,
     LOG_SLOTS,
@@ -25,14 +26,12 @@ __all__ = [
     "MOST_OPERATIONS",
     "MOST_SPANS",
     "NEVER",
-    "QUEUES",
     "Operations",
     "RunLog",
     "Spans",
     "read_log",
 ]
 
-QUEUES: Final = ("load", "execute", "store", "transform")
 MOST_OPERATIONS: Final = 2 << 20
 """Of a queue, that are logged: 24 bytes each."""
 MOST_SPANS: Final = 8 << 20

@@ -1,10 +1,11 @@
 """What would help against a loss, with a figure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
+from celosia.isa.queues import QUEUES
 from celosia.sim.operator_groups import group_name
 from celosia.sim.reporting.instructions import owners_between, unit_operations
 from celosia.sim.reporting.losses import Loss
@@ -55,12 +56,6 @@ def _requests(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) 
     )
 
 
-def _padding(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return (
-        f"Rows of zeros fill up what A lacks: C as short as A saves up to {loss.cycles:,} cycles."
-    )
-
-
 def _weights(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     dim = document["config"]["dim"]
     return (
@@ -69,39 +64,11 @@ def _weights(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
     )
 
 
-def _bank(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return (
-        "Two units want the same bank: operands in banks of their own save up to "
-        f"{loss.cycles:,} cycles."
-    )
-
-
-def _transform(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return (
-        "The array has nothing to multiply while rows are transformed: products of another part "
-        f"(a head, a text, a block of rows) in between save up to {loss.cycles:,} cycles."
-    )
-
-
 def _store(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     least = part["dram_write_bytes"] / _rate(document)
     return (
         f"Results leave too slowly: {part['dram_write_bytes']:,} bytes need {least:,.0f} cycles of "
         f"the bus; a free place in the accumulator at that time saves up to {loss.cycles:,} cycles."
-    )
-
-
-def _hazard(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return (
-        "Operations follow too closely on those that they need: others in between, or rows of "
-        f"their own, save up to {loss.cycles:,} cycles."
-    )
-
-
-def _token(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return (
-        "What is loaded has to be stored first: work on other tensors in between, or results that "
-        f"stay on the chip, save up to {loss.cycles:,} cycles."
     )
 
 
@@ -133,24 +100,39 @@ def _drain(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
     )
 
 
-def _other(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return f"Without it the run is at most {loss.cycles:,} cycles shorter."
+def _at_most(text: str) -> Callable[[Loss, Mapping[str, Any], Mapping[str, Any]], str]:
+    """Advice that says no more than how many cycles it saves."""
+    return lambda loss, part, document: text.format(f"{loss.cycles:,}")
 
 
+_other = _at_most("Without it the run is at most {} cycles shorter.")
 _AFTER: Final = "drain"
 """The group of what is behind the last product by definition."""
 ADVICE: Final = {
     "wait_load_bandwidth": _bandwidth,
     "wait_load_requests": _requests,
-    **{f"{_QUEUE}{name}": _queue for name in ("load", "execute", "store", "transform")},
+    **{f"{_QUEUE}{name}": _queue for name in QUEUES},
     "load": _late,
-    "token": _token,
-    "padding": _padding,
+    "token": _at_most(
+        "What is loaded has to be stored first: work on other tensors in between, or results that "
+        "stay on the chip, save up to {} cycles."
+    ),
+    "padding": _at_most(
+        "Rows of zeros fill up what A lacks: C as short as A saves up to {} cycles."
+    ),
     "weights": _weights,
-    "bank": _bank,
-    "transform": _transform,
+    "bank": _at_most(
+        "Two units want the same bank: operands in banks of their own save up to {} cycles."
+    ),
+    "transform": _at_most(
+        "The array has nothing to multiply while rows are transformed: products of another part "
+        "(a head, a text, a block of rows) in between save up to {} cycles."
+    ),
     "accumulator": _store,
-    "hazard": _hazard,
+    "hazard": _at_most(
+        "Operations follow too closely on those that they need: others in between, or rows of "
+        "their own, save up to {} cycles."
+    ),
     "command": _command,
     "drain": _drain,
 }

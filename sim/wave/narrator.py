@@ -7,7 +7,8 @@ from typing import Final
 
 from celosia.isa.encoding import Command
 from celosia.isa.events import ARRAY_OWNERS
-from celosia.sim.wave.probe import LINES, QUEUES, Probe, pack_lines
+from celosia.isa.queues import QUEUES
+from celosia.sim.wave.probe import LINES, Probe, pack_lines
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["Narrator"]

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from ctypes import Structure, c_uint8, c_uint32, c_uint64
 from typing import Final
 
-__all__ = ["LINES", "QUEUES", "TEXT_BYTES", "WAVE_SCOPE", "Probe", "pack_lines"]
+from celosia.isa.queues import QUEUES
+
+__all__ = ["LINES", "TEXT_BYTES", "WAVE_SCOPE", "Probe", "pack_lines"]
 
 WAVE_SCOPE: Final = "wave"
 """Where the lines are, below the top."""
-
-QUEUES: Final = ("load", "execute", "store", "transform")
 
 _WIDE: Final = 120
 

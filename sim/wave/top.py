@@ -10,8 +10,9 @@ from celosia.hw.counters import Counters
 from celosia.hw.frontend.decoder import Decoder
 from celosia.hw.issue.issue import Issue
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.queues import QUEUES
 from celosia.sim.observed import ObservedTop, parts
-from celosia.sim.wave.probe import LINES, QUEUES, TEXT_BYTES, WAVE_SCOPE, Probe
+from celosia.sim.wave.probe import LINES, TEXT_BYTES, WAVE_SCOPE, Probe
 
 __all__ = ["WaveTop"]
 

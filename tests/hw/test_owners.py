@@ -14,6 +14,7 @@ from celosia.hw.owners import Commands, Owners
 from celosia.hw.transform.path import VectorState
 from celosia.isa.encoding import Function
 from celosia.isa.events import TABLES
+from celosia.isa.queues import QUEUES
 
 IDLE = {
     "array": ArrayState.EMPTY,
@@ -21,7 +22,6 @@ IDLE = {
     "store_path": StoreState.IDLE,
     "vector": VectorState.IDLE,
 }
-QUEUES = ("load", "execute", "store", "transform")
 
 
 ZERO = dict.fromkeys(("array_bank", "load_bank", "store_bank", "vector_bank", "function"), 0)
@@ -160,7 +160,7 @@ def test_commands_count_only_without_a_product():
 )
 def test_paths_have_their_states_then_their_heads(table, path, states, queue):
     known = {owner.name for unit in TABLES if unit.name == table for owner in unit.owners}
-    waits = {"waits": {queue: ("load", "execute", "store", "transform")}, "held": (queue,)}
+    waits = {"waits": {queue: QUEUES}, "held": (queue,)}
     port = path if path == "vector" else f"{path}_path"
     named = [state for state in states if state.name not in {"BANK", "IDLE", "STEP"}]
     check(table, [(f"{table}_{state.name.lower()}", waits | {port: state}) for state in named])

@@ -8,7 +8,7 @@ from amaranth.hdl import Elaboratable
 from amaranth.lib import stream
 from amaranth.sim import Simulator
 
-__all__ = ["Stall", "never", "receive", "send", "simulate", "sometimes"]
+__all__ = ["Stall", "never", "offer_cycles", "receive", "send", "simulate", "sometimes"]
 
 PERIOD = 1e-6
 """Of the simulated clock, in seconds."""
@@ -80,3 +80,27 @@ def simulate(
         simulator.add_testbench(testbench, background=True)
     simulator.add_testbench(watchdog, background=True)
     simulator.run()
+
+
+def offer_cycles(
+    dut: Elaboratable,
+    port: stream.Interface,
+    payloads: Sequence[Any],
+    offered: stream.Interface,
+    cycles: int,
+) -> list[int]:
+    """In which of `cycles` there is something on `offered`, when nobody stalls."""
+    found = []
+
+    async def producer(ctx) -> None:
+        await send(ctx, port, payloads)
+
+    async def consumer(ctx) -> None:
+        ctx.set(offered.ready, 1)
+        for cycle in range(cycles):
+            if ctx.get(offered.valid):
+                found.append(cycle)
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    return found

@@ -8,7 +8,7 @@ import pytest
 from celosia.hw.control.ops import Space
 from celosia.hw.control.pool import PoolingController, PoolWalker
 from celosia.isa.presets import PRESETS
-from tests.support.streams import never, receive, send, simulate, sometimes
+from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIG = PRESETS["gemmini4"]
 BASE = 1000
@@ -95,20 +95,7 @@ def test_a_position_takes_a_cycle_and_the_first_is_there_a_cycle_after_its_opera
     rng = random.Random(1)
     dut, ops = PoolWalker(CONFIG), [random_op(rng) for _ in range(3)]
     count = sum(1 for op in ops for _ in positions(op))
-    offers = []
-
-    async def producer(ctx):
-        await send(ctx, dut.op, ops, never)
-
-    async def consumer(ctx):
-        ctx.set(dut.reads.ready, 1)
-        for cycle in range(count + 3):
-            if ctx.get(dut.reads.valid):
-                offers.append(cycle)
-            await ctx.tick()
-
-    simulate(dut, producer, consumer)
-    assert offers == [1 + n for n in range(count)]
+    assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]
 
 
 @pytest.mark.parametrize("seed", range(3))

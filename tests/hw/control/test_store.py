@@ -8,7 +8,7 @@ from celosia.hw.control.ops import Space
 from celosia.hw.control.store import StoreController
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
-from tests.support.streams import never, receive, send, simulate, sometimes
+from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIGS = [
     PRESETS["tiny"],
@@ -83,17 +83,4 @@ def test_takes_the_next_operation_with_the_last_row():
     dut, ops = StoreController(config), [random_op(config, rng) for _ in range(4)]
     ops[1] |= {"rows": 1, "cols": 1}
     count = sum(len(expected_reads(config, op)) for op in ops)
-    offers = []
-
-    async def producer(ctx):
-        await send(ctx, dut.op, ops, never)
-
-    async def consumer(ctx):
-        ctx.set(dut.reads.ready, 1)
-        for cycle in range(count + 3):
-            if ctx.get(dut.reads.valid):
-                offers.append(cycle)
-            await ctx.tick()
-
-    simulate(dut, producer, consumer)
-    assert offers == [1 + n for n in range(count)]
+    assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]

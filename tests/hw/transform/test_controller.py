@@ -13,7 +13,7 @@ from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
 from celosia.isa.presets import PRESETS
-from tests.support.streams import never, receive, send, simulate, sometimes
+from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIGS = [
     PRESETS["tiny"],
@@ -177,17 +177,4 @@ def test_takes_the_next_operation_with_the_last_step():
     ops = [random_op(config, rng, function) for function in functions]
     dut = TransformController(config)
     count = sum(len(list(expected_steps(config, op))) for op in ops)
-    offers = []
-
-    async def producer(ctx):
-        await send(ctx, dut.op, ops, never)
-
-    async def consumer(ctx):
-        ctx.set(dut.steps.ready, 1)
-        for cycle in range(count + 3):
-            if ctx.get(dut.steps.valid):
-                offers.append(cycle)
-            await ctx.tick()
-
-    simulate(dut, producer, consumer)
-    assert offers == [1 + n for n in range(count)]
+    assert offer_cycles(dut, dut.op, ops, dut.steps, count + 3) == [1 + n for n in range(count)]

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,152 +10,10 @@ import pytest
 from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import ElementType
-from celosia.isa.numerics import (
-    INT32_MIN,
-    IntArray,
-    add_bias,
-    requantize_to,
-    scale_from_bits,
-    wrap32,
-)
-from tests.support.lanes import KINDS, Golden, Reads, Step, constants, int16, int32
+from tests.support.lane_model import Case, Model, Scaling
+from tests.support.lane_rows import Functions
+from tests.support.lanes import Reads, constants
 from tests.support.streams import simulate
-
-COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD}
-SQUARES = (1 << 48) - 1
-
-
-@dataclass
-class Scaling:
-    """What a scaler does; nothing, without scale."""
-
-    scale: int | np.ndarray | None = None
-    kind: ElementType = ElementType.INT16
-    zero_point: int = 0
-    relu: bool = False
-
-    def of(self, x: IntArray) -> IntArray:
-        if self.scale is None:
-            return x
-        return requantize_to(
-            x,
-            scale_from_bits(self.scale),
-            KINDS[self.kind],
-            zero_point=self.zero_point if self.kind is ElementType.UINT8 else 0,
-            rectify=self.relu,
-        )
-
-    def fields(self, row: int) -> dict[str, int]:
-        by_column = isinstance(self.scale, np.ndarray)
-        return {
-            "raw": self.scale is None,
-            "kind": self.kind,
-            "relu": self.relu,
-            "zero_point": self.zero_point,
-            "by_column": by_column,
-            "scale": 0 if by_column or self.scale is None else int(self.scale),
-            "scale_row": row,
-        }
-
-
-@dataclass
-class Case:
-    """A step; `step.elements` are those of the row."""
-
-    step: Step
-    bias: np.ndarray | None = None
-    scale_in: Scaling = field(default_factory=Scaling)
-    scale_out: Scaling = field(default_factory=Scaling)
-    maximum: int = 0
-    first: bool = False
-    last: bool = False
-    start: bool = True
-    finish: bool = False
-    kept: tuple[int, int] = (0, 0)
-    """Total and squares of the slot."""
-    result: bool = True
-
-    @property
-    def has_sums(self) -> bool:
-        return self.step.counted and self.step.mode in COUNTERS
-
-    @property
-    def visible(self) -> np.ndarray:
-        shown = self.step.visible
-        return np.ones(len(self.step.elements), bool) if shown is None else shown
-
-    def fields(self, number: int, config: AcceleratorConfig) -> dict[str, Any]:
-        step = self.step
-        names = ("mode", "counted", "kind", "kind2", "shift", "shift2")
-        row = number % config.parameter_rows
-        return {name: getattr(step, name) for name in names} | {
-            "result": self.result,
-            "biased": self.bias is not None,
-            "visible": sum(int(bit) << lane for lane, bit in enumerate(self.visible)),
-            "span": {
-                "first": self.first,
-                "last": self.last,
-                "start": self.start,
-                "finish": self.finish,
-                "slot": number % config.statistics_rows,
-            },
-            "scaling": self.scale_in.fields(row),
-            "scaling2": self.scale_out.fields(row),
-            "gamma_row": row,
-        }
-
-
-class Model:
-    """What must come out, and when."""
-
-    def __init__(self, dim: int):
-        self.golden = Golden()
-        self.depth = (dim - 1).bit_length()
-        self.results: dict[int, tuple[list[int], int, int]] = {}
-        self.maxima: dict[int, tuple[int, int]] = {}
-        self.sums: dict[int, tuple[int, bool, int, int | None]] = {}
-        self.largest = 0
-        self.total, self.squares = 0, 0
-
-    def take(self, case: Case, cycle: int, number: int) -> None:
-        """Note what comes of a step."""
-        x = case.step.elements
-        if case.step.mode is Mode.HEADER:
-            x = np.full(len(x), case.maximum)
-        elif case.bias is not None:
-            x = add_bias(x, case.bias)
-        if case.step.mode is Mode.MAXIMUM:
-            self._take_maximum(case, x, cycle, number)
-            return
-        computed = self.golden.result(replace(case.step, elements=case.scale_in.of(x)))
-        if case.has_sums:
-            assert computed is not None
-            self._take_sums(case, computed.astype(np.int64), cycle, number)
-        if case.result:
-            assert computed is not None
-            elements = case.scale_out.of(computed).tolist()
-            kinds = case.step.kind, case.step.kind2
-            self.results[cycle + Lanes.LATENCY] = (elements, *kinds)
-
-    def _take_maximum(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
-        found = int(np.where(case.visible, x, INT32_MIN).max())
-        begun = INT32_MIN if case.start else case.maximum
-        self.largest = max(found, begun if case.first else self.largest)
-        if case.last:
-            self.maxima[cycle + 3 + self.depth] = number, self.largest
-
-    def _take_sums(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
-        shown = np.where(case.visible, x, 0)
-        if case.first:
-            self.total, self.squares = (0, 0) if case.start else case.kept
-        squared = case.step.mode in {Mode.PASS, Mode.ADD}
-        self.total = int(wrap32(self.total + shown.sum()))
-        self.squares = int(self.squares + (shown**2).sum()) & SQUARES
-        if case.last:
-            squares = self.squares if squared else None
-            when = cycle + 24 + (self.depth + 1) // 2
-            self.sums[when] = number, case.finish, self.total, squares
 
 
 def reads_of(dut: Lanes, cases: list[Case]) -> list[Reads]:
@@ -173,7 +30,9 @@ def reads_of(dut: Lanes, cases: list[Case]) -> list[Reads]:
     def signed(scales: Any) -> list[int]:
         return scales.astype(np.uint32).view(np.int32).tolist()
 
-    normalizes = lambda case: case.step.mode is Mode.NORMALIZE  # noqa: E731
+    def normalizes(case: Case) -> bool:
+        return case.step.mode is Mode.NORMALIZE
+
     with_facts = {Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE}
     ports = [
         reads(
@@ -273,115 +132,6 @@ def run(dim: int, offers: list[Case | None]) -> None:
         assert not any(port.answers for port in ports)
 
     simulate(dut, bench, deadline=len(offers) + 100)
-
-
-class Functions:
-    """Steps of random rows, function by function."""
-
-    def __init__(self, seed: int, dim: int):
-        self.rng = np.random.default_rng(seed)
-        self.dim = dim
-
-    def scale(self, largest: float, *, columns: bool = True) -> int | np.ndarray:
-        """Bits of a scale, or of one for each column."""
-        count = self.dim if columns and self.rng.integers(2) else 1
-        scales = 2.0 ** self.rng.uniform(-24, largest, count)
-        bits = scales.astype(np.float32).view(np.uint32).astype(np.int64)
-        return bits if count > 1 else int(bits[0])
-
-    def out(self) -> Scaling:
-        return Scaling(
-            self.scale(2),
-            ElementType(self.rng.integers(3)),
-            int(self.rng.integers(256)),
-            bool(self.rng.integers(2)),
-        )
-
-    def bias(self) -> np.ndarray | None:
-        return int32(self.rng, self.dim) if self.rng.integers(2) else None
-
-    def accumulated(self, mode: Mode, **options: Any) -> Case:
-        """A step on a row of the accumulator."""
-        return Case(Step(mode, int32(self.rng, self.dim)), self.bias(), **options)
-
-    def spans(self, cases: list[Case]) -> list[Case]:
-        """Steps of one row, for its maximum or sums."""
-        start, finish = (bool(bit) for bit in self.rng.integers(0, 2, 2))
-        for case in cases:
-            case.start, case.finish = start, finish
-            case.step.visible = self.rng.integers(0, 4, self.dim) > 0
-            case.kept = int(self.rng.integers(-(1 << 31), 1 << 31)), int(self.rng.integers(1 << 48))
-            case.maximum = int(int32(self.rng, 1)[0])
-        cases[0].first = cases[-1].last = True
-        return cases
-
-    def requantize(self) -> list[Case]:
-        raw = self.rng.integers(4) == 0
-        return [self.accumulated(Mode.PASS, scale_out=Scaling() if raw else self.out())]
-
-    def maximum(self) -> list[Case]:
-        return self.spans([self.accumulated(Mode.MAXIMUM, result=False) for _ in range(3)])
-
-    def exponents(self) -> list[Case]:
-        """EXPONENT, SUM or PROBABILITY: a header, then blocks of the row."""
-        mode = Mode(self.rng.choice([Mode.EXPONENT.value, Mode.NUMERATOR.value, 5]))
-        scaling = Scaling(self.scale(0, columns=False))
-        cases = [self.accumulated(mode, scale_in=scaling) for _ in range(3)]
-        header = self.accumulated(Mode.HEADER, scale_in=scaling, result=False)
-        self.spans(cases)
-        header.maximum = int(int32(self.rng, 1)[0])
-        for case in cases:
-            case.step.counted = mode is not Mode.PROBABILITY
-            case.result = mode is not Mode.EXPONENT
-            case.step.kind = ElementType(self.rng.integers(3))
-            case.step.reciprocal = int(self.rng.integers(1 << 17))
-        return [header, *cases]
-
-    def context(self) -> list[Case]:
-        case = self.accumulated(Mode.CONTEXT, scale_out=self.out())
-        case.step.reciprocal = int(self.rng.integers(1 << 32))
-        return [case]
-
-    def gelu(self) -> list[Case]:
-        out = Scaling(self.scale(-12, columns=False), ElementType(self.rng.integers(3)), 5)
-        return [self.accumulated(Mode.GELU, scale_in=Scaling(self.scale(0)), scale_out=out)]
-
-    def residual(self) -> list[Case]:
-        counted = bool(self.rng.integers(2))
-        steps = []
-        for _ in range(2):
-            keep = self.accumulated(Mode.KEEP, scale_in=Scaling(self.scale(0)), result=False)
-            add = Case(Step(Mode.ADD, int16(self.rng, self.dim), counted=counted))
-            add.scale_in = Scaling(self.scale(3, columns=False))
-            steps += [keep, add]
-        self.spans(steps[1::2])
-        return steps
-
-    def moments(self) -> list[Case]:
-        return self.spans([
-            Case(Step(Mode.PASS, int16(self.rng, self.dim), counted=True), result=False)
-            for _ in range(3)
-        ])
-
-    def layernorm(self) -> list[Case]:
-        kinds = [ElementType(kind) for kind in self.rng.choice([0, 2], 2)]
-        step = Step(Mode.NORMALIZE, np.tile(int16(self.rng, self.dim // 2), 2))
-        step.kind, step.kind2 = kinds
-        step.shift, step.shift2 = (int(shift) for shift in self.rng.integers(0, 32, 2))
-        step.mean = int(self.rng.integers(-300, 300))
-        step.reciprocal = int(self.rng.integers(1 << 20))
-        step.gamma = int16(self.rng, self.dim)
-        step.beta = int32(self.rng, self.dim)
-        return [Case(step)]
-
-    def mixed(self, count: int) -> list[Case]:
-        """Rows of all functions in any order."""
-        functions = [
-            self.requantize, self.maximum, self.exponents, self.context, self.gelu, self.residual,
-            self.moments, self.layernorm,
-        ]  # fmt: skip
-        chosen = self.rng.integers(0, len(functions), count)
-        return [case for index in chosen for case in functions[index]()]
 
 
 @pytest.mark.parametrize("dim", [2, 4, 16])

@@ -1,0 +1,1 @@
+"""The benchmarks: what is measured, what it must reach, and what was reached before."""

@@ -1,0 +1,287 @@
+"""The benchmarks: what must be reached, and what is."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from celosia.isa.encoding import RING_ENTRY
+from celosia.sim.bench.baseline import Key, load_baseline, regressed
+from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
+from celosia.sim.bench.encoders import EncoderLine, run_encoders
+from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
+from celosia.sim.bench.speed import Speed, array_loop, measure_speed
+from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
+from celosia.sim.checkout import checkout_root
+from celosia.sim.display import Steps
+from celosia.sim.problems import InputError
+from celosia.sim.progress import Progress
+from celosia.sim.report import Report, commit, versions
+from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.toolchain import find_compiler
+from celosia.sim.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Issue, MemoryTiming
+
+__all__ = [
+    "BENCHMARKS",
+    "BENCH_SCHEMA",
+    "NONLINEAR",
+    "ON_REQUEST",
+    "PRODUCTS",
+    "Bench",
+    "Product",
+    "ProductLine",
+    "baseline_path",
+    "run_bench",
+    "run_products",
+]
+
+BENCH_SCHEMA: Final = "celosia.bench/1"
+
+BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
+
+NONLINEAR: Final = "nonlinear"
+"""A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
+
+ON_REQUEST: Final = (NONLINEAR, TRACE)
+"""All that only run when they are asked for."""
+
+Runner = Callable[[RunOptions, Progress], Outcome]
+"""`run_workload`, or what takes its place in a test."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """A matrix product, and what must be reached on preset `base`."""
+
+    shape: str
+    bound: float
+    """The least MAC utilization; or with `least_cycles`, the least share of that limit."""
+    transpose_b: bool = False
+    latency: int = 40
+    gemmini: float | None = None
+    """What Gemmini's RTL reaches on the same memory model, in the unit of `bound`."""
+    least_cycles: int | None = None
+    """Of a product that memory bounds: its bytes over the bandwidth."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        notes = (" B^T" if self.transpose_b else "", f" latency {self.latency}")
+        return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
+
+    def options(self, issue: Issue = "stream") -> RunOptions:
+        """How it is measured."""
+        return RunOptions(
+            issue=issue,
+            workload="matmul",
+            preset="base",
+            simulator="verilator",
+            timing=MemoryTiming(latency=self.latency, bytes_per_cycle=16),
+            details=WorkloadOptions(shape=self.shape, transpose_b=self.transpose_b),
+        )
+
+
+PRODUCTS: Final = (
+    Product(shape="64x64x64", bound=0.70, gemmini=0.489),
+    Product(shape="128x128x128", bound=0.95, gemmini=0.863),
+    Product(shape="512x768x768", bound=0.997, gemmini=0.994),
+    Product(shape="128x128x64", bound=0.88, gemmini=0.666, transpose_b=True),
+    Product(shape="128x64x128", bound=0.88, gemmini=0.623),
+    Product(shape="512x512x64", bound=0.98, gemmini=0.781, transpose_b=True),
+    Product(shape="512x64x512", bound=0.98, gemmini=0.903),
+    Product(shape="128x768x768", bound=0.99, gemmini=0.980),
+    Product(shape="128x3072x768", bound=0.99),
+    Product(shape="128x768x3072", bound=0.99),
+    Product(shape="512x768x768", bound=0.99, gemmini=0.894, latency=100),
+    Product(shape="1x768x768", bound=0.90, gemmini=0.63, least_cycles=36_864),
+)
+"""The performance table; Gemmini's figures were measured on its generated RTL."""
+
+
+@dataclass(frozen=True)
+class ProductLine:
+    """A product and its run."""
+
+    product: Product
+    report: Report
+
+    @property
+    def reached(self) -> float | None:
+        """What `Product.bound` bounds; None if the run was stopped."""
+        total = self.report.total
+        if self.least_cycles is None or not total.cycles:
+            return total.utilization(self.report.setting.config)
+        return self.least_cycles / total.cycles
+
+    @property
+    def limit(self) -> float | None:
+        """What is possible, in the same unit."""
+        total = self.report.total
+        if self.least_cycles is None or total.limit is None:
+            return total.limit_utilization(self.report.setting.config)
+        more = self._command_cycles
+        return self.least_cycles / (total.limit.cycles + more)
+
+    @property
+    def least_cycles(self) -> float | None:
+        """`Product.least_cycles`; a ring's commands share the bandwidth."""
+        least = self.product.least_cycles
+        return None if least is None else least + self._command_cycles
+
+    @property
+    def _command_cycles(self) -> float:
+        setting = self.report.setting
+        if setting.issue != "ring":
+            return 0
+        return self.report.total.commands * RING_ENTRY.size / setting.timing.bytes_per_cycle
+
+    @property
+    def right(self) -> bool:
+        """Every element is right, and the bound is kept."""
+        return self.report.right and self.reached is not None and self.reached >= self.product.bound
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "bound": self.product.bound,
+            "reached": self.reached,
+            "limit": self.limit,
+            "gemmini": self.product.gemmini,
+            "right": self.right,
+            "run": self.report.document(),
+        }
+
+
+def run_products(
+    tell: Progress,
+    runner: Runner = run_workload,
+    products: Sequence[Product] = PRODUCTS,
+    issue: Issue = "stream",
+) -> tuple[ProductLine, ...]:
+    """Measure `products`, one after the other."""
+    steps = Steps(tell, len(products))
+    lines = []
+    for product in products:
+        steps.begin(product.name)
+        lines.append(ProductLine(product, runner(product.options(issue), steps).report))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What was measured; None: not asked for."""
+
+    products: tuple[ProductLine, ...] | None = None
+    encoders: tuple[EncoderLine, ...] | None = None
+    cost: tuple[CostSet, ...] | None = None
+    nonlinear: Nonlinear | None = None
+    trace: tuple[TraceLine, ...] | None = None
+    baseline: Mapping[Key, int] = field(default_factory=dict)
+    """Cycles that were committed."""
+    speed: Speed | None = None
+    command_line: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        """No result is wrong, no number below its bound, and none worse than the baseline."""
+        lines = (*(self.products or ()), *(self.encoders or ()))
+        right = all(line.right for line in lines) and not any(self.regressions)
+        right = right and all(each.right for each in self.cost or ())
+        right = right and (self.nonlinear is None or self.nonlinear.right)
+        right = right and all(line.right for line in self.trace or ())
+        return right and (self.speed is None or self.speed.right)
+
+    @property
+    def cycles(self) -> Iterator[tuple[Key, int]]:
+        """What was measured, for a baseline."""
+        for product in self.products or ():
+            yield from _cycles(f"matmul {product.product.name}", product.report)
+        for encoder in self.encoders or ():
+            yield from _cycles(encoder.encoder.name, encoder.report)
+
+    @property
+    def regressions(self) -> Iterator[str]:
+        """What takes longer than the baseline allows, in words."""
+        for key, cycles in self.cycles:
+            known = self.baseline.get(key)
+            if known is not None and regressed(cycles, known):
+                name, issue = key
+                yield f"{name} ({issue}): {cycles:,} cycles, {known:,} in the baseline"
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        products = self.products
+        return {
+            "schema": BENCH_SCHEMA,
+            "right": self.right,
+            "products": None if products is None else [line.document() for line in products],
+            "encoders": None
+            if self.encoders is None
+            else [line.document() for line in self.encoders],
+            "cost": None if self.cost is None else [each.document() for each in self.cost],
+            "nonlinear": self.nonlinear.document() if self.nonlinear else None,
+            "trace": None if self.trace is None else [line.document() for line in self.trace],
+            "regressions": list(self.regressions),
+            "speed": self.speed.document() if self.speed else None,
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(self.command_line),
+        }
+
+
+def _cycles(name: str, report: Report) -> Iterator[tuple[Key, int]]:
+    if report.right and report.total.cycles is not None:
+        yield (name, report.setting.issue), report.total.cycles
+
+
+def baseline_path() -> Path:
+    """The committed baseline.  Raises `InputError` outside of a checkout."""
+    return checkout_root() / "benchmarks" / "baseline.jsonl"
+
+
+def run_bench(
+    names: Sequence[str],
+    tell: Progress,
+    command_line: Sequence[str] = (),
+    issue: Issue = "stream",
+    seq: int | None = None,
+) -> Bench:
+    """Measure the benchmarks called `names`; `issue` is for products and encoders."""
+    if issue == "ring":
+        if list(names) == ["cost"]:
+            raise InputError("bench cost: predictions are for commands that stream")
+        names = [name for name in names if name != "cost"]
+    if "speed" in names:
+        array_loop(find_compiler())  # What is missing is said at once, not after minutes.
+    products = run_products(tell, issue=issue) if "products" in names else None
+    encoders = run_encoders(tell, issue=issue) if "encoders" in names else None
+    return Bench(
+        products=products,
+        encoders=encoders,
+        nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
+        trace=run_traces(tell) if TRACE in names else None,
+        cost=_run_cost(tell, products, encoders) if "cost" in names else None,
+        baseline=load_baseline(baseline_path()),
+        speed=measure_speed(tell) if "speed" in names else None,
+        command_line=tuple(command_line),
+    )
+
+
+def _run_cost(
+    tell: Progress,
+    products: Sequence[ProductLine] | None,
+    encoders: Sequence[EncoderLine] | None,
+) -> tuple[CostSet, ...]:
+    """The errors over the tables, measured if they were not, and over random work."""
+    lines = [
+        *(
+            cost_line(line.product.name, line.report.total)
+            for line in products or run_products(tell)
+        ),
+        *(
+            cost_line(line.encoder.name, line.report.total)
+            for line in encoders or run_encoders(tell)
+        ),
+    ]
+    return CostSet("the tables of products and encoders", TABLE, tuple(lines)), run_random(tell)

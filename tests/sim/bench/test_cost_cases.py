@@ -1,0 +1,40 @@
+"""Random work for the cost model."""
+
+from collections import Counter
+
+from celosia.sim.bench.cost_cases import CostCase, random_cases
+from celosia.sw.driver.device import MemoryTiming
+
+
+def test_seeds_give_the_same_cases_and_all_kinds():
+    cases = random_cases(200)
+    assert cases == random_cases(200)
+    assert cases[10:20] == random_cases(10, 10)
+    kinds = Counter(case.kind for case in cases)
+    assert len(kinds) == 8
+    assert {case.preset for case in cases} == {"tiny", "small", "base", "rebalanced"}
+    assert len({case.timing.latency for case in cases}) > 5
+    assert all(case.config.normalization for case in cases)
+
+
+def test_a_case_is_a_product_or_a_graph():
+    timing = MemoryTiming(latency=5, bytes_per_cycle=4)
+    form = (True, None, True)
+    product = CostCase(kind="matmul", preset="tiny", timing=timing, sizes=(3, 4, 5), form=form)
+    problem = product.product
+    assert problem is not None
+    assert (problem.m, problem.n, problem.k, problem.b_transposed, problem.scale) == (
+        *(3, 4, 5),
+        True,
+        None,
+    )
+    assert product.name == "matmul 3x4x5 B^T int32 on tiny, latency 5, 4 B/cycle"
+    for kind, sizes in (
+        ("gelu", (3, 8)),
+        ("attention", (2, 5, 4)),
+        ("encoder", (2, 4, 2, 1, 3, 4)),
+        ("encoder-layer", (2, 4, 2, 1, 3)),
+    ):
+        case = CostCase(kind=kind, preset="tiny", timing=timing, sizes=sizes)
+        assert case.product is None
+        assert case.graph().graph.ops

@@ -1,0 +1,157 @@
+"""Steps of `Lanes` with all that is said of them, and what must come of them, cycle by cycle."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from celosia.hw.vector.lanes import Lanes
+from celosia.hw.vector.steps import Mode
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import ElementType
+from celosia.isa.numerics import (
+    INT32_MIN,
+    IntArray,
+    add_bias,
+    requantize_to,
+    scale_from_bits,
+    wrap32,
+)
+from tests.support.lanes import KINDS, Golden, Step
+
+__all__ = ["Case", "Model", "Scaling"]
+
+COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD}
+SQUARES = (1 << 48) - 1
+
+
+@dataclass
+class Scaling:
+    """What a scaler does; nothing, without scale."""
+
+    scale: int | np.ndarray | None = None
+    kind: ElementType = ElementType.INT16
+    zero_point: int = 0
+    relu: bool = False
+
+    def of(self, x: IntArray) -> IntArray:
+        if self.scale is None:
+            return x
+        return requantize_to(
+            x,
+            scale_from_bits(self.scale),
+            KINDS[self.kind],
+            zero_point=self.zero_point if self.kind is ElementType.UINT8 else 0,
+            rectify=self.relu,
+        )
+
+    def fields(self, row: int) -> dict[str, int]:
+        by_column = isinstance(self.scale, np.ndarray)
+        return {
+            "raw": self.scale is None,
+            "kind": self.kind,
+            "relu": self.relu,
+            "zero_point": self.zero_point,
+            "by_column": by_column,
+            "scale": 0 if by_column or self.scale is None else int(self.scale),
+            "scale_row": row,
+        }
+
+
+@dataclass
+class Case:
+    """A step; `step.elements` are those of the row."""
+
+    step: Step
+    bias: np.ndarray | None = None
+    scale_in: Scaling = field(default_factory=Scaling)
+    scale_out: Scaling = field(default_factory=Scaling)
+    maximum: int = 0
+    first: bool = False
+    last: bool = False
+    start: bool = True
+    finish: bool = False
+    kept: tuple[int, int] = (0, 0)
+    """Total and squares of the slot."""
+    result: bool = True
+
+    @property
+    def has_sums(self) -> bool:
+        return self.step.counted and self.step.mode in COUNTERS
+
+    @property
+    def visible(self) -> np.ndarray:
+        shown = self.step.visible
+        return np.ones(len(self.step.elements), bool) if shown is None else shown
+
+    def fields(self, number: int, config: AcceleratorConfig) -> dict[str, Any]:
+        step = self.step
+        names = ("mode", "counted", "kind", "kind2", "shift", "shift2")
+        row = number % config.parameter_rows
+        return {name: getattr(step, name) for name in names} | {
+            "result": self.result,
+            "biased": self.bias is not None,
+            "visible": sum(int(bit) << lane for lane, bit in enumerate(self.visible)),
+            "span": {
+                "first": self.first,
+                "last": self.last,
+                "start": self.start,
+                "finish": self.finish,
+                "slot": number % config.statistics_rows,
+            },
+            "scaling": self.scale_in.fields(row),
+            "scaling2": self.scale_out.fields(row),
+            "gamma_row": row,
+        }
+
+
+class Model:
+    """What must come out, and when."""
+
+    def __init__(self, dim: int):
+        self.golden = Golden()
+        self.depth = (dim - 1).bit_length()
+        self.results: dict[int, tuple[list[int], int, int]] = {}
+        self.maxima: dict[int, tuple[int, int]] = {}
+        self.sums: dict[int, tuple[int, bool, int, int | None]] = {}
+        self.largest = 0
+        self.total, self.squares = 0, 0
+
+    def take(self, case: Case, cycle: int, number: int) -> None:
+        """Note what comes of a step."""
+        x = case.step.elements
+        if case.step.mode is Mode.HEADER:
+            x = np.full(len(x), case.maximum)
+        elif case.bias is not None:
+            x = add_bias(x, case.bias)
+        if case.step.mode is Mode.MAXIMUM:
+            self._take_maximum(case, x, cycle, number)
+            return
+        computed = self.golden.result(replace(case.step, elements=case.scale_in.of(x)))
+        if case.has_sums:
+            assert computed is not None
+            self._take_sums(case, computed.astype(np.int64), cycle, number)
+        if case.result:
+            assert computed is not None
+            elements = case.scale_out.of(computed).tolist()
+            kinds = case.step.kind, case.step.kind2
+            self.results[cycle + Lanes.LATENCY] = (elements, *kinds)
+
+    def _take_maximum(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
+        found = int(np.where(case.visible, x, INT32_MIN).max())
+        begun = INT32_MIN if case.start else case.maximum
+        self.largest = max(found, begun if case.first else self.largest)
+        if case.last:
+            self.maxima[cycle + 3 + self.depth] = number, self.largest
+
+    def _take_sums(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
+        shown = np.where(case.visible, x, 0)
+        if case.first:
+            self.total, self.squares = (0, 0) if case.start else case.kept
+        squared = case.step.mode in {Mode.PASS, Mode.ADD}
+        self.total = int(wrap32(self.total + shown.sum()))
+        self.squares = int(self.squares + (shown**2).sum()) & SQUARES
+        if case.last:
+            squares = self.squares if squared else None
+            when = cycle + 24 + (self.depth + 1) // 2
+            self.sums[when] = number, case.finish, self.total, squares
