@@ -76,6 +76,7 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 	$(BIN)/python -m pytest -n $(JOBS) -m "" --hypothesis-profile=nightly
 	$(BIN)/celosia bench
 	$(BIN)/celosia bench nonlinear
+	$(BIN)/celosia bench trace
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs

@@ -58,8 +58,9 @@ def expand(
             yield index, command
             continue
         state.loop_ws = state.loop_ws or LoopWs(config)
-        for made in state.loop_ws.expand(command):
-            yield index, made
+        yield from state.loop_ws.expand(command, index)
+    if state.loop_ws:
+        yield from state.loop_ws.finish()
 
 
 def _expand_own(
@@ -116,8 +117,9 @@ def _repeat(program: Iterable[Command], config: AcceleratorConfig) -> Iterator[t
         if command.funct != Funct.REPEAT:
             yield index, command
             continue
-        length = REPEAT.decode(command)["length"]
-        if 0 < length <= config.loop_entries:
+        values = REPEAT.decode(command)
+        length = values["length"]
+        if values["count"] and 0 < length <= config.loop_entries:
             body = [command, *(entry for _, entry in islice(commands, length))]
             if len(body) == 1 + length:
                 for place, issued in _walk(body):

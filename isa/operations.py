@@ -187,6 +187,10 @@ class Operand:
             and other.local.row <= self.last
         )
 
+    def replaces(self, other: "Operand") -> bool:
+        """Whether line i of this is line i of the other one."""
+        return self.local.row == other.local.row and self.stride == other.stride
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resident:
@@ -226,9 +230,13 @@ class Product:
         operands = [*self._sources()] + ([self.c] if self.c else [])
         if not all(operand.exists(config) for operand in operands):
             return Cause.LOCAL_RANGE
-        if self.c is not None and any(map(self.c.overlaps, self._sources())):
-            return Cause.OVERLAP
-        return Cause.NONE
+        return Cause.OVERLAP if any(map(self._spoils, self._sources())) else Cause.NONE
+
+    def _spoils(self, source: Operand) -> bool:
+        """Whether C is written where the source may still be read."""
+        if self.c is None or not self.c.overlaps(source):
+            return False
+        return self.resident is None or not self.c.replaces(source)
 
     def _fits_array(self, dim: int) -> bool:
         if self.resident and any(x and x.rows > dim for x in (self.a, self.c, self.d)):

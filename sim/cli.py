@@ -10,7 +10,7 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import config_report
 from celosia.sim.assembly_commands import register as register_assembly
 from celosia.sim.bench import baseline
-from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, baseline_path, run_bench
+from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
@@ -18,6 +18,7 @@ from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.document import write_documents
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
+from celosia.sim.fault_commands import register as register_verification
 from celosia.sim.faults import parse_fault, parse_stalls
 from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
 from celosia.sim.options import (
@@ -68,6 +69,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.report import as_json, versions
 from celosia.sim.reporting.commands import register as register_reporting
 from celosia.sim.reporting.options import (
+    OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
@@ -75,7 +77,6 @@ from celosia.sim.reporting.options import (
 from celosia.sim.reporting.outputs import check_folder, write_reports
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.tables import doctor_table, print_bench, print_report
-from celosia.sim.trust_commands import register as register_verification
 from celosia.sim.wave.request import parse_request
 from celosia.sim.workload_options import workload_options
 from celosia.sim.workloads import WORKLOADS
@@ -164,6 +165,7 @@ def run(
     report_to: ReportOption = None,
     trace: TraceOption = None,
     profile: ProfileOption = False,
+    owners: OwnersOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     details = workload_options(locals())
@@ -195,7 +197,7 @@ def run(
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
-    print_report(table_console(json), report)
+    print_report(table_console(json), report, owners=owners)
     document = report.document()
     if json:
         write_file(json, as_json(document))
@@ -214,7 +216,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all these; or {NONLINEAR}."
+            metavar="[NAME]",
+            help=f"{', '.join(BENCHMARKS)}; default: all these; or {' or '.join(ON_REQUEST)}.",
         ),
     ] = None,
     *,
@@ -227,7 +230,7 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    known = (*BENCHMARKS, NONLINEAR)
+    known = (*BENCHMARKS, *ON_REQUEST)
     if name is not None and name not in known:
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:

@@ -10,11 +10,13 @@ from celosia.isa.errors import Cause
 from celosia.sim.harness.binding import State, Status
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import DeviceError
-from celosia.sw.driver.expansion import expanded_length, issued_command
+from celosia.sw.driver.expansion import expanded_length, issued_command, issued_commands
 from celosia.sw.driver.host import ErrorReport, Queues
 
-__all__ = ["Stop", "device_error", "who_waits"]
+__all__ = ["Stop", "device_error", "last_commands", "who_waits"]
 
+_LAST: Final = 8
+"""Commands that are shown of a program that was stopped."""
 _RESPONSES: Final = (Cause.READ_RESPONSE, Cause.WRITE_RESPONSE)
 
 
@@ -49,20 +51,20 @@ def device_error(program: Sequence[Command], config: AcceleratorConfig, stop: St
     elif state is State.ASSERTION:
         what = f"assertion in the RTL at cycle {status.now}: {message}"
     else:
-        what = f"watchdog: no progress for {stop.patience:,} cycles: {who_waits(stop)}"
+        what = f"watchdog: no progress for {stop.patience:,} cycles: {'; '.join(who_waits(stop))}"
     accepted = stop.accepted if stop.issued is None else stop.issued
     last = accepted - 1 if accepted else None
     return DeviceError(f"{what}; {_last_command(program, config, stop)}", cause, last)
 
 
-def who_waits(stop: Stop) -> str:
+def who_waits(stop: Stop) -> list[str]:
     """One clause per controller that has something to do."""
-    waiting = []
+    waiting: list[str] = []
     if stop.queues:
         waits = stop.queues.waits
         token = stop.queues.token
         waiting = [
-            f"{unit} ({queued} queued) {_what_for(unit, waits, stop.status)}"
+            f"{unit} ({queued} queued) {_what_for(unit, waits, stop)}"
             for unit, queued in stop.queues.queued.items()
             if queued and not (token and unit == "load")
         ]
@@ -71,16 +73,30 @@ def who_waits(stop: Stop) -> str:
     if not waiting:
         waiting = ["no controller has anything queued"]
         waiting += [bursts for bursts in (_reads(stop.status), _writes(stop.status)) if bursts]
-    return "; ".join(waiting)
+    return waiting
 
 
-def _what_for(unit: str, waits: Mapping[str, int], status: Status) -> str:
+def last_commands(
+    program: Sequence[Command], config: AcceleratorConfig, stop: Stop
+) -> tuple[tuple[int, str], ...]:
+    """The last commands that were accepted: numbers, loops expanded, and texts."""
+    if stop.issued is None:  # Where it stands in loops is not known.
+        first = max(0, stop.accepted - _LAST)
+        known = enumerate(program[first : stop.accepted], first)
+        return tuple((number, format_command(command)) for number, command in known)
+    first = max(0, stop.issued - _LAST)
+    issued = issued_commands(program, config, first, stop.issued - first)
+    return tuple((command.number, command.text) for command in issued)
+
+
+def _what_for(unit: str, waits: Mapping[str, int], stop: Stop) -> str:
     others = [other for bit, other in enumerate(waits) if waits[unit] >> bit & 1]
     if others:
         return "waits for " + " and ".join(others)
-    if bursts := {"load": _reads(status), "store": _writes(status)}.get(unit):
+    if bursts := {"load": _reads(stop.status), "store": _writes(stop.status)}.get(unit):
         return f"waits for memory: {bursts}"
-    return "runs, but makes no progress"
+    stuck = stop.error is None or stop.error.cause is Cause.WATCHDOG
+    return "runs, but makes no progress" if stuck else "waits for nothing, and was halted"
 
 
 def _reads(status: Status) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
+from celosia.isa.loops import expand
 from celosia.sim.operands import Operands
 from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import Operator
@@ -58,6 +60,7 @@ def measure_product(
         least_traffic=product_traffic(problem),
         problem=problem,
         failure=failure,
+        until_stopped=failure.until if failure else {},
         executed=executed(result, compiled.commands, operator.name, compiled.schedule),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, compiled.commands, device.config),
@@ -92,7 +95,8 @@ def measure_program(
         mismatches=sum(_differences(device, model, region) for region in regions),
         elements_checked=sum(region.size for region in regions),
         failure=failure,
-        executed=executed(result, program.commands, name),
+        until_stopped=failure.until if failure else {},
+        executed=executed(result, _issued(program, result), name),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, program.commands, device.config),
     )
@@ -131,11 +135,23 @@ def run_values(
 def execute(
     device: Device, commands: Sequence[Command], issue: Issue, marks: Sequence[int] = ()
 ) -> tuple[RunResult, Failure | None]:
-    """Run `commands`; an accelerator that stops is a failure."""
+    """Run `commands`; an accelerator that stops is a failure.
+
+    The result of a run that was stopped has its marks and its log, but neither cycles nor counters:
+    those are of the failure.
+    """
     try:
         return device.run(commands, issue, marks), None
     except DeviceError as error:
-        return RunResult(cycles=None), Failure.of(error)
+        until = error.stopped.result if error.stopped else RunResult(cycles=None)
+        return replace(until, cycles=None, counters={}), Failure.of(error)
+
+
+def _issued(program: ProgramFile, result: RunResult) -> Sequence[Command]:
+    """The commands that a log of `program` numbers: loops expanded."""
+    if result.log is None:
+        return program.commands
+    return [command for _, command in expand(program.commands, program.config)]
 
 
 def _compile(device: Device, operator: Operator, timing: MemoryTiming) -> Compiled:

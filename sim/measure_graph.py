@@ -80,6 +80,7 @@ def measure_graph(
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,
+        until_stopped=failure.until if failure else {},
         least_traffic=graph_traffic(case.graph, [op.name for op in case.graph.ops]),
         executed=executed(result, expanded, compiled.operators),
         predicted_cycles=prediction.cycles,
@@ -88,14 +89,14 @@ def measure_graph(
         **run_values(result, expanded, device.config),
     )
     times: Mapping[str, Mapping[str, int]] = {}
-    if result.counters:
-        times = add_up(groups, cuts, result.marks, result.counters)
+    if end := failure.until if failure else result.counters:
+        times = add_up(groups, cuts, result.marks, end)
     commands = Counter(map(group_name, compiled.operators))
     return GraphMeasurement(
         whole=whole,
         groups=tuple(
             replace(
-                _part(group, found, differing, times.get(group.name)),
+                _part(group, found, differing, times.get(group.name), stopped=failure is not None),
                 commands=commands[group.name],
                 least_traffic=graph_traffic(case.graph, group.operators),
                 predicted_cycles=predicted.get(group.name),
@@ -112,10 +113,12 @@ def _part(
     found: Mapping[str, NDArray[Any]],
     differing: Mapping[str, int],
     counts: Mapping[str, int] | None,
+    *,
+    stopped: bool,
 ) -> Measurement:
     """What the run has shown of one group; `counts` is its share of the counters, if known."""
     tensors = [tensor for tensor in group.tensors if tensor in found]
-    counts = counts or {}
+    until, counts = (counts or {}, {}) if stopped else ({}, counts or {})
     return Measurement(
         name=group.name,
         macs=group.macs,
@@ -125,4 +128,5 @@ def _part(
         dram_read_bytes=counts.get("read_bytes", 0),
         dram_write_bytes=counts.get("write_bytes", 0),
         counters=counts,
+        until_stopped=until,
     )

@@ -46,11 +46,37 @@ class Failure:
     """A name of `celosia.isa.errors.Cause`; ``NONE``: the simulator gave it up."""
     command: int | None = None
     """Index of the command that is to blame, if one is."""
+    waiting: tuple[str, ...] = ()
+    """Who waits for whom then."""
+    last_commands: tuple[tuple[int, str], ...] = ()
+    """That were accepted: number and text."""
+    until: Mapping[str, int] = field(default_factory=dict)
+    """What had been counted by then; empty without a clock, or if nobody can say."""
 
     @classmethod
     def of(cls, error: DeviceError) -> "Failure":
         """What `error` says."""
-        return cls(message=str(error), cause=Cause(error.cause).name, command=error.command)
+        stopped = error.stopped
+        return cls(
+            message=str(error),
+            cause=Cause(error.cause).name,
+            command=error.command,
+            waiting=stopped.waiting if stopped else (),
+            last_commands=stopped.commands if stopped else (),
+            until=stopped.result.counters if stopped else {},
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "message": self.message,
+            "cause": self.cause,
+            "command": self.command,
+            "waiting": list(self.waiting),
+            "last_commands": [
+                {"command": number, "text": text} for number, text in self.last_commands
+            ],
+        }
 
 
 @dataclass(frozen=True)
@@ -84,6 +110,8 @@ class Measurement:
     """What the compiler's cost model expects."""
     limit: Limit | None = None
     failure: Failure | None = None
+    until_stopped: Mapping[str, int] = field(default_factory=dict)
+    """What was counted of a run that was stopped, in place of `counters`."""
     least_traffic: Traffic | None = None
     problem: MatMul | None = None
     """Of one product."""
@@ -173,6 +201,7 @@ class Report:
             shape=parts[0].shape if len(parts) == 1 else None,
             cycles=sum(part.cycles or 0 for part in parts) if clocked else None,
             counters=_added([part.counters for part in parts]) if clocked else {},
+            until_stopped={} if clocked else _added([_counted(part) for part in parts]),
             predicted_cycles=_sum_known([part.predicted_cycles for part in parts]),
             limit=total_limit(part.limit for part in parts if part.limit) if limited else None,
             least_traffic=_total_traffic(parts),
@@ -183,7 +212,7 @@ class Report:
 
     @property
     def profile(self) -> Profile | None:
-        """What the device's log has shown; None if it kept none, or stopped."""
+        """What the device's log has shown; None if it kept none."""
         programs = self.operators if self.whole is None else (self.whole,)
         runs = [(part.name, part.executed) for part in programs if part.executed is not None]
         return join(runs) if runs and len(runs) == len(programs) else None
@@ -254,7 +283,8 @@ class Report:
             "least_traffic": asdict(part.least_traffic) if part.least_traffic else None,
             "problem": asdict(part.problem) if part.problem else None,
             "counters": dict(part.counters),
-            "failure": asdict(part.failure) if part.failure else None,
+            "until_stopped": dict(part.until_stopped) or None,
+            "failure": part.failure.document() if part.failure else None,
         }
 
 
@@ -323,6 +353,10 @@ def _total_traffic(parts: Sequence[Measurement]) -> Traffic | None:
     if not known or len(known) != len(parts):
         return None
     return Traffic(sum(each.read for each in known), sum(each.written for each in known))
+
+
+def _counted(part: Measurement) -> Mapping[str, int]:
+    return part.counters or part.until_stopped
 
 
 def _sum_known(numbers: Sequence[int | None]) -> int | None:

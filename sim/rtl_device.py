@@ -7,7 +7,7 @@ from typing import Final
 
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, Command, pack_ring
 from celosia.isa.events import COUNTERS, TABLES
-from celosia.sim.diagnosis import Stop, device_error
+from celosia.sim.diagnosis import Stop, device_error, last_commands, who_waits
 from celosia.sim.harness.binding import Goal, State, Status
 from celosia.sim.harness.settings import RING_BYTES, patience, ring_base
 from celosia.sim.simulation import Setup, Simulation
@@ -17,6 +17,7 @@ from celosia.sw.driver.device import (
     Issue,
     MemoryTiming,
     RunResult,
+    Stopped,
 )
 from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.host import Host, IdentityError, Range
@@ -103,7 +104,8 @@ class RtlDevice(Simulation):
         """Execute `program` to completion; `Device.run` says what `marks` are.
 
         `bench.h` defines which cycles count.  Raises `DeviceError` when an error is recorded,
-        nothing moves any more, a rule of a port is broken or an assertion fails.
+        nothing moves any more, a rule of a port is broken or an assertion fails; it says how far
+        the program came.
         """
         self._open()
         image = _image(program)
@@ -122,14 +124,21 @@ class RtlDevice(Simulation):
         seconds = time.process_time() - begin
         status = self._status()
         if status.state != State.DONE:
-            raise self._error(program, status)
+            raise self._error(program, status, seconds, len(marks))
         if completed != len(program):
             raise DeviceError(f"RING_COMPLETED: {completed} of {len(program)} commands")
         counters = self.host.counters()
         check_owners(counters)
+        result = self._result(status, counters, seconds, len(marks))
         self._commands += counters["commands"]
         self._clean = True
-        return RunResult(status.cycles, counters, seconds, self._marked(len(marks), counters))
+        return result
+
+    def _result(
+        self, status: Status, counters: dict[str, int], seconds: float, marks: int
+    ) -> RunResult:
+        """What the run has shown whose first command has the number `_commands`."""
+        return RunResult(status.cycles, counters, seconds, self._marked(marks, counters))
 
     def _observable(self) -> bool:
         """Whether a run can be marked: whether the simulated RTL shows its products."""
@@ -198,13 +207,24 @@ class RtlDevice(Simulation):
         self._commands = 0
         self._told = None
 
-    def _error(self, program: Sequence[Command], status: Status) -> DeviceError:
+    def _error(
+        self, program: Sequence[Command], status: Status, seconds: float, marks: int
+    ) -> DeviceError:
         """The exception for a run that did not end well."""
         stop = Stop(status, self._commands, status.accepted, patience(self.timing))
+        counters: dict[str, int] = {}
         if status.state < State.PROTOCOL:
             stop.error, stop.queues = self.host.error(), self.host.queues()
             stop.issued = self.read_register("COUNTER_COMMANDS")
-        return device_error(program, self.config, stop)
+            # What stays busy has cycles that are not counted yet.
+            counters = {} if self.host.busy() else self.host.counters()
+        error = device_error(program, self.config, stop)
+        error.stopped = Stopped(
+            result=self._result(status, counters, seconds, marks),
+            waiting=tuple(who_waits(stop)) if stop.queues else (),
+            commands=last_commands(program, self.config, stop),
+        )
+        return error
 
     def _share(self, status: Status) -> float | None:
         return status.accepted / self._share_of if self._share_of else None

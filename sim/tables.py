@@ -1,14 +1,12 @@
 """Reports as tables on a terminal."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.events import TABLES
 from celosia.sim.bench.cost import CostSet
 from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.nonlinear import (
@@ -20,8 +18,10 @@ from celosia.sim.bench.nonlinear import (
 from celosia.sim.bench.speed import BOUND as SPEED_BOUND
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
+from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
 from celosia.sim.doctor import Finding
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.owner_tables import owner_table
 from celosia.sim.report import Measurement, Report
 from celosia.sim.table_cells import NOTHING, mismatches, percent, run_caption, run_title, whole
 
@@ -30,24 +30,21 @@ __all__ = [
     "doctor_table",
     "encoders_table",
     "nonlinear_table",
-    "owner_table",
     "print_bench",
     "print_report",
     "products_table",
     "results_table",
     "speed_table",
+    "trace_table",
 ]
 
-_BAR_CELLS: Final = 12
-_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
-
-def print_report(console: Console, report: Report) -> None:
-    """The results, whose cycles they were, and what went wrong."""
+def print_report(console: Console, report: Report, *, owners: bool = False) -> None:
+    """The results, whose cycles they were (every owner, if asked for), and what went wrong."""
     console.print(results_table(report) if report.whole is None else groups_table(report))
     total = report.total
-    if total.counters.get("cycles"):
-        console.print(owner_table(total))
+    if total.counters.get("cycles") or total.until_stopped.get("cycles"):
+        console.print(owner_table(total, every=owners))
     if report.on_chip:
         console.print(on_chip_line(report.on_chip))
     if report.similarity:
@@ -74,6 +71,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(cost_table(each))
     if bench.nonlinear is not None:
         console.print(nonlinear_table(bench.nonlinear))
+    if bench.trace is not None:
+        console.print(trace_table(bench.trace))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -118,25 +117,6 @@ def _limit(part: Measurement, config: AcceleratorConfig) -> str:
     if part.limit is None or share is None:
         return NOTHING
     return percent(share) + ("" if part.limit.bound == "compute" else f" ({part.limit.bound})")
-
-
-def owner_table(part: Measurement) -> Table:
-    """Whose the cycles of each unit were, as numbers, shares and bars."""
-    cycles = part.counters.get("cycles", 0)
-    table = Table(title="Whose the cycles were", title_justify="left")
-    table.add_column("owner", no_wrap=True)
-    table.add_column("cycles", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("meaning", overflow="fold", style="dim")
-    for unit in TABLES:
-        table.add_section()
-        table.add_row(f"[bold]{unit.unit}[/]")
-        for owner in unit.owners:
-            if count := part.counters.get(owner.name, 0):
-                share = count / cycles if cycles else 0.0
-                table.add_row(owner.name, f"{count:,}", f"{share:.1%}", _bar(share), owner.doc)
-    return table
 
 
 def products_table(lines: Sequence[ProductLine]) -> Table:
@@ -211,6 +191,25 @@ def speed_table(speed: Speed) -> Table:
     return table
 
 
+def trace_table(lines: Sequence[TraceLine]) -> Table:
+    """What it costs to follow each instruction."""
+    table = Table(title="Runs that are followed: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "slower", "at most", "trace, MB per million cycles", "below"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.name,
+            whole(line.cycles),
+            f"[{color}]{percent(line.slower)}[/]",
+            percent(SLOWER),
+            f"[{color}]{line.megabytes:.2f}[/]",
+            f"{MEGABYTES:.2f}",
+        )
+    return table
+
+
 def cost_table(found: CostSet) -> Table:
     """What was predicted beside what was measured, and how far they are apart."""
     table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
@@ -278,10 +277,3 @@ def doctor_table(findings: Sequence[Finding]) -> Table:
             found = f"[{color}]no{needed}: {escape(tool.package)}[/]"
         table.add_row(tool.name, found, escape(tool.purpose))
     return table
-
-
-def _bar(share: float) -> str:
-    """A bar that is full for 1, in eighths of a cell."""
-    eighths = round(share * _BAR_CELLS * 8)
-    full, rest = divmod(eighths, 8)
-    return "█" * full + (_EIGHTHS[rest] if rest else "")

@@ -201,7 +201,10 @@ class PassingControl(wiring.Component):
             for lane in range(self.config.dim):
                 counts, element = s.elements > lane, self.row[lane]
                 total = (total + Mux(counts, element, 0)).as_signed()
-                largest = Mux(counts & (element > largest), element, largest)
+                # Named, because an expression would be written out twice in the next one.
+                larger = Signal(signed(WORD_BITS), name=f"largest_of_{lane + 1}")
+                m.d.comb += larger.eq(Mux(counts & (element > largest), element, largest))
+                largest = larger
             m.d.sync += [s.total.eq(total), s.largest.eq(largest)]
 
     def _update(self, m: Module, s: "_State", factor: FactorUnit) -> None:

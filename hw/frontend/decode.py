@@ -21,7 +21,10 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
 
-__all__ = ["decode_execute", "decode_load", "decode_store"]
+__all__ = ["A_HULL", "decode_execute", "decode_load", "decode_store"]
+
+A_HULL = 1
+"""Which hull of a product is that of A; C comes first, W and D follow."""
 
 
 def decode_load(
@@ -232,7 +235,7 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
     ]
     for hull, named, word, lines, stride in (
         (hulls[0], has_c, state.c, state.c_rows, state.c_stride),
-        (hulls[1], has_a, fields.a, a_lines, state.a_stride),
+        (hulls[A_HULL], has_a, fields.a, a_lines, state.a_stride),
         (hulls[2], has_w, w, w_lines, None),
         (hulls[3], has_d, d, d_rows, None),
     ):

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.control.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.frontend.configuration import Configuration
-from celosia.hw.frontend.decode import decode_execute, decode_load, decode_store
+from celosia.hw.frontend.decode import A_HULL, decode_execute, decode_load, decode_store
 from celosia.hw.frontend.hulls import Hull
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
@@ -111,8 +111,8 @@ class Decoder(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m, unit = Module(), Module()
-        s1_valid, s2_valid = Signal(), Signal()
-        s1_moves, s2_moves = Signal(), Signal()
+        s1_valid, s1_moves = (Signal(name=f"s1_{name}") for name in ("valid", "moves"))
+        s2_valid, s2_moves = (Signal(name=f"s2_{name}") for name in ("valid", "moves"))
         s1_left = Signal()  # In the cycle before.
         m.d.comb += [
             s2_moves.eq(~self.o.valid | self.o.ready),
@@ -245,12 +245,13 @@ class Decoder(wiring.Component):
         meets = Signal()
         for kind, written in (Kind.EXECUTE, 1), (Kind.TRANSFORM, TRANSFORM_WRITES):
             pairs = [
-                (one, ranges[other])
-                for one in range(written)
-                for other in range(one + 1, len(ranges))
+                (one, other) for one in range(written) for other in range(one + 1, len(ranges))
             ]
             for one, other in pairs:
-                with m.If((s2.kind == kind) & overlap(ranges[one], other)):
+                spoils = overlap(ranges[one], ranges[other])
+                if kind == Kind.EXECUTE and self.config.output_stationary:
+                    spoils &= ~self._replaces(s2.execute, ranges, other)
+                with m.If((s2.kind == kind) & spoils):
                     m.d.comb += meets.eq(1)
         rules = ((outside, Cause.LOCAL_RANGE), (meets, Cause.OVERLAP), (1, late))
         cause: Value = Value.cast(s2.cause)
@@ -259,3 +260,9 @@ class Decoder(wiring.Component):
         m.d.sync += s3.cause.eq(cause)
         with m.If(cause != Cause.NONE.value):
             m.d.sync += s3.kind.eq(Kind.ERROR)
+
+    def _replaces(self, product, ranges, operand: int) -> Value:
+        """Whether the rows of an output-stationary result are, one by one, those of an operand."""
+        stride = product.a_stride if operand == A_HULL else 1
+        same = (ranges[0].first == ranges[operand].first) & (product.c_stride == stride)
+        return product.resident & same

@@ -1,31 +1,37 @@
 """LOOP_WS: the sequencer of a product of tiles."""
 
-from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value
+from typing import Final
+
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
 
 from celosia.hw.frontend.layouts import COMMAND, operands
 from celosia.hw.lib.sleep import AWAKE, sleeper
-from celosia.hw.loops.tiles import Pointer, State, command_of, tile_word
-from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, FULL_BIT, GARBAGE
+from celosia.hw.loops.lines import Lines
+from celosia.hw.loops.matrices import State
+from celosia.hw.loops.moves import Moves
+from celosia.hw.loops.stage import LoopStage
+from celosia.hw.loops.tiles import Products
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Funct
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.loop_ws import spacing
 
 __all__ = ["LoopWs"]
 
-LOCAL_BITS = 32
-
-_FOLLOWS = {"B": "PRELOAD", "PRELOAD": "COMPUTE", "ADD_A": "ADD_B", "RECORD": "ROW"}
-"""The command behind another, where it is always the same."""
+_STORE: Final = 0b1000
+"""Of `_Sequence.jobs`."""
 
 
 class LoopWs(wiring.Component):
     """Issues the commands of LOOP_WS in its place, as `celosia.isa.loop_ws` says.
 
-    The commands that configure it are taken, one in two cycles.  The first command goes out
-    `LATENCY` cycles after LOOP_WS came in; from then on one per cycle.  Nothing comes in before the
-    last one is out.  Other commands pass.  Ready does not depend on the command.
+    The commands that configure it are taken, one in four cycles at least.  The first load goes out
+    `LATENCY` cycles after LOOP_WS came in, if no other loop is held; then one command per cycle,
+    but for a cycle before each matrix, 4 before products and 2 before and after stores.  Products
+    are held back until the next command is there.  If none is on offer for `PATIENCE` cycles, they
+    go out, and the loads of a loop that comes later go out behind them: the contract, which knows
+    no time, then has another order of the same commands.  Other commands pass, after all that is
+    held; also a LOOP_WS that stores to the scratchpad.  Ready does not depend on the command.
 
     Parameters
     ----------
@@ -48,7 +54,8 @@ class LoopWs(wiring.Component):
         A command that was taken is over.
     """
 
-    LATENCY = 4
+    LATENCY = 5
+    PATIENCE = 32
 
     i: stream.Interface
     o: stream.Interface
@@ -59,21 +66,13 @@ class LoopWs(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "i": In(stream.Signature(COMMAND)),
-            "o": Out(stream.Signature(COMMAND)),
-            "fenced": In(1),
-            "busy": Out(1),
-            "gained": Out(1),
-            "lost": Out(1),
-        })
+        super().__init__({**LoopStage().members})
 
     def elaborate(self, platform) -> Module:
         m, unit = Module(), Module()
-        rests, offers, mine = Signal(), Signal(), Signal()
+        rests, takes, offers, mine = Signal(), Signal(), Signal(), Signal()
         made = Signal(COMMAND)
-        functs = [int(known.funct) for known in (*LOOP_WS_CONFIGS, LOOP_WS)]
-        m.d.comb += mine.eq(Cat(self.i.p.funct == funct for funct in functs).any())
+        m.d.comb += mine.eq(_own(self.i.p))
         with m.If(rests):
             m.d.comb += [
                 self.i.ready.eq(self.o.ready),
@@ -82,6 +81,7 @@ class LoopWs(wiring.Component):
             ]
         with m.Else():
             m.d.comb += [
+                self.i.ready.eq(takes),
                 self.o.valid.eq(offers),
                 self.o.p.eq(made),
                 self.busy.eq(1),
@@ -89,212 +89,212 @@ class LoopWs(wiring.Component):
             ]
         entered, awake = Signal(), Signal(name=AWAKE)
         m.d.comb += [
-            entered.eq(rests & self.i.valid & mine & self.o.ready),
+            entered.eq(self.i.valid & mine & self.i.ready),
             awake.eq(~rests | entered | ResetSignal()),
         ]
         m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, entered, rests, offers, made)
+        s = _Sequence(self.config)
+        with unit.FSM():
+            self._wait(unit, s, entered, mine, rests, takes)
+            self._prepare(unit, s)
+            self._make(unit, s, offers, made)
+            self._turn(unit, s)
         return m
 
-    def _build(self, m: Module, entered: Value, rests: Value, offers: Signal, made) -> None:
-        """What sleeps."""
-        s = State(self.config)
-        with m.FSM():
-            with m.State("REST"):
-                m.d.comb += rests.eq(1)
-                with m.If(entered):
-                    self._enter(m, s)
-            with m.State("LOSE"), m.If(~self.fenced):
-                m.d.comb += self.lost.eq(1)
-                m.next = "REST"
-            with m.State("SIZES"):
-                m.d.sync += [s.row_tiles.eq(s.k * s.j), s.c_tiles.eq(s.i * s.j)]
-                m.next = "PLACES"
-            with m.State("PLACES"):
-                s.place(m)
-                m.next = "SET"
-            with m.State("SET"):
-                s.set(m)
-                self._choose(m, s)
-            for name, make in self._makers(s).items():
-                with m.State(name):
-                    m.d.comb += [offers.eq(1), made.eq(make(m))]
-                    with m.If(self.o.ready):
-                        self._after(m, s, name)
+    def _wait(self, m: Module, s: "_Sequence", entered, mine, rests, takes) -> None:
+        """For a command."""
+        with m.State("REST"):
+            m.d.comb += rests.eq(1)
+            with m.If(entered):
+                self._enter(m, s)
+        with m.State("HELD"):
+            m.d.sync += s.patience.eq(s.patience - 1)
+            with m.If(self.i.valid & mine):
+                m.next = "TAKE"
+            with m.Elif(self.i.valid | (s.patience == 0)):
+                s.begin(m, 0)
+        with m.State("TAKE"):
+            m.d.comb += takes.eq(1)
+            with m.If(entered):
+                self._enter(m, s)
+        with m.State("LOSE"), m.If(~self.fenced):
+            m.d.comb += self.lost.eq(1)
+            m.next = "REST"
+            with m.If(s.holds):
+                self._hold(m, s)
 
-    def _enter(self, m: Module, s: State) -> None:
+    def _enter(self, m: Module, s: "_Sequence") -> None:
         with m.Switch(self.i.p.funct):
             for known in LOOP_WS_CONFIGS:
                 with m.Case(int(known.funct)):
                     fields = vars(operands(known, self.i.p))
-                    m.d.sync += [s.values[name].eq(value) for name, value in fields.items()]
+                    m.d.sync += [s.loops.values[name].eq(value) for name, value in fields.items()]
                     m.next = "LOSE"
             with m.Default():
                 fields = vars(operands(LOOP_WS, self.i.p))
-                m.d.sync += [s.run[name].eq(value) for name, value in fields.items()]
+                m.d.sync += [s.loops.run[name].eq(value) for name, value in fields.items()]
                 m.next = "SIZES"
 
-    def _choose(self, m: Module, s: State) -> None:
-        """What comes first."""
-        with m.If((s.i == 0) | (s.j == 0)):
-            m.next = "LOSE"
-        with m.Elif(s.run["residual"]):
-            m.next = "ADD_A"
-        with m.Elif(s.values["d"] != 0):
-            m.next = "D"
-        with m.Else():
-            self._multiply(m, s)
+    def _hold(self, m: Module, s: "_Sequence") -> None:
+        """Wait for what comes behind the loop."""
+        m.d.sync += s.patience.eq(self.PATIENCE - 1)
+        m.next = "HELD"
 
-    def _multiply(self, m: Module, s: State) -> None:
-        """After D, or without it: the products, if there are some."""
-        with m.If(s.k == 0):
-            self._drain(m, s)
-        with m.Else():
-            self._tile(m, s, first_j=1, first_i=1)
+    def _prepare(self, m: Module, s: "_Sequence") -> None:
+        """A loop has come in."""
+        with m.State("SIZES"):
+            s.loops.size(m)
+            m.next = "PLACES"
+        with m.State("PLACES"):
+            s.loops.place(m)
+            m.next = "BEGIN"
+        with m.State("BEGIN"):
+            m.d.sync += [s.follows.eq(1), s.apart.eq(s.holds & ~s.loops.beside())]
+            s.begin(m, Mux(s.holds & ~s.loops.beside(), 0, s.loops.loads()))
 
-    def _tile(self, m: Module, s: State, *, first_j, first_i) -> None:
-        """The first command of a product."""
-        m.next = "PRELOAD"
-        with m.If(s.loads_b & first_i):
-            m.next = "B"
-        with m.If(s.loads_a & first_j):
-            m.next = "A"
+    def _make(self, m: Module, s: "_Sequence", offers: Signal, made) -> None:
+        """Commands."""
+        with m.State("MOVE"):
+            m.d.comb += [offers.eq(1), made.eq(s.moves.command())]
+            with m.If(self.o.ready):
+                s.moves.advance(m)
+                m.next = "JOB"
+                with m.If(~s.moves.over):
+                    s.go_on(m)
+        with m.State("PRELOAD"):
+            m.d.comb += [offers.eq(1), made.eq(s.products.preload())]
+            with m.If(self.o.ready):
+                m.next = "COMPUTE"
+        with m.State("COMPUTE"):
+            m.d.comb += [offers.eq(1), made.eq(s.products.compute())]
+            with m.If(self.o.ready):
+                s.multiply(m)
+        with m.State("RECORD"):
+            m.d.comb += [offers.eq(1), made.eq(s.lines.choose())]
+            with m.If(self.o.ready):
+                s.moves.begin(m, s.lines.row())
+                m.next = "ROW"
+        with m.State("ROW"):
+            norm = s.lines.norm(s.moves.ends_row)
+            m.d.comb += [offers.eq(1), made.eq(s.moves.command(norm))]
+            with m.If(self.o.ready):
+                s.moves.advance(m)
+                with m.If(s.moves.over):
+                    s.lines.advance(m)
+                    m.next = "RECORD"
+                    with m.If(s.lines.over):
+                        m.next = "END"
 
-    def _drain(self, m: Module, s: State) -> None:
-        """After the products."""
-        m.next = "LOSE"
-        with m.If(s.stores & s.normalizes):
-            s.lines.begin(m, s)
-            m.next = "RECORD"
+    def _turn(self, m: Module, s: "_Sequence") -> None:
+        """What comes next."""
+        with m.State("JOB"):
+            s.choose(m)
+        with m.State("LOADED"):
+            # All loads and products are out.
+            with m.If(~s.holds):
+                s.keep(m)
+                self._hold(m, s)
+            with m.Elif(s.loops.held.stores):
+                s.store(m)
+            with m.Else():
+                m.next = "END"
+        with m.State("END"), m.If(~self.fenced):
+            m.d.comb += self.lost.eq(1)
+            m.d.sync += [s.stores.eq(0), s.holds.eq(0)]
+            m.next = "REST"
+            with m.If(s.apart):
+                m.d.sync += [s.apart.eq(0), s.jobs.eq(s.loops.loads())]
+                m.next = "JOB"
+            with m.Elif(s.follows):
+                s.keep(m)
+                self._hold(m, s)
 
-    def _after(self, m: Module, s: State, name: str) -> None:
-        """The command of state `name` is out."""
-        if name in _FOLLOWS:
-            m.next = _FOLLOWS[name]
-        elif name in ("D", "ADD_C"):
-            self._next_tile(m, s, name)
-        elif name == "A":
+
+class _Sequence:
+    """How far loops have come: loads of the one that came in, products and stores of the other."""
+
+    def __init__(self, config: AcceleratorConfig):
+        self.loops = State(config)
+        self.products = Products(config, self.loops.held)
+        self.lines = Lines(config, self.loops.held)
+        self.moves = Moves(config)
+        self.patience = Signal(range(LoopWs.PATIENCE), reset_less=True)
+        self.holds = Signal()  # A loop whose loads are over.
+        self.follows = Signal()  # Another one has come in,
+        self.apart = Signal()  # whose loads come behind all of the one that is held.
+        self.multiplies, self.stores = Signal(), Signal()  # Products, stores are going out.
+        self.loads = Signal()  # Moves are going out.
+        self.jobs = Signal(4)  # Matrices of `State.matrices` that are yet to be moved.
+        self.since = Signal(range(spacing(config)), reset_less=True)  # Products since a move.
+        self._spacing = spacing(config)
+
+    def begin(self, m: Module, jobs: Value | int) -> None:
+        """Products of the loop that is held, if there is one, beside these moves."""
+        self.products.begin(m)
+        m.d.sync += [
+            self.multiplies.eq(self.holds & self.loops.held.multiplies),
+            self.since.eq(0),
+            self.jobs.eq(jobs),
+        ]
+        m.next = "JOB"
+
+    def go_on(self, m: Module) -> None:
+        """After a move that is not the last one."""
+        m.next = "MOVE"
+        with m.If(self.multiplies):
             m.next = "PRELOAD"
-            with m.If(s.loads_b & (s.row == 0)):
-                m.next = "B"
-        elif name == "ROW":
-            self._next_block(m, s)
-        else:
-            self._after_product(m, s, name)
 
-    def _after_product(self, m: Module, s: State, name: str) -> None:
-        """A tile of C has changed, or has been stored."""
-        stores = {
-            "COMPUTE": (s.stores & ~s.normalizes & s.last_k, "C"),
-            "ADD_B": (s.stores, "ADD_C"),
-            "C": (Const(0), "C"),
-        }
-        store, state = stores[name]
-        with m.If(store):
-            m.next = state
+    def choose(self, m: Module) -> None:
+        """The next matrix."""
+        self.go_on(m)
+        m.d.sync += self.loads.eq(1)
+        for number, matrix in enumerate(self.loops.matrices()):
+            with m.If(self.jobs[number]) if not number else m.Elif(self.jobs[number]):
+                self.moves.begin(m, matrix)
+                m.d.sync += self.jobs[number].eq(0)
         with m.Else():
-            if name == "ADD_B":
-                self._next_tile(m, s, "ADD_C")
-            else:
-                self._next_product(m, s)
+            m.d.sync += self.loads.eq(0)
+            with m.If(~self.multiplies):
+                m.next = "LOADED"
+            with m.If(self.stores):
+                m.next = "END"
 
-    def _next_tile(self, m: Module, s: State, name: str) -> None:
-        """Of D, or of a sum."""
-        first = {"D": "D", "ADD_C": "ADD_A"}[name]
-        pointers = [s.c, s.c_local, *([s.a, s.b] if name == "ADD_C" else [])]
-        m.next = first
-        with m.If(~s.last_i):
-            m.d.sync += s.row.eq(s.row + 1)
-            for pointer in pointers:
-                pointer.inner(m)
-        with m.Elif(~s.last_j):
-            m.d.sync += [s.row.eq(0), s.col.eq(s.col + 1)]
-            for pointer in pointers:
-                pointer.outer(m)
-        with m.Else():
-            m.d.sync += [s.row.eq(0), s.col.eq(0)]
-            if name == "D":
-                s.set_c(m)
-                self._multiply(m, s)
-            else:
-                m.next = "LOSE"
+    def multiply(self, m: Module) -> None:
+        """After a product."""
+        turn = self.since == 0
+        m.d.sync += self.since.eq(Mux(self.since == self._spacing - 1, 0, self.since + 1))
+        self.products.advance(m)
+        m.next = "PRELOAD"
+        with m.If(self.products.last):
+            m.d.sync += self.multiplies.eq(0)
+            m.next = "LOADED"
+        with m.If(self.loads & (turn | self.products.last)):
+            m.next = "MOVE"
 
-    def _next_product(self, m: Module, s: State) -> None:
-        with m.If(~s.last_i):
-            m.d.sync += s.row.eq(s.row + 1)
-            for pointer in (s.a, s.a_local, s.c, s.c_local):
-                pointer.inner(m)
-            self._tile(m, s, first_j=s.col == 0, first_i=0)
-        with m.Elif(~s.last_j):
-            m.d.sync += [s.row.eq(0), s.col.eq(s.col + 1)]
-            s.a_local.again(m)
-            for pointer in (s.b, s.b_local):
-                pointer.inner(m)
-            for pointer in (s.c, s.c_local):
-                pointer.outer(m)
-            self._tile(m, s, first_j=0, first_i=1)
-        with m.Elif(~s.last_k):
-            m.d.sync += [s.row.eq(0), s.col.eq(0), s.depth.eq(s.depth + 1)]
-            for pointer in (s.a, s.a_local, s.b, s.b_local):
-                pointer.outer(m)
-            s.set_c(m)
-            self._tile(m, s, first_j=1, first_i=1)
-        with m.Else():
-            s.set_c(m)
-            self._drain(m, s)
-
-    def _next_block(self, m: Module, s: State) -> None:
-        """Of a row of C that is normalized; then the next row."""
-        m.d.sync += s.col.eq(s.col + 1)
-        m.next = "ROW"
-        with m.If(s.last_j):
-            m.d.sync += s.col.eq(0)
+    def store(self, m: Module) -> None:
+        """After all products."""
+        m.d.sync += [self.stores.eq(1), self.jobs.eq(_STORE)]
+        m.next = "JOB"
+        with m.If(self.loops.held.normalizes):
+            self.lines.begin(m)
             m.next = "RECORD"
-            s.lines.advance(m, s)
-            with m.If(s.lines.over):
-                m.next = "LOSE"
+            with m.If(self.lines.none):
+                m.next = "END"
 
-    def _makers(self, s: State) -> dict:
-        """The command of each state."""
-        row, col = s.extents["i"], s.extents["j"]
-
-        def load(funct: Funct, pointer: Pointer, local: Pointer, turned, plain, name: str):
-            turns = s.run[f"{name}_transpose"]
-            rows, cols = (
-                Mux(turns, s.extents[one], s.extents[other])
-                for one, other in zip(turned, plain, strict=True)
-            )
-            return command_of(funct, pointer.now, tile_word(local.now, cols, rows))
-
-        def moves_c(funct: Funct, pointer: Pointer, flags: Value | int = 0):
-            return command_of(funct, pointer.now, tile_word(_accumulator(s) | flags, col, row))
-
-        full = Mux(s.run["full_c"], 1 << FULL_BIT, 0)
-        adds = Mux((s.depth != 0) | s.run["accumulate"], 1 << ACCUMULATE_BIT, 0)
-        return {
-            "D": lambda m: moves_c(Funct.MVIN3, s.c),
-            "A": lambda m: load(Funct.MVIN, s.a, s.a_local, "ki", "ik", "a"),
-            "B": lambda m: load(Funct.MVIN2, s.b, s.b_local, "jk", "kj", "b"),
-            "PRELOAD": lambda m: command_of(
-                Funct.PRELOAD,
-                tile_word(Mux(s.row == 0, s.b_local.now, GARBAGE), col, s.extents["k"]),
-                tile_word(_accumulator(s) | adds, col, row),
-            ),
-            "COMPUTE": lambda m: command_of(
-                Mux(s.row == 0, Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED),
-                tile_word(s.a_local.now, s.extents["k"], row),
-                tile_word(Const(GARBAGE, LOCAL_BITS), col, row),
-            ),
-            "C": lambda m: moves_c(Funct.MVOUT, s.c, full),
-            "ADD_A": lambda m: moves_c(Funct.MVIN, s.a),
-            "ADD_B": lambda m: moves_c(Funct.MVIN2, s.b, 1 << ACCUMULATE_BIT),
-            "ADD_C": lambda m: moves_c(Funct.MVOUT, s.c),
-            "RECORD": lambda m: command_of(Funct.CONFIG, s.lines.record_word(), Const(0, 64)),
-            "ROW": lambda m: command_of(
-                Funct.MVOUT, s.lines.address(s), tile_word(s.lines.local(s), col, Const(1, 16))
-            ),
-        }
+    def keep(self, m: Module) -> None:
+        """The loop that came in is the one that is held."""
+        self.loops.hold(m)
+        m.d.sync += [self.holds.eq(1), self.follows.eq(0)]
 
 
-def _accumulator(s: State) -> Value:
-    return s.c_local.now | 1 << ACCUMULATOR_BIT
+def _own(command) -> Value:
+    """Whether it is one that this stage takes."""
+    functs = [int(known.funct) for known in LOOP_WS_CONFIGS]
+    words = {"rs1": command.rs1, "rs2": command.rs2}
+    rules = [
+        words[field.register][field.low : field.low + field.bits] == field.fixed
+        for field in LOOP_WS.fields
+        if field.fixed is not None
+    ]
+    runs = (command.funct == LOOP_WS.funct) & Cat(*rules).all()
+    return Cat(*(command.funct == funct for funct in functs), runs).any()

@@ -1,20 +1,19 @@
-"""Where LOOP_WS is: tiles, their places in memory, and the rows that are normalized."""
+"""Products of LOOP_WS: tiles, and their places in local memory."""
+
+from types import SimpleNamespace
+from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
-from celosia.isa.address import ACCUMULATOR_BIT, NORM_LOW
-from celosia.isa.bert import STATISTICS, Activation
-from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.encoding import CONFIG_BERT, FUNCT_BITS
-from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.loop_ws import PASSES
+from celosia.isa.address import ACCUMULATE_BIT, GARBAGE
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import FUNCT_BITS, Funct
 
-__all__ = ["Lines", "Pointer", "State", "command_of", "tile_word"]
+__all__ = ["Pointer", "Products", "command_of", "tile_word"]
 
 ADDRESS_BITS = 64
 LOCAL_BITS = 32
 SIZE_BITS = 16
-_PASSES = len(PASSES[Activation.SOFTMAX])
 
 
 def tile_word(local: Value, cols: Value, rows: Value) -> Value:
@@ -36,11 +35,11 @@ def _cut(value: Value, bits: int) -> Value:
 class Pointer:
     """The place of a tile in two nested loops."""
 
-    def __init__(self, name: str, bits: int):
-        self.now = Signal(bits, name=name, reset_less=True)
-        self._start = Signal(bits, name=f"{name}_start", reset_less=True)  # Of the inner loop.
-        self._inner = Signal(bits, name=f"{name}_inner", reset_less=True)
-        self._outer = Signal(bits, name=f"{name}_outer", reset_less=True)
+    def __init__(self, name: str):
+        self.now, self._start, self._inner, self._outer = (
+            Signal(LOCAL_BITS, name=f"{name}{part}", reset_less=True)
+            for part in ("", "_start", "_inner", "_outer")
+        )
 
     def set(self, m: Module, first: Value, inner: Value | int, outer: Value | int) -> None:
         """Begin both loops."""
@@ -67,168 +66,77 @@ class Pointer:
         ]
 
 
-class State:
-    """What the configuring commands left, the run, and the tile that it has come to."""
+class Products:
+    """The products of a loop, and the one that is next.
 
-    def __init__(self, config: AcceleratorConfig):
-        self.config = config
-        operands = [operand for known in LOOP_WS_CONFIGS for operand in known.operands]
-        self.values = {o.name: Signal(o.bits, name=f"value_{o.name}") for o in operands}
-        self.run = {
-            o.name: Signal(o.bits, name=f"run_{o.name}", reset_less=True) for o in LOOP_WS.operands
-        }
-        self.i, self.j, self.k = (self.values[name] for name in "ijk")
+    `loop` says how many tiles there are, and where the first ones stand; see `State.held`.
+    """
+
+    def __init__(self, config: AcceleratorConfig, loop: SimpleNamespace):
+        self.config, self.loop = config, loop
         self.row, self.col, self.depth = (
-            Signal(SIZE_BITS, name=n) for n in ("row", "col", "depth")
+            Signal(SIZE_BITS, name=name, reset_less=True) for name in ("row", "col", "depth")
         )
-        self.last_i, self.last_j = self.row + 1 == self.i, self.col + 1 == self.j
-        self.last_k = self.depth + 1 == self.k
-        self.extents = {
-            name: config.dim - Mux(last, self.values[f"pad_{name}"], 0)
-            for name, last in (("i", self.last_i), ("j", self.last_j), ("k", self.last_k))
-        }
-        self.loads_a, self.loads_b = self.values["a"] != 0, self.values["b"] != 0
-        self.stores = self.values["c"] != 0
-        activation = self.run["activation"]
-        self.normalizes = Cat(activation == known for known in PASSES).any()
-        self.a, self.b, self.c = (Pointer(name, ADDRESS_BITS) for name in "abc")
-        self.a_local, self.b_local, self.c_local = (
-            Pointer(f"{n}_local", LOCAL_BITS) for n in "abc"
-        )
-        self.lines = Lines(config)
-        # Halves that are next, and sizes.
-        self.halves = {name: Signal(name=f"half_{name}") for name in "abc"}
-        self.a_first, self.b_first, self.c_first = (
-            Signal(LOCAL_BITS, name=f"{n}_first", reset_less=True) for n in "abc"
-        )
-        self.row_tiles = Signal(2 * SIZE_BITS, reset_less=True)  # Of B.
-        self.c_tiles = Signal(2 * SIZE_BITS, reset_less=True)
+        self.a, self.b, self.c = (Pointer(f"{name}_local") for name in "abc")
+        self._last_i, self._last_j = self.row + 1 == loop.i, self.col + 1 == loop.j
+        self._last_k = self.depth + 1 == loop.k
+        self.last = self._last_i & self._last_j & self._last_k
 
-    def place(self, m: Module) -> None:
-        """The halves of this run, and those of the next."""
-        config = self.config
-        half, words = config.scratchpad_rows // 2, config.accumulator_rows // 2
-        fits = self.c_tiles * config.dim <= words
-        upper: dict[str, Value] = {name: self.halves[name] for name in "abc"}
-        for name in "ab":
-            given = self.run[f"{name}_half"]
-            upper[name] = Mux(given != 0, ~given[0], self.halves[name])
-            with m.If(given == 0):
-                m.d.sync += self.halves[name].eq(~self.halves[name])
-        with m.If(self.stores):
-            m.d.sync += self.halves["c"].eq(~self.halves["c"])
-        m.d.sync += [
-            self.a_first.eq(Mux(upper["a"], half, 0)),
-            self.b_first.eq(Mux(upper["b"], 2 * half, half) - self.row_tiles * config.dim),
-            self.c_first.eq(Mux(fits & upper["c"], words, 0)),
-        ]
-
-    def set(self, m: Module) -> None:
-        """Begin at the first tiles."""
-        dim, values = self.config.dim, self.values
+    def begin(self, m: Module) -> None:
+        """At the first tiles."""
+        dim, x = self.config.dim, self.loop
         m.d.sync += [self.row.eq(0), self.col.eq(0), self.depth.eq(0)]
-        adds = self.run["residual"]
-        for name, pointer in (("a", self.a), ("b", self.b)):
-            line = values[f"{name}_stride"] * dim
-            # Plain: A goes down in the inner loop, B to the right; where both are added, down.
-            down = (
-                adds | ~self.run["a_transpose"] if name == "a" else adds | self.run["b_transpose"]
-            )
-            pointer.set(m, values[name], Mux(down, line, dim), Mux(down, dim, line))
-        a_turned, b_turned = self.run["a_transpose"], self.run["b_transpose"]
-        self.a_local.set(
-            m,
-            self.a_first,
-            Mux(a_turned, dim, self.k * dim),
-            Mux(a_turned, self.i * dim, dim),
-        )
-        self.b_local.set(
-            m,
-            self.b_first,
-            Mux(b_turned, self.k * dim, dim),
-            Mux(b_turned, dim, self.j * dim),
-        )
-        self.set_c(m)
-        with m.If(~adds & (values["d"] != 0)):
-            size = Mux(self.run["low_d"], 0, (ACC_BYTES - 1).bit_length())
-            line = values["d_stride"] * dim
-            self.c.set(m, values["d"], line << size, Const(dim) << size)
+        for pointer, first, turns, plain, turned in (
+            (self.a, x.a_first, x.a_transpose, (x.k * dim, dim), (dim, x.i * dim)),
+            (self.b, x.b_first, x.b_transpose, (dim, x.j * dim), (x.k * dim, dim)),
+        ):
+            steps = (Mux(turns, one, other) for one, other in zip(turned, plain, strict=True))
+            pointer.set(m, first, *steps)
+        self._begin_c(m)
 
-    def set_c(self, m: Module) -> None:
-        """Begin at the first tile of C."""
-        dim, values = self.config.dim, self.values
-        wide = self.run["full_c"] & ~self.run["residual"] & ~self.normalizes
-        size = Mux(wide, (ACC_BYTES - 1).bit_length(), 0)
-        self.c.set(m, values["c"], (values["c_stride"] * dim) << size, Const(dim) << size)
-        self.c_local.set(m, self.c_first, self.j * dim, dim)
-
-
-class Lines:
-    """The rows of C that are normalized: as many at a time as there are records, in passes."""
-
-    def __init__(self, config: AcceleratorConfig):
-        self.config = config
-        self.record = Signal(range(STATISTICS), reset_less=True)
-        self.pass_ = Signal(range(_PASSES), reset_less=True)
-        self._first = Signal(LOCAL_BITS, name="first_line", reset_less=True)  # Of the group.
-        self._dram = Signal(ADDRESS_BITS, name="line_dram", reset_less=True)
-        self._local = Signal(LOCAL_BITS, name="line_local", reset_less=True)
-        self._group_dram = Signal(ADDRESS_BITS, name="group_dram", reset_less=True)
-        self._group_local = Signal(LOCAL_BITS, name="group_local", reset_less=True)
-        self.over = Signal()
-        """The last pass over the last row ends with this block."""
-
-    def begin(self, m: Module, s: State) -> None:
-        """With the first row."""
-        m.d.sync += [self.record.eq(0), self.pass_.eq(0), self._first.eq(0)]
-        m.d.sync += [x.eq(s.values["c"]) for x in (self._dram, self._group_dram)]
-        m.d.sync += [x.eq(s.c_first) for x in (self._local, self._group_local)]
-        m.d.sync += [s.row.eq(0), s.col.eq(0)]
-
-    def advance(self, m: Module, s: State) -> None:
-        """The next row, pass, or group."""
+    def _begin_c(self, m: Module) -> None:
         dim = self.config.dim
-        lines = s.i * dim - s.values["pad_i"]
-        number = self._first + self.record
-        last_line = number + 1 == lines
-        next_dram = (self._dram + s.values["c_stride"])[:ADDRESS_BITS]
-        in_tile = number[: (dim - 1).bit_length()]
-        next_local = self._local + Mux(in_tile == dim - 1, s.j * dim - (dim - 1), 1)
-        with m.If((self.record != STATISTICS - 1) & ~last_line):
-            m.d.sync += [
-                self.record.eq(self.record + 1),
-                self._dram.eq(next_dram),
-                self._local.eq(next_local),
-            ]
-        with m.Elif(self.pass_ != _PASSES - 1):
-            m.d.sync += [
-                self.record.eq(0),
-                self.pass_.eq(self.pass_ + 1),
-                self._dram.eq(self._group_dram),
-                self._local.eq(self._group_local),
-            ]
+        self.c.set(m, self.loop.c_first, self.loop.j * dim, dim)
+
+    def advance(self, m: Module) -> None:
+        """To the next product: rows of tiles first, then columns, then those of A."""
+        m.d.sync += self.row.eq(self.row + 1)
+        with m.If(~self._last_i):
+            self.a.inner(m)
+            self.c.inner(m)
+        with m.Elif(~self._last_j):
+            m.d.sync += [self.row.eq(0), self.col.eq(self.col + 1)]
+            self.a.again(m)
+            self.b.inner(m)
+            self.c.outer(m)
         with m.Else():
-            m.d.comb += self.over.eq(last_line)
-            m.d.sync += [self.record.eq(0), self.pass_.eq(0), self._first.eq(number + 1)]
-            m.d.sync += [x.eq(next_dram) for x in (self._dram, self._group_dram)]
-            m.d.sync += [x.eq(next_local) for x in (self._local, self._group_local)]
+            m.d.sync += [self.row.eq(0), self.col.eq(0), self.depth.eq(self.depth + 1)]
+            self.a.outer(m)
+            self.b.outer(m)
+            self._begin_c(m)
 
-    def record_word(self) -> Value:
-        """rs1 of the CONFIG_BERT that chooses the record."""
-        base = CONFIG_BERT.encode(statistics_only=1).rs1
-        low = next(field.low for field in CONFIG_BERT.fields if field.name == "statistics")
-        return Const(base, ADDRESS_BITS) | (self.record << low)
+    def preload(self) -> Value:
+        """The first command of a product."""
+        rows, cols, inner = self._extents()
+        adds = Mux((self.depth != 0) | self.loop.accumulate, 1 << ACCUMULATE_BIT, 0)
+        return command_of(
+            Funct.PRELOAD,
+            tile_word(Mux(self.row == 0, self.b.now, GARBAGE), cols, inner),
+            tile_word(self.c.now | adds, cols, rows),
+        )
 
-    def address(self, s: State) -> Value:
-        """Of the block of the row, in memory."""
-        return self._dram + s.col * self.config.dim
+    def compute(self) -> Value:
+        """The second one."""
+        rows, cols, inner = self._extents()
+        return command_of(
+            Mux(self.row == 0, Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED),
+            tile_word(self.a.now, inner, rows),
+            tile_word(Const(GARBAGE, LOCAL_BITS), cols, rows),
+        )
 
-    def local(self, s: State) -> Value:
-        """The same in the accumulator, with its norm command."""
-        norm: Value = Const(0, 3)
-        for activation, passes in PASSES.items():
-            for number, (before, last) in enumerate(passes):
-                chosen = (s.run["activation"] == activation) & (self.pass_ == number)
-                norm = Mux(chosen, Mux(s.last_j, last.value, before.value), norm)
-        local = self._local + s.col * self.config.dim
-        return local | (norm << NORM_LOW) | (1 << ACCUMULATOR_BIT)
+    def _extents(self) -> tuple[Any, Any, Any]:
+        """Rows and columns of C, and columns of A."""
+        x, dim = self.loop, self.config.dim
+        pads = (self._last_i, x.pad_i), (self._last_j, x.pad_j), (self._last_k, x.pad_k)
+        rows, cols, inner = (dim - Mux(last, pad, 0) for last, pad in pads)
+        return rows, cols, inner

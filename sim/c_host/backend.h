@@ -23,8 +23,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // These throw `Failure`.
-  virtual void command(const Command& command) = 0;
+  // Whether it takes LOOP_WS itself, where the configuration has it.
+  virtual bool expands() const { return false; }
+
+  // These throw `Failure`.  `number` is how many commands there are with this one, loops expanded.
+  virtual void command(const Command& command, uint64_t number) = 0;
   virtual void fence() = 0;
 
   // Lets time pass, where there is a clock and something left to do.
@@ -32,8 +35,8 @@ class Backend {
 
   virtual uint64_t cycles() const = 0;
 
-  // A source of `kEvents`: the value that it has now.
-  virtual uint64_t source(uint32_t number) = 0;
+  // A source of `kEvents`: the value that it has now, modulo 2^32.
+  virtual uint32_t source(uint32_t number) = 0;
 
   // Names and values of what it has counted since it was opened.
   virtual std::vector<std::pair<std::string, uint64_t>> statistics() = 0;

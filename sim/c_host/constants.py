@@ -5,10 +5,11 @@ from dataclasses import fields
 from typing import Final
 
 from celosia.isa import address
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.bert import STATISTICS
+from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.document_registers import c_header
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
-from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS, LOOP_WS
 from celosia.isa.errors import Cause, describe
 from celosia.isa.events import COUNTERS
 from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
@@ -115,6 +116,9 @@ def _numbers() -> Iterator[str]:
         ("One", ONE),
         ("KeepScale", KEEP_SCALE),
         ("Tokens", TOKENS),
+        ("MaxRequestBytes", MAX_REQUEST_BYTES),
+        ("Statistics", STATISTICS),
+        ("ToScratchpad", _mask(LOOP_WS, "to_scratchpad")),
         ("MemoryLatency", MemoryTiming.latency),
         ("MemoryRate", MemoryTiming.bytes_per_cycle),
         ("WatchdogEdges", WATCHDOG_EDGES + WATCHDOG_LATENCIES * MemoryTiming.latency),
@@ -126,6 +130,12 @@ def _numbers() -> Iterator[str]:
         ("WaveCommandBytes", LINES["command"]),
     ):
         yield f"constexpr uint32_t k{name} = {value}u;"
+
+
+def _mask(instruction: Instruction, name: str) -> int:
+    """Where a field is in its register."""
+    field = next(field for field in instruction.fields if field.name == name)
+    return field.limit - 1 << field.low
 
 
 def _class(instruction: Instruction) -> str:
@@ -199,6 +209,7 @@ def _counter_tables() -> Iterator[str]:
     yield "\nconstexpr const char* kCounterNames[] = {"
     yield "\n".join(f'    "{counter.name}",' for counter in COUNTERS)
     yield f"}};\nconstexpr uint32_t kCounters = {len(COUNTERS)}, kActivities = {len(ACTIVITIES)};"
+    yield f"constexpr uint32_t kSources = {len(sources)};"
     yield "constexpr uint32_t kCounterOffsets[] = {"
     for counter in COUNTERS:
         yield f"    {REGISTERS[f'COUNTER_{counter.name.upper()}_LO'].offset},"

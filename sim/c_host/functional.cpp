@@ -34,7 +34,7 @@ class Functional : public Backend {
     execute_.weight_stationary(c.weight_stationary);
   }
 
-  void command(const Command& command) override {
+  void command(const Command& command, uint64_t) override {
     Cause cause = run(command);
     if (cause) fail(std::string(kCauses[cause].name) + ": " + kCauses[cause].text);
     number_++;
@@ -42,7 +42,7 @@ class Functional : public Backend {
 
   void fence() override {}
   uint64_t cycles() const override { return number_; }
-  uint64_t source(uint32_t) override { return number_; }
+  uint32_t source(uint32_t) override { return uint32_t(number_); }
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
     return {{"commands", number_}};
   }

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from celosia.isa.bert import STATISTICS
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
 __all__ = ["gemmini_headers"]
@@ -32,6 +33,7 @@ def _parameters(config: AcceleratorConfig) -> str:
         for name, built in (
             ("HAS_FIRST_LAYER_OPTIMIZATIONS", getattr(config, "convolution", False)),
             ("HAS_NORMALIZATIONS", getattr(config, "bert", False)),
+            (f"NORM_STAT_IDS {STATISTICS}", getattr(config, "bert", False)),
         )
         if built
     )
@@ -146,6 +148,10 @@ _CUSTOM_TEXT: Final = """\
 #define ROCC_INSTRUCTION(x, rd, rs1, rs2, funct) ROCC_INSTRUCTION_R_R_R(x, rd, rs1, rs2, funct)
 #define ROCC_INSTRUCTION_SS(x, rs1, rs2, funct) ROCC_INSTRUCTION_0_R_R(x, rs1, rs2, funct)
 #define ROCC_INSTRUCTION_S(x, rs1, funct) ROCC_INSTRUCTION_0_R_R(x, rs1, 0, funct)
+
+/* A processor's own work takes time, and here it takes none: Gemmini's programs read the clock, and
+ * then results, without a fence.  So the clock is read when all has ended and is in memory. */
+#define celosia_cycles() (celosia_fence(), (celosia_cycles)())
 
 #endif
 """

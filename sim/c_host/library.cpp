@@ -31,22 +31,34 @@ class Session {
       : sim_(std::move(sim)),
         configuration_(configuration),
         backend_(std::move(backend)),
-        loops_(configuration),
+        hands_on_(configuration.loop_ws && backend_->expands()),
+        matmul_(configuration),
+        convolution_(configuration),
         counters_(*backend_) {}
 
   uint64_t command(const Command& command) {
     given_++;
-    if (command.funct == Counter::kFunct) return counters_.access(command);
-    bool expanded = loops_.take(command, [this](const Command& each) { send(each); });
-    if (!expanded) send(command);
+    if (command.funct == Counter::kFunct) {
+      if (!hands_on_) matmul_.finish(expanded_);
+      return counters_.access(command);
+    }
+    if (matmul_.take(command, expanded_)) {
+      if (hands_on_) backend_->command(command, sent_);
+      return 0;
+    }
+    if (!convolution_.take(command, [this](const Command& each) { send(each); })) send(command);
     return 0;
   }
 
-  void fence() { backend_->fence(); }
+  void fence() {
+    matmul_.finish(expanded_);
+    backend_->fence();
+  }
   uint64_t cycles() const { return backend_->cycles(); }
   std::string finish() { return backend_->finish(); }
 
-  void report(const Failure& failure) const {
+  void report(const Failure& failure) {
+    if (hands_on_) matmul_.finish(expanded_);
     fprintf(stderr, "celosia: %s\n", failure.what.c_str());
     if (failure.known)
       fprintf(stderr, "  command %" PRIu64 ": %s\n", failure.number, text(failure.number).c_str());
@@ -71,11 +83,17 @@ class Session {
   }
 
  private:
+  // A command of which the accelerator knows.
   void send(const Command& command) {
+    matmul_.finish(expanded_);
+    remember(command);
+    backend_->command(command, sent_);
+  }
+
+  void remember(const Command& command) {
     last_.push_back(command);
     if (last_.size() > kRemembered) last_.pop_front();
     sent_++;
-    backend_->command(command);
   }
 
   std::string text(uint64_t number) const {
@@ -87,7 +105,13 @@ class Session {
   std::string sim_;
   const Configuration& configuration_;
   std::unique_ptr<Backend> backend_;
-  Loops loops_;
+  const bool hands_on_;  // LOOP_WS: only to know the commands that come out of it.
+  MatmulLoop matmul_;
+  ConvolutionLoop convolution_;
+  const Emit expanded_ = [this](const Command& each) {
+    remember(each);
+    if (!hands_on_) backend_->command(each, sent_);
+  };
   Counters counters_;
   std::deque<Command> last_;
   uint64_t given_ = 0, sent_ = 0;

@@ -1,5 +1,4 @@
-// LOOP_WS.  Loads of a tile come right before the product that needs it first: they move ahead of
-// older products as far as the accelerator's queues allow.
+// LOOP_WS, as celosia.isa.loop_ws says.
 #include <algorithm>
 
 #include "loops.h"
@@ -9,7 +8,6 @@ namespace celosia {
 namespace {
 
 constexpr uint64_t kLayernorm = 2, kSoftmax = 4;  // Activations of whole rows.
-constexpr uint64_t kStatistics = 2;               // Rows that are normalized side by side.
 
 // Commands to the normalization unit, in MVOUT's address: on all blocks of a row but the last, on
 // the last; one row of this table for each pass over the row.
@@ -31,190 +29,160 @@ bool MatmulLoop::take(const Command& command, const Emit& emit) {
     case LoopWsStridesDc::kFunct:
       return dc_strides_ = LoopWsStridesDc(command), true;
     case LoopWs::kFunct:
-      loop_ = LoopWs(command);
-      run(emit);
+      if (command.rs2 & kToScratchpad) return false;
+      begin(LoopWs(command), emit);
       return true;
     default:
       return false;
   }
 }
 
-void MatmulLoop::run(const Emit& emit) {
-  Places at = places();
-  if (loop_.residual()) return add(emit, at.accumulator);
-  if (dc_.d()) load_bias(emit, at.accumulator);
-  bool normalized = loop_.activation() == kLayernorm || loop_.activation() == kSoftmax;
-  uint64_t blocks = loop_.full_c() ? 1 : c_.max_blocks, stored = 0;
-  for (uint64_t k = 0; k < bounds_.k(); k++) {
-    for (uint64_t j = 0; j < bounds_.j(); j++) {
-      if (ab_.b()) load_b(emit, at.b, k, j);
-      for (uint64_t i = 0; i < bounds_.i(); i++) {
-        if (!j && ab_.a()) load_a(emit, at.a, i, k);
-        compute(emit, at, k, j, i);
-      }
-      bool last = k + 1 == bounds_.k() && dc_.c() && !normalized;
-      if (!last || (j + 1 - stored < blocks && j + 1 < bounds_.j())) continue;
-      store(emit, at.accumulator, stored, j + 1 - stored);
-      stored = j + 1;
-    }
-  }
-  if (normalized && dc_.c()) store_normalized(emit, at.accumulator);
+void MatmulLoop::finish(const Emit& emit) {
+  if (!held_) return;
+  for (uint64_t number = 0; number < held_->products(); number++) held_->multiply(number, emit);
+  held_->store(emit);
+  held_.reset();
 }
 
-MatmulLoop::Places MatmulLoop::places() {
-  uint32_t half = c_.scratchpad_rows / 2;
-  Places at;
-  at.a = a_half_.choose(loop_.a_half()) * half;
-  at.b = (b_half_.choose(loop_.b_half()) + 1) * half -
-         uint32_t(bounds_.k() * bounds_.j()) * c_.dim;
+void MatmulLoop::begin(const LoopWs& flags, const Emit& emit) {
+  MatmulRun run = place(flags);
+  std::vector<Command> loads;
+  run.load([&](const Command& each) { loads.push_back(each); });
+  auto next = loads.begin();
+  if (held_ && run.beside(*held_)) {
+    // As long as it takes to load.
+    uint64_t spacing = std::max(1u, kMaxRequestBytes / c_.bus_bytes);
+    for (uint64_t number = 0; number < held_->products(); number++) {
+      held_->multiply(number, emit);
+      if (number % spacing == 0 && next != loads.end()) emit(*next++);
+    }
+    std::for_each(next, loads.end(), emit);
+    held_->store(emit);
+  } else {
+    finish(emit);
+    std::for_each(next, loads.end(), emit);
+  }
+  held_.emplace(run);
+}
+
+MatmulRun MatmulLoop::place(const LoopWs& flags) {
+  MatmulRun run(c_, bounds_, ab_, dc_, ab_strides_, dc_strides_, flags);
+  uint32_t rows = c_.scratchpad_rows / 2, words = c_.accumulator_rows / 2;
+  uint64_t i = bounds_.i(), j = bounds_.j(), k = bounds_.k();
+  run.a_half = a_half_.choose(flags.a_half());
+  run.b_half = b_half_.choose(flags.b_half());
+  run.a = run.a_half * rows;
+  run.b = (run.b_half + 1) * rows - uint32_t(k * j) * c_.dim;
   // The half of the accumulator changes with each loop that stores, if halves are large enough.
-  uint64_t rows = bounds_.i() * bounds_.j() * c_.dim;
-  bool fits = rows <= c_.accumulator_rows / 2;
-  uint32_t first = fits ? accumulator_half_.now() * (c_.accumulator_rows / 2) : 0;
-  at.accumulator = kAccumulatorBit | first;
-  if (dc_.c()) accumulator_half_.turn();
-  return at;
+  bool fits = i * j * c_.dim <= words;
+  run.c_half = fits ? c_half_.now() : 0;
+  run.c = kAccumulatorBit | run.c_half * words;
+  if (run.has_c()) c_half_.turn();
+  run.fits = fits && (i + j) * k * c_.dim <= rows;
+  return run;
 }
 
-void MatmulLoop::load_bias(const Emit& emit, uint32_t accumulator) const {
-  uint64_t size = loop_.low_d() ? 1 : 4;
-  uint64_t most = loop_.low_d() ? c_.max_blocks : c_.max_accumulator_blocks;
-  for (uint64_t i = 0; i < bounds_.i(); i++) {
-    for (uint64_t j = 0; j < bounds_.j(); j += most) {
-      uint64_t blocks = std::min(most, bounds_.j() - j);
-      emit(Mvin3()
-               .dram(dc_.d() + (i * dc_strides_.d_stride() + j) * c_.dim * size)
-               .local(accumulator + (i * bounds_.j() + j) * c_.dim)
-               .local_cols(extent(j, blocks, bounds_.j(), bounds_.pad_j()))
-               .local_rows(extent(i, 1, bounds_.i(), bounds_.pad_i()))
-               .command);
-    }
-  }
+bool MatmulRun::beside(const MatmulRun& held) const {
+  auto reads = [&](uint32_t half) { return half == held.a_half || half == held.b_half; };
+  bool meets_a = has_a() && reads(a_half), meets_b = has_b() && reads(b_half);
+  bool meets_c = (has_d() || flags_.residual()) && c_half == held.c_half;
+  return fits && held.fits && !meets_a && !meets_b && !meets_c;
 }
 
-// Tile (i, k) of A, and those behind it in the same rows of memory, when it is the first of them.
-void MatmulLoop::load_a(const Emit& emit, uint32_t first, uint64_t i, uint64_t k) const {
-  bool turned = loop_.a_transpose();
-  uint64_t row = turned ? k : i, col = turned ? i : k;
-  uint64_t rows = turned ? bounds_.k() : bounds_.i(), cols = turned ? bounds_.i() : bounds_.k();
-  uint64_t row_pad = turned ? bounds_.pad_k() : bounds_.pad_i();
-  uint64_t col_pad = turned ? bounds_.pad_i() : bounds_.pad_k();
-  if (col % c_.max_blocks) return;
-  uint64_t blocks = std::min<uint64_t>(c_.max_blocks, cols - col);
-  emit(Mvin()
-           .dram(ab_.a() + (row * ab_strides_.a_stride() + col) * c_.dim)
-           .local(first + (row * cols + col) * c_.dim)
-           .local_cols(extent(col, blocks, cols, col_pad))
-           .local_rows(extent(row, 1, rows, row_pad))
-           .command);
+void MatmulRun::load(const Emit& emit) const {
+  Axis i{bounds_.i(), bounds_.pad_i()}, j{bounds_.j(), bounds_.pad_j()};
+  Axis k{bounds_.k(), bounds_.pad_k()};
+  uint32_t size = flags_.low_d() ? 1 : 4;
+  bool adds = flags_.residual(), a_turned = flags_.a_transpose(), b_turned = flags_.b_transpose();
+  if (has_d() && !adds) move<Mvin3>({dc_.d(), dc_strides_.d_stride(), c, size, i, j}, emit);
+  Matrix a_plain{ab_.a(), ab_strides_.a_stride(), adds ? c : a, 1, i, adds ? j : k};
+  Matrix b_plain{ab_.b(), ab_strides_.b_stride(), adds ? c | kAccumulateBit : b, 1, adds ? i : k, j};
+  if (!adds && a_turned) std::swap(a_plain.rows, a_plain.cols);
+  if (!adds && b_turned) std::swap(b_plain.rows, b_plain.cols);
+  if (has_a()) move<Mvin>(a_plain, emit);
+  if (has_b()) move<Mvin2>(b_plain, emit);
 }
 
-// The same of B's tile (k, j).
-void MatmulLoop::load_b(const Emit& emit, uint32_t first, uint64_t k, uint64_t j) const {
-  bool turned = loop_.b_transpose();
-  uint64_t row = turned ? j : k, col = turned ? k : j;
-  uint64_t rows = turned ? bounds_.j() : bounds_.k(), cols = turned ? bounds_.k() : bounds_.j();
-  uint64_t row_pad = turned ? bounds_.pad_j() : bounds_.pad_k();
-  uint64_t col_pad = turned ? bounds_.pad_k() : bounds_.pad_j();
-  if (col % c_.max_blocks) return;
-  uint64_t blocks = std::min<uint64_t>(c_.max_blocks, cols - col);
-  emit(Mvin2()
-           .dram(ab_.b() + (row * ab_strides_.b_stride() + col) * c_.dim)
-           .local(first + (row * cols + col) * c_.dim)
-           .local_cols(extent(col, blocks, cols, col_pad))
-           .local_rows(extent(row, 1, rows, row_pad))
-           .command);
+uint64_t MatmulRun::products() const {
+  bool none = flags_.residual() || flags_.skip_products();
+  return none ? 0 : bounds_.i() * bounds_.j() * bounds_.k();
 }
 
-void MatmulLoop::compute(const Emit& emit, const Places& at, uint64_t k, uint64_t j,
-                         uint64_t i) const {
-  uint64_t rows = extent(i, 1, bounds_.i(), bounds_.pad_i());
-  uint64_t inner = extent(k, 1, bounds_.k(), bounds_.pad_k());
-  uint64_t cols = extent(j, 1, bounds_.j(), bounds_.pad_j());
-  uint64_t a = loop_.a_transpose() ? k * bounds_.i() + i : i * bounds_.k() + k;
-  uint64_t b = loop_.b_transpose() ? j * bounds_.k() + k : k * bounds_.j() + j;
-  uint64_t c = at.accumulator + (i * bounds_.j() + j) * c_.dim;
-  bool adds = k || loop_.accumulate();
+void MatmulRun::multiply(uint64_t number, const Emit& emit) const {
+  uint64_t all_i = bounds_.i(), all_j = bounds_.j(), all_k = bounds_.k();
+  uint64_t i = number % all_i, j = number / all_i % all_j, k = number / all_i / all_j;
+  uint64_t rows = extent({all_i, bounds_.pad_i()}, i, 1);
+  uint64_t cols = extent({all_j, bounds_.pad_j()}, j, 1);
+  uint64_t inner = extent({all_k, bounds_.pad_k()}, k, 1);
+  uint64_t a_tile = flags_.a_transpose() ? k * all_i + i : i * all_k + k;
+  uint64_t b_tile = flags_.b_transpose() ? j * all_k + k : k * all_j + j;
+  bool adds = k || flags_.accumulate();
   emit(Preload()
-           .b(i ? kGarbage : at.b + b * c_.dim)
+           .b(i ? kGarbage : b + b_tile * c_.dim)
            .b_cols(cols)
            .b_rows(inner)
-           .c(c | (adds ? kAccumulateBit : 0))
+           .c(uint32_t(c + (i * all_j + j) * c_.dim) | (adds ? kAccumulateBit : 0))
            .c_cols(cols)
            .c_rows(rows)
            .command);
   ComputePreloaded product;
-  product.a(at.a + a * c_.dim).a_cols(inner).a_rows(rows);
+  product.a(a + a_tile * c_.dim).a_cols(inner).a_rows(rows);
   product.d(kGarbage).d_cols(cols).d_rows(rows);
   if (i) product.command.funct = ComputeAccumulated::kFunct;
   emit(product.command);
 }
 
-// Columns of tiles from `j` on, all rows.
-void MatmulLoop::store(const Emit& emit, uint32_t accumulator, uint64_t j, uint64_t blocks) const {
-  uint64_t size = loop_.full_c() ? 4 : 1;
-  for (uint64_t i = 0; i < bounds_.i(); i++)
-    emit(Mvout()
-             .dram(dc_.c() + (i * dc_strides_.c_stride() + j) * c_.dim * size)
-             .local((accumulator | (loop_.full_c() ? kFullBit : 0)) +
-                    (i * bounds_.j() + j) * c_.dim)
-             .local_cols(extent(j, blocks, bounds_.j(), bounds_.pad_j()))
-             .local_rows(extent(i, 1, bounds_.i(), bounds_.pad_i()))
-             .command);
+void MatmulRun::store(const Emit& emit) const {
+  if (!has_c()) return;
+  if (flags_.activation() == kLayernorm || flags_.activation() == kSoftmax)
+    return store_normalized(emit);
+  Axis i{bounds_.i(), bounds_.pad_i()}, j{bounds_.j(), bounds_.pad_j()};
+  bool full = flags_.full_c();
+  uint32_t local = c | (full ? kFullBit : 0), size = full ? 4 : 1;
+  move<Mvout>({dc_.c(), dc_strides_.c_stride(), local, size, i, j}, emit);
+}
+
+template <typename Move>
+void MatmulRun::move(const Matrix& x, const Emit& emit) const {
+  uint64_t most = x.size == 1 ? c_.max_blocks : c_.max_accumulator_blocks;
+  for (uint64_t row = 0; row < x.rows.tiles; row++) {
+    for (uint64_t col = 0; col < x.cols.tiles; col += most) {
+      uint64_t tiles = std::min(most, x.cols.tiles - col);
+      emit(Move()
+               .dram(x.dram + (row * x.stride + col) * c_.dim * x.size)
+               .local(x.local + (row * x.cols.tiles + col) * c_.dim)
+               .local_cols(extent(x.cols, col, tiles))
+               .local_rows(extent(x.rows, row, 1))
+               .command);
+    }
+  }
 }
 
 // Row by row, three times: statistics of the whole row, twice, then the row itself.
-void MatmulLoop::store_normalized(const Emit& emit, uint32_t accumulator) const {
-  auto passes = loop_.activation() == kLayernorm ? kLayernormPasses : kSoftmaxPasses;
-  uint64_t rows = extent(0, bounds_.i(), bounds_.i(), bounds_.pad_i());
+void MatmulRun::store_normalized(const Emit& emit) const {
+  auto passes = flags_.activation() == kLayernorm ? kLayernormPasses : kSoftmaxPasses;
+  uint64_t rows = uint32_t(bounds_.i() * c_.dim - bounds_.pad_i());
   for (uint64_t first = 0; first < rows; first += kStatistics) {
     for (int pass = 0; pass < 3; pass++) {
       for (uint64_t row = first; row < std::min(first + kStatistics, rows); row++) {
-        uint64_t i = row / c_.dim, r = row % c_.dim;
         emit(ConfigBert().statistics(row - first).statistics_only(1).command);
-        for (uint64_t j = 0; j < bounds_.j(); j += c_.max_blocks) {
-          uint64_t blocks = std::min<uint64_t>(c_.max_blocks, bounds_.j() - j);
-          uint64_t norm = passes[pass][j + blocks == bounds_.j()];
-          emit(Mvout()
-                   .dram(dc_.c() + row * dc_strides_.c_stride() + j * c_.dim)
-                   .local((accumulator | norm << kNormLow) + (i * bounds_.j() + j) * c_.dim + r)
-                   .local_cols(extent(j, blocks, bounds_.j(), bounds_.pad_j()))
-                   .local_rows(1)
-                   .command);
-        }
+        store_line(row, passes[pass], emit);
       }
     }
   }
 }
 
-// C = A + B.
-void MatmulLoop::add(const Emit& emit, uint32_t accumulator) const {
-  for (uint64_t i = 0; i < bounds_.i(); i++) {
-    for (uint64_t j = 0; j < bounds_.j(); j += c_.max_blocks) {
-      uint64_t blocks = std::min<uint64_t>(c_.max_blocks, bounds_.j() - j);
-      uint64_t cols = extent(j, blocks, bounds_.j(), bounds_.pad_j());
-      uint64_t rows = extent(i, 1, bounds_.i(), bounds_.pad_i());
-      uint64_t local = accumulator + (i * bounds_.j() + j) * c_.dim;
-      auto at = [&](uint64_t base, uint64_t stride) { return base + (i * stride + j) * c_.dim; };
-      emit(Mvin()
-               .dram(at(ab_.a(), ab_strides_.a_stride()))
-               .local(local)
-               .local_cols(cols)
-               .local_rows(rows)
-               .command);
-      emit(Mvin2()
-               .dram(at(ab_.b(), ab_strides_.b_stride()))
-               .local(local | kAccumulateBit)
-               .local_cols(cols)
-               .local_rows(rows)
-               .command);
-      emit(Mvout()
-               .dram(at(dc_.c(), dc_strides_.c_stride()))
-               .local(local)
-               .local_cols(cols)
-               .local_rows(rows)
-               .command);
-    }
+void MatmulRun::store_line(uint64_t row, const uint32_t* norms, const Emit& emit) const {
+  uint64_t i = row / c_.dim, line = row % c_.dim, all = bounds_.j();
+  for (uint64_t j = 0; j < all; j += c_.max_blocks) {
+    uint64_t tiles = std::min<uint64_t>(c_.max_blocks, all - j);
+    uint32_t local = uint32_t(c + (i * all + j) * c_.dim + line);
+    emit(Mvout()
+             .dram(dc_.c() + row * dc_strides_.c_stride() + j * c_.dim)
+             .local(local | norms[j + tiles == all] << kNormLow)
+             .local_cols(extent({all, bounds_.pad_j()}, j, tiles))
+             .local_rows(1)
+             .command);
   }
 }
 

@@ -36,6 +36,8 @@ struct Operand {
   bool overlaps(const Operand& o) const {
     return !local.accumulator && !o.local.accumulator && local.row < o.end() && o.local.row < end();
   }
+  // Line i of this is line i of the other one.
+  bool replaces(const Operand& o) const { return local.row == o.local.row && stride == o.stride; }
 };
 using Maybe = std::optional<Operand>;
 
@@ -58,7 +60,7 @@ inline Cause check_product(const Configuration& known, const Maybe& a, const May
   for (const Maybe* x : {&a, &w, &d, &c})
     if (*x && (*x)->end() > rows_of(known, (*x)->local.accumulator)) return kCauseLocalRange;
   for (const Maybe* x : {&a, &w, &d})
-    if (c && *x && c->overlaps(**x)) return kCauseOverlap;
+    if (c && *x && c->overlaps(**x) && !(stays && c->replaces(**x))) return kCauseOverlap;
   return kCauseNone;
 }
 

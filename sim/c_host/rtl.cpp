@@ -60,10 +60,12 @@ class Rtl : public Backend {
 
   ~Rtl() override { model_.destroy(handle_); }
 
-  void command(const Command& command) override {
+  bool expands() const override { return true; }
+
+  void command(const Command& command, uint64_t number) override {
+    number_ = number;
     if (!is_open_) model_.open_stream(handle_), is_open_ = true;
     model_.push(handle_, &command);
-    number_++;
     model_.run(handle_, kForever, kOffered);
     if (!model_.towards(handle_, kRunOver)) fail();
   }
@@ -80,8 +82,8 @@ class Rtl : public Backend {
 
   uint64_t cycles() const override { return status().now - start_; }
 
-  uint64_t source(uint32_t number) override {
-    if (number < kCounters) return read_pair(kCounterOffsets[number]);
+  uint32_t source(uint32_t number) override {
+    if (number < kCounters) return read(kCounterOffsets[number]);
     number -= kCounters;
     if (number >= kActivities) {
       QueueField queue = kQueueFields[number - kActivities];
@@ -91,7 +93,7 @@ class Rtl : public Backend {
     model_.activity(handle_, &now);
     const uint64_t values[kActivities] = {now.reading, now.writing, now.read_latency,
                                           now.write_latency};
-    return values[number];
+    return uint32_t(values[number]);
   }
 
   std::vector<std::pair<std::string, uint64_t>> statistics() override {
@@ -182,8 +184,8 @@ class Rtl : public Backend {
     else
       what += std::string(": ") + kCauses[cause].text;
     // The accelerator counts in 32 bits.
-    uint64_t back = uint32_t(uint32_t(number_) - uint32_t(number));
-    throw Failure{what + in_cycle(now) + waits, number_ - back, true};
+    int32_t ahead = int32_t(uint32_t(number) - uint32_t(number_));
+    throw Failure{what + in_cycle(now) + waits, number_ + ahead, true};
   }
 
   std::string in_cycle(const Status& now) const {

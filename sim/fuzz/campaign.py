@@ -22,7 +22,11 @@ from celosia.sim.fuzz.shrink import shrink
 from celosia.sim.output import write_file
 from celosia.sim.progress import Progress
 
-__all__ = ["Findings", "Plan", "fuzz"]
+__all__ = ["SEED_BITS", "Findings", "Plan", "fuzz"]
+
+SEED_BITS: Final = 32
+"""Of the number of a case in its campaign."""
+
 
 _BATCH: Final = 20
 _SAMPLED: Final = 4
@@ -126,14 +130,17 @@ def _batch(plan: Plan, number: int) -> Findings:
     """The cases of one batch, up to the first that fails."""
     found, config = Findings(batches=1), resolve_config(plan.preset, plan.overrides)
     for index in range(_BATCH):
-        seed = (plan.seed << 32) + number * _BATCH + index
+        seed = (plan.seed << SEED_BITS) + number * _BATCH + index
         case = draw_case(seed, plan.preset, plan.overrides)
         program = case.recipe.program()
         found.programs += 1
         found.commands += len(program.commands)
         if index % _SAMPLED == 0:
             found.points = dict(Counter(found.points) + points(program.commands, config))
-        if why := difference(case, program, plan.simulator):
+        owners: Counter[str] = Counter()
+        why = difference(case, program, plan.simulator, owners)
+        found.points = dict(Counter(found.points) + owners)
+        if why:
             name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.cel")
             # At once, and again when it is small: what interrupts shrinking does not lose it.
             write_file(name, replay_file(case, name, plan.simulator, why))

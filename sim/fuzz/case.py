@@ -1,12 +1,14 @@
 """One random program under one random memory: what it is, and whether two devices agree on it."""
 
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celosia.isa.events import ARRAY_OWNERS
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
+from celosia.sim.fuzz.coverage import owner_points
 from celosia.sim.rtl_device import RING_ENTRIES
 from celosia.sw.driver.device import (
     CHANNELS,
@@ -66,16 +68,19 @@ def draw_case(seed: int, preset: str, overrides: tuple[str, ...]) -> Case:
     )
 
 
-def difference(case: Case, program: ProgramFile, simulator: str) -> str:
+def difference(
+    case: Case, program: ProgramFile, simulator: str, owners: Counter[str] | None = None
+) -> str:
     """In what the RTL differs from the functional model; empty if in nothing.
 
-    All of memory is compared, also what the program should leave alone.
+    All of memory is compared, also what the program should leave alone.  The owners of cycles
+    count in `owners`.
     """
     # Other garbage at power-on than in the RTL: what depends on it is no result.
     wanted, trouble = _run(case, program, "functional", MemoryTiming(seed=case.timing.seed + 1))
     if trouble:
         return f"the functional model stops: {trouble}"
-    got, trouble = _run(case, program, simulator, case.timing)
+    got, trouble = _run(case, program, simulator, case.timing, owners)
     if trouble:
         return trouble
     if got == wanted:
@@ -89,7 +94,11 @@ def difference(case: Case, program: ProgramFile, simulator: str) -> str:
 
 
 def _run(
-    case: Case, program: ProgramFile, simulator: str, timing: MemoryTiming
+    case: Case,
+    program: ProgramFile,
+    simulator: str,
+    timing: MemoryTiming,
+    owners: Counter[str] | None = None,
 ) -> tuple[bytes, str]:
     """All of memory after `program`, and why it stopped, if it did."""
     config = resolve_config(program.preset, program.overrides)
@@ -101,6 +110,8 @@ def _run(
         for content in program.contents:
             device.write(content.region.address, content.bytes())
         counters = device.run(program.commands, case.issue).counters
+        if owners is not None:
+            owners.update(owner_points(counters))
         owned = sum(counters[owner.name] for owner in ARRAY_OWNERS) if counters else 0
         if counters and owned != counters["cycles"]:
             return b"", f"owners of {owned} cycles, but there were {counters['cycles']}"

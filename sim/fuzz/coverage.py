@@ -1,12 +1,13 @@
 """What random programs have exercised: instructions, and pairs of operations in conflict."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_BERT, INSTRUCTIONS, Command, Function, identify
+from celosia.isa.events import TABLES
 from celosia.isa.loops import expand
 from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
 from celosia.isa.queues import QUEUES
@@ -14,7 +15,7 @@ from celosia.isa.semantics import functs_not_built, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 
-__all__ = ["all_points", "exempt_points", "points"]
+__all__ = ["all_points", "exempt_points", "owner_points", "points"]
 
 _Rows = tuple[str, int, int]
 _DISTANCE: Final = 8
@@ -23,7 +24,11 @@ _WRITING: Final = ("load", "execute", "transform")
 
 
 def all_points(config: AcceleratorConfig) -> set[str]:
-    """What can be exercised: ``instruction NAME``, ``transform NAME``, ``hazard KIND OLD NEW``."""
+    """What can be exercised.
+
+    ``instruction NAME``, ``transform NAME``, ``hazard KIND OLD NEW``, and ``owner NAME``: what a
+    unit does in a cycle, or waits for (docs/counters.md).
+    """
     transforms = config.normalization
     kinds = [kind for kind in QUEUES if transforms or kind != "transform"]
     missing = functs_not_built(config)
@@ -31,6 +36,7 @@ def all_points(config: AcceleratorConfig) -> set[str]:
     found = {f"instruction {known.name}" for known in built if config.bert or known != CONFIG_BERT}
     if transforms:
         found |= {f"transform {function.name.lower()}" for function in Function}
+    found |= {f"owner {owner.name}" for table in TABLES for owner in table.owners}
     for old, new in product(kinds, kinds):
         if old in _WRITING and new != "load":
             found.add(f"hazard raw {old} {new}")
@@ -45,6 +51,12 @@ def exempt_points() -> dict[str, str]:
     """What random programs leave out, and why."""
     constants = "its constants must keep the widths of docs/numerics.md; graphs set them"
     return {f"instruction {name}": constants for name in ("config_exponent", "config_gelu")}
+
+
+def owner_points(counters: Mapping[str, int]) -> Counter[str]:
+    """The owners that had cycles."""
+    names = (owner.name for table in TABLES for owner in table.owners)
+    return Counter(f"owner {name}" for name in names if counters.get(name))
 
 
 def points(commands: Sequence[Command], config: AcceleratorConfig) -> Counter[str]:

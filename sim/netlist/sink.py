@@ -14,6 +14,7 @@ block per register.  What does not look like that stays as it is.
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
@@ -37,6 +38,8 @@ _ENABLED = re.compile(
 _TARGET = re.compile(rf"^ *({_NAME}) ?(?:\[[^]]*\] ?)?= ", re.MULTILINE)
 _ROOT = "root"
 
+_Span = tuple[int, int]
+
 
 def sink_logic(verilog: str) -> str:
     """`verilog` with each module's logic moved as far as it goes."""
@@ -48,8 +51,8 @@ def sink_logic(verilog: str) -> str:
 class _Logic:
     """What computes one wire."""
 
-    text: str
-    """As it stands in the module."""
+    span: _Span
+    """Where it stands in the module."""
     statements: str
     """As it stands in a clocked block."""
     reads: set[str]
@@ -63,7 +66,7 @@ class _Stage:
     enable: str
     bodies: list[str] = field(default_factory=list)
     resets: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    spans: list[_Span] = field(default_factory=list)
 
 
 def _sink_module(module: str) -> str:
@@ -71,28 +74,37 @@ def _sink_module(module: str) -> str:
     shapes = {match[2]: match for match in _WIRE.finditer(module)}
     owners = _owners(module, logic, stages)
     sunk: dict[str, list[str]] = defaultdict(list)
+    moved: list[_Span] = []
+    blocks: list[str] = []
     graph = {name: unit.reads & logic.keys() for name, unit in logic.items()}
     for name in TopologicalSorter(graph).static_order():
         if owners[name] != _ROOT and name in shapes:
             sunk[owners[name]].append(name)
     for key, names in sunk.items():
-        removed = [logic[name].text for name in names] + stages[key].texts
-        for text in [*removed, *(shapes[name][0] for name in names)]:
-            module = module.replace(text, "", 1)
+        moved += [*(logic[name].span for name in names), *stages[key].spans]
+        moved += [shapes[name].span() for name in names]
         declared = [f"      reg {shapes[name][1]}{name};\n" for name in names]
         statements = [logic[name].statements for name in names]
-        number = module.count(" : stage_")
-        block = (
+        blocks.append(
             f"  always @(posedge {stages[key].clock}) begin\n"
-            f"    if ({stages[key].enable}) begin : stage_{number}\n"
+            f"    if ({stages[key].enable}) begin : stage_{len(blocks)}\n"
             + "".join([*declared, *statements, *stages[key].bodies])
             + "    end\n"
             + f"    if (rst) begin\n{''.join(stages[key].resets)}    end\n"
             * any(stages[key].resets)
             + "  end\n"
         )
-        module = module.replace(_MODULE_END, block + _MODULE_END)
-    return module
+    return _without(module, moved).replace(_MODULE_END, "".join(blocks) + _MODULE_END)
+
+
+def _without(module: str, spans: Iterable[_Span]) -> str:
+    """`module` without these parts, which do not overlap; one pass, however many they are."""
+    kept: list[str] = []
+    position = 0
+    for start, end in sorted(spans):
+        kept.append(module[position:start])
+        position = end
+    return "".join([*kept, module[position:]])
 
 
 def _uses(text: str) -> set[str]:
@@ -104,12 +116,12 @@ def _logic(module: str) -> dict[str, _Logic]:
     units: dict[str, list[_Logic]] = defaultdict(list)
     for match in _ASSIGN.finditer(module):
         statement = f"      {match[1]} = {match[2]};\n"
-        units[match[1]].append(_Logic(match[0], statement, _uses(match[2])))
+        units[match[1]].append(_Logic(match.span(), statement, _uses(match[2])))
     for match in _COMPUTED.finditer(module):
         targets = set(_TARGET.findall(match[1]))
         if len(targets) == 1:
             (target,) = targets
-            units[target].append(_Logic(match[0], match[1], _uses(match[1]) - targets))
+            units[target].append(_Logic(match.span(), match[1], _uses(match[1]) - targets))
     return {name: found[0] for name, found in units.items() if len(found) == 1}
 
 
@@ -121,24 +133,22 @@ def _stages(module: str) -> dict[str, _Stage]:
             stage = stages.setdefault(f"{clock} {enable}", _Stage(clock, enable))
             stage.bodies.append(body)
             stage.resets.append(reset or "")
-            stage.texts.append(match[0])
+            stage.spans.append(match.span())
     return stages
 
 
 def _owners(module: str, logic: dict[str, _Logic], stages: dict[str, _Stage]) -> dict[str, str]:
     """The stage that alone needs each wire, or `_ROOT`."""
     needed: dict[str, set[str]] = defaultdict(set)
-    rest = module
     for key, stage in stages.items():
-        for text, body in zip(stage.texts, stage.bodies, strict=True):
-            rest = rest.replace(text, "", 1)
+        for body in stage.bodies:
             for name in _uses(body):
                 needed[name].add(key)
         for name in _uses(stage.enable):
             needed[name].add(_ROOT)
-    for unit in logic.values():
-        rest = rest.replace(unit.text, "", 1)
-    for name in _uses(_WIRE.sub("", rest)):
+    known = [unit.span for unit in logic.values()]
+    known += [span for stage in stages.values() for span in stage.spans]
+    for name in _uses(_WIRE.sub("", _without(module, known))):
         needed[name].add(_ROOT)
 
     owners: dict[str, str] = {}

@@ -2,10 +2,12 @@
 
 from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.loops import expand
 from celosia.sim.problems import InputError
 from celosia.sim.reporting.hottest import by_command
 from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.run_file import read_clocked_run, read_profile
+from celosia.sim.reporting.run_file import read_profile, read_timed_run
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.program_file import load_program
 
@@ -20,14 +22,17 @@ def listing(run: str, program: str = "") -> str:
 
     Raises `InputError` if no instruction was followed, or `program` is the file of another one.
     """
-    profile = read_profile(run, read_clocked_run(run))
-    if program and list(load_program(program).commands) != list(profile.commands):
-        raise InputError(f"{program}: is not the program that {run} is about")
+    document = read_timed_run(run)
+    profile = read_profile(run, document)
+    if program:
+        commands = expand(load_program(program).commands, AcceleratorConfig(**document["config"]))
+        if [command for _, command in commands] != list(profile.commands):
+            raise InputError(f"{program}: is not the program that {run} is about")
     return annotate(profile)
 
 
 def annotate(profile: Profile) -> str:
-    """A line for each command, which `parse_program` takes: what it took is a comment.
+    """A line for each command, loops expanded; `parse_program` takes it: cycles are comments.
 
     Cycles are those of the instruction's unit; `lost` are those of the array between the product
     before and this one, `waited` those in the queue.

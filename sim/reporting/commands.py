@@ -19,7 +19,7 @@ from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.hottest import HEADS, hottest, rows_of
 from celosia.sim.reporting.outputs import PAGE, check_folder, make_folder
 from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.run_file import read_clocked_run, read_profile
+from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
 from celosia.sim.run import RunOptions, run_workload
 
 __all__ = ["register"]
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def explain_run(run: RunArgument) -> None:
     """Say in words what limits a run, in order of cycles lost, and what would help."""
-    document = read_clocked_run(run)
+    document = read_timed_run(run)
     if document.get("profile") is not None:
         read_profile(run, document)
     typer.echo(str(explain(document)))
@@ -90,7 +90,7 @@ def top(
     if program.endswith(RUN_SUFFIX):
         if preset or overrides or json:
             raise InputError(f"{program}: is a run; --preset, --set and --json are for programs")
-        profile = read_profile(program, read_clocked_run(program))
+        profile = read_profile(program, read_timed_run(program))
         right = True
     else:
         options = RunOptions(
@@ -103,8 +103,10 @@ def top(
         with progress_bar() as tell:
             report = run_workload(options, tell).report
         found = report.profile
+        if failure := report.total.failure:
+            typer.echo(f"{program}: stopped: {failure.message}", err=True)
         if found is None:
-            raise InputError(f"{program}: the run was stopped")
+            raise typer.Exit(WRONG)
         profile, right = found, report.right
         if json:
             write_file(json, as_json(report.document()))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from celosia.sim.reporting.losses import Loss, clocked_operators, losses
 from celosia.sim.reporting.remedies import remedy
 from celosia.sim.reporting.resources import ARRAY, RESOURCES
+from celosia.sim.reporting.stopped import blamed, until_stopped
 from celosia.sim.reporting.whatif import Change, what_if
 
 __all__ = ["Explanation", "explain"]
@@ -31,18 +32,22 @@ class Explanation:
     """Cycles lost that no line is about."""
     changes: tuple[Change, ...]
     """What the cost model expects of other hardware, the best first."""
+    stop: tuple[str, ...] = ()
+    """Of a run that was stopped: why, who waited for whom, and the last commands."""
 
     def __str__(self) -> str:
         return "\n".join(self._text())
 
     def _text(self) -> Iterator[str]:
         yield self.summary
+        yield from self.stop
         for number, (loss, share, help_) in enumerate(self.lines, 1):
             yield (
                 f"{number}. {share:.0%} of the loss, {loss.cycles:,} cycles: {loss.operator}, "
                 + (f"{loss.owner}. {loss.meaning}")
             )
-            yield f"   {help_}"
+            if help_:
+                yield f"   {help_}"
         if self.rest:
             yield f"The other losses are {self.rest:,} cycles together."
         if self.changes:
@@ -52,7 +57,12 @@ class Explanation:
 
 
 def explain(document: Mapping[str, Any]) -> Explanation:
-    """The run of `document` in words."""
+    """The run of `document` in words; of one that was stopped, what ran until then.
+
+    What would help is not said of a run that was stopped: it is about programs that end.
+    """
+    document = until_stopped(document)
+    stopped = document.get("status") == "stopped"
     found = losses(document)
     lost = sum(loss.cycles for loss in found)
     lines, told = [], 0
@@ -61,14 +71,31 @@ def explain(document: Mapping[str, Any]) -> Explanation:
         if told >= _ENOUGH * lost:
             break
         told += loss.cycles
-        help_ = remedy(loss, parts[loss.operator], document)
+        help_ = "" if stopped else remedy(loss, parts[loss.operator], document)
         lines.append((loss, loss.cycles / lost, help_))
     return Explanation(
         summary=_summary(document, lost),
         lines=tuple(lines),
         rest=lost - told,
-        changes=tuple(what_if(document)),
+        changes=() if stopped else tuple(what_if(document)),
+        stop=tuple(_stop(document)) if stopped else (),
     )
+
+
+def _stop(document: Mapping[str, Any]) -> Iterator[str]:
+    """Why a run was stopped, and what stood in the way."""
+    failed = [part for part in [*document["operators"], document] if part["failure"]]
+    part = failed[0]
+    failure = part["failure"]
+    yield f"{part['workload']} was stopped: {failure['message']}"
+    waiting = [clause for clause in failure["waiting"] if clause not in failure["message"]]
+    if waiting:
+        yield f"Then: {'; '.join(waiting)}."
+    if last := failure["last_commands"]:
+        yield "The last commands that were accepted:"
+        for each in last:
+            mark = "  <- to blame" if each["command"] == blamed(failure) else ""
+            yield f"  {each['command']:6}: {each['text']}{mark}"
 
 
 def _summary(document: Mapping[str, Any], lost: int) -> str:
@@ -78,8 +105,10 @@ def _summary(document: Mapping[str, Any], lost: int) -> str:
     config, counters = document["config"], document["counters"]
     rows = counters.get(RESOURCES[ARRAY].owners[0].name, 0)
     ideal = document["macs"] / config["dim"] ** 2
+    stopped = document.get("status") == "stopped"
     text = (
-        f"{document['workload']} took {cycles:,} cycles. In {rows:,} of them ({rows / cycles:.1%}) "
+        f"{document['workload']} {'ran for' if stopped else 'took'} {cycles:,} cycles"
+        f"{', and was stopped' if stopped else ''}. In {rows:,} of them ({rows / cycles:.1%}) "
         f"a row entered the array; {lost:,} ({lost / cycles:.1%}) were lost."
     )
     if document["macs"]:
@@ -95,4 +124,4 @@ def _summary(document: Mapping[str, Any], lost: int) -> str:
 def _why(document: Mapping[str, Any]) -> str:
     if document["simulator"] == "functional":
         return "the functional model has no clock"
-    return "the run was stopped"
+    return "the run was stopped before anything was counted"

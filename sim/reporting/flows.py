@@ -1,6 +1,7 @@
 """Which load the first product or transform that uses its rows has waited for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,10 +11,48 @@ from celosia.isa.operations import Load, Operation, Product
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
+from celosia.sim.reporting.instructions import Unit
+from celosia.sim.reporting.profile import Profile
 
-__all__ = ["first_uses"]
+__all__ = ["Arrow", "arrows", "first_uses"]
 
 _NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From a load to the first operation that uses what it has loaded; both have run."""
+
+    load: int
+    user: int
+    """Numbers of their commands."""
+    queue: str
+    """Of the user."""
+    end: int
+    """The cycle behind the last one of the load."""
+    begin: int
+    """The first cycle of the user."""
+
+
+def arrows(profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]) -> list[Arrow]:
+    """Those of a run, in the order of what uses the loads; `units` are its `unit_operations`."""
+    if "load" not in units:
+        return []
+    ends = _cycles(units["load"].command, units["load"].end)
+    begins = {
+        command: (queue, begin)
+        for queue, unit in units.items()
+        for command, begin in _cycles(unit.command, unit.begin).items()
+    }
+    return [
+        Arrow(load, user, begins[user][0], ends[load], begins[user][1])
+        for load, user in first_uses(profile.commands, config).items()
+        if load in ends and user in begins
+    ]
+
+
+def _cycles(commands: np.ndarray, cycles: np.ndarray) -> dict[int, int]:
+    return dict(zip(commands.tolist(), cycles.tolist(), strict=True))
 
 
 def first_uses(program: Sequence[Command], config: AcceleratorConfig) -> dict[int, int]:

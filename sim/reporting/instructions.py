@@ -47,14 +47,18 @@ class Unit:
 
 
 def unit_operations(profile: Profile) -> dict[str, Unit]:
-    """By the name of the queue; operations that were not done are left out."""
-    return {name: _unit(name, queue) for name, queue in profile.queues.items()}
+    """By the name of the queue; operations that no unit took are left out.
+
+    One that was not done has its unit until the end of the run.
+    """
+    return {name: _unit(name, queue, profile.cycles) for name, queue in profile.queues.items()}
 
 
-def _unit(name: str, queue: Operations) -> Unit:
+def _unit(name: str, queue: Operations, cycles: int) -> Unit:
     product = name == "execute"
     begin, end = (queue.began, queue.read) if product else (queue.started, queue.done)
-    over = (begin != NEVER) & (end != NEVER)
+    end = np.where(end == NEVER, np.maximum(cycles - 1, begin), end)
+    over = begin != NEVER
     begin, end = begin[over] + 1, end[over] + 1
     before = np.concatenate([[0], end[:-1]])
     alone = np.minimum(np.maximum(begin, before), end)

@@ -1,16 +1,14 @@
 """Devices that keep a log of what their operations do when."""
 
-from collections.abc import Sequence
 from ctypes import byref
 from dataclasses import replace
 
-from celosia.isa.encoding import Command
-from celosia.sim.harness.binding import LogView
+from celosia.sim.harness.binding import LogView, Status
 from celosia.sim.reporting.log import MOST_OPERATIONS, MOST_SPANS, read_log
 from celosia.sim.reporting.model import logged_model
 from celosia.sim.rtl_device import RtlDevice, Setup
 from celosia.sim.verilated import VerilatorDevice
-from celosia.sw.driver.device import Issue, RunResult
+from celosia.sw.driver.device import RunResult
 
 __all__ = ["Logger", "VerilatorLogDevice"]
 
@@ -22,14 +20,14 @@ class Logger(RtlDevice):
         """Log each run from the next one on: the last step of a constructor."""
         self._library.celosia_keep_log(self._open(), MOST_OPERATIONS, MOST_SPANS)
 
-    def run(
-        self, program: Sequence[Command], issue: Issue = "stream", marks: Sequence[int] = ()
+    def _result(
+        self, status: Status, counters: dict[str, int], seconds: float, marks: int
     ) -> RunResult:
-        """As `Device.run`."""
-        result = super().run(program, issue, marks)
-        view, first = LogView(), self._commands - len(program)
+        result, view = super()._result(status, counters, seconds, marks), LogView()
+        if not status.cycles:  # No command was taken: there is nothing to count from.
+            return result
         self._library.celosia_view_log(self._open(), byref(view))
-        return replace(result, log=read_log(view, self.config, result.cycles or 0, first))
+        return replace(result, log=read_log(view, self.config, status.cycles, self._commands))
 
 
 class VerilatorLogDevice(Logger, VerilatorDevice):

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-__all__ = ["AnnotateOption", "ProfileOption", "ReportOption", "TraceOption"]
+__all__ = ["AnnotateOption", "OwnersOption", "ProfileOption", "ReportOption", "TraceOption"]
 
 _PANEL: Final = "What the run did"
 
@@ -32,6 +32,14 @@ TraceOption = Annotated[
         "--trace",
         metavar="FILE",
         help="Write a trace for https://ui.perfetto.dev (.pftrace, or .pftrace.gz).",
+        rich_help_panel=_PANEL,
+    ),
+]
+OwnersOption = Annotated[
+    bool,
+    typer.Option(
+        "--owners",
+        help="Print every owner of each unit's cycles, not only the largest.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -40,16 +40,14 @@ def make_folder(folder: Path) -> Path:
 
 
 def write_reports(document: Mapping[str, Any], folder: Path | None, trace: Path | None) -> None:
-    """Write the page and the trace of a run's `document`; nothing of a run that was stopped."""
-    if document["profile"] is None:
-        return
+    """Write the page and the trace of a run's `document`; no trace of one that took no command."""
     # Loaded when they are asked for: the libraries behind them take a while.
     if folder is not None:
         page = import_module("celosia.sim.reporting.page").page(document)
         make_folder(folder)
         write_file(folder / RUN, as_json(document))
         write_file(folder / PAGE, page)
-    if trace is not None:
+    if trace is not None and document["profile"] is not None:
         writer = import_module("celosia.sim.reporting.trace")
         config = AcceleratorConfig(**document["config"])
         profile = Profile.from_document(document["profile"])

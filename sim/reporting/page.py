@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.reporting import figures
 from celosia.sim.reporting.explain import explain
@@ -24,26 +25,31 @@ from celosia.sim.reporting.html import (
 from celosia.sim.reporting.losses import clocked_operators, known_resources
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import RESOURCES
+from celosia.sim.reporting.stopped import UNFINISHED_HEADS, blamed, unfinished, until_stopped
 from celosia.sim.reporting.timeline import timeline
 
 __all__ = ["assemble", "page", "plotly_script"]
 
 _ASSETS: Final = Path(__file__).parent / "assets"
 _HOTTEST: Final = 20
+_UNFINISHED: Final = 8
+"""Operations of each queue that are shown of a run that was stopped."""
 
 Document = Mapping[str, Any]
 
 
 def page(document: Document) -> str:
-    """The page of the run that `document` describes."""
+    """The page of the run that `document` describes; if it was stopped, of what ran until then."""
+    document = until_stopped(document)
     stored = document["profile"]
     profile = Profile.from_document(stored) if stored else None
     drawn = _figures(document, profile)
+    config = AcceleratorConfig(**document["config"])
     return assemble(
         title=f"{document['workload']} on {document['preset']}, {document['simulator']}",
         lead=explain(document).summary,
         sections=list(_sections(document, profile)),
-        data={"figures": drawn, "timeline": timeline(profile) if profile else None},
+        data={"figures": drawn, "timeline": timeline(profile, config) if profile else None},
     )
 
 
@@ -77,11 +83,10 @@ def plotly_script() -> str:
 
 
 def _figures(document: Document, profile: Profile | None) -> dict[str, Any]:
-    drawn = {
-        "utilization": figures.utilization(document),
-        "roofline": figures.roofline(document),
-        "traffic": figures.traffic(document),
-    }
+    drawn = {"traffic": figures.traffic(document)}
+    if _multiplies(document):
+        drawn["utilization"] = figures.utilization(document)
+        drawn["roofline"] = figures.roofline(document)
     for resource in known_resources(document["counters"]):
         drawn[f"stalls-{resource}"] = figures.stall_bars(document, resource)
     if profile:
@@ -89,19 +94,27 @@ def _figures(document: Document, profile: Profile | None) -> dict[str, Any]:
     return drawn
 
 
+def _multiplies(document: Document) -> bool:
+    """Whether it is known how many products were useful: not so if it was stopped."""
+    return any(part["mac_utilization"] is not None for part in clocked_operators(document))
+
+
 def _figure(name: str) -> str:
     return f'<div class="figure" id="figure-{name}"></div>'
 
 
 def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str, str, str]]:
+    if document["status"] == "stopped":
+        yield "stopped", "Why it stopped", _stopped(document, profile)
     yield "summary", "Summary", _summary(document)
     yield from _stalls(document)
-    yield (
-        "utilization",
-        "Utilization",
-        section("utilization", "Utilization by operator", _figure("utilization")),
-    )
-    yield "roofline", "Roofline", section("roofline", "Roofline", _figure("roofline"))
+    if _multiplies(document):
+        yield (
+            "utilization",
+            "Utilization",
+            section("utilization", "Utilization by operator", _figure("utilization")),
+        )
+        yield "roofline", "Roofline", section("roofline", "Roofline", _figure("roofline"))
     if profile:
         yield "timeline", "Timeline", _timeline(profile)
         yield "hottest", "Instructions", _instructions(profile)
@@ -134,11 +147,34 @@ def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str
     yield "setting", "Setting", _setting(document)
 
 
+def _stopped(document: Document, profile: Profile | None) -> str:
+    """Why a run was stopped, who waited for whom, the last commands, and what was not done."""
+    body: list[str] = []
+    for part in [*document["operators"], document]:
+        if not (failure := part["failure"]) or body:
+            continue
+        body.append(paragraph(f"{part['workload']}: {failure['message']}", "wrong"))
+        if failure["waiting"]:
+            clauses = "".join(f"<li>{escape(clause)}</li>" for clause in failure["waiting"])
+            body.append(f"<h3>Who waited for whom</h3><ul>{clauses}</ul>")
+        rows = [
+            (each["command"], each["text"], "to blame" * (each["command"] == blamed(failure)))
+            for each in failure["last_commands"]
+        ]
+        if rows:
+            heading = "<h3>The last commands that were accepted</h3>"
+            body.append(heading + table(("command", "instruction", ""), rows))
+    if profile and (rows := unfinished(profile, _UNFINISHED)):
+        body.append("<h3>Operations that were not done</h3>" + table(UNFINISHED_HEADS, rows))
+    return section("stopped", "Why it stopped", *body, long=True)
+
+
 def _summary(document: Document) -> str:
+    stopped = document["status"] == "stopped"
     limit, use = document["limit"], document["mac_utilization"]
     tiles = [
         tile(document["status"], "results", "right" if document["status"] == "right" else "wrong"),
-        tile(f"{document['cycles'] or 0:,}", "cycles"),
+        tile(f"{document['cycles'] or 0:,}", "cycles until then" if stopped else "cycles"),
         tile("-" if use is None else f"{use:.2%}", "MAC utilization"),
         tile(f"{document['dram_read_bytes']:,}", "bytes read"),
         tile(f"{document['dram_write_bytes']:,}", "bytes written"),
@@ -154,12 +190,13 @@ def _summary(document: Document) -> str:
     ]
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
     if lines:
-        body += ["<p>What was lost, and what would help:</p>"]
+        body += [f"<p>What was lost{'' if stopped else ', and what would help'}:</p>"]
         body += [f'<ol class="losses">{"".join(lines)}</ol>']
     if told.changes:
         changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
         body += [f"<p>What the cost model expects of other hardware:</p><ul>{changes}</ul>"]
-    return section("summary", "What limits this run", *body, long=True)
+    heading = "What ran until then" if stopped else "What limits this run"
+    return section("summary", heading, *body, long=True)
 
 
 def _stalls(document: Document) -> Iterator[tuple[str, str, str]]:
@@ -191,8 +228,8 @@ def _timeline(profile: Profile) -> str:
     return section(
         "timeline",
         "Timeline",
-        '<p class="hint">Drag across the figure to see single operations; double-click to see all '
-        "again.</p>",
+        '<p class="hint">Drag across the figure to see single operations, and arrows from loads to '
+        "what uses them first; double-click to see all again.</p>",
         *lost,
         _figure("timeline"),
     )

@@ -8,8 +8,9 @@ from celosia.sim.output import read_text
 from celosia.sim.problems import InputError
 from celosia.sim.report import RUN_SCHEMA
 from celosia.sim.reporting.profile import Profile
+from celosia.sim.reporting.stopped import until_stopped
 
-__all__ = ["read_clocked_run", "read_profile", "read_run"]
+__all__ = ["read_clocked_run", "read_profile", "read_run", "read_timed_run"]
 
 _NEEDED = ("workload", "operators", "counters", "config", "memory", "cycles", "command_line")
 
@@ -31,8 +32,16 @@ def read_run(path: str) -> Mapping[str, Any]:
 
 
 def read_clocked_run(path: str) -> Mapping[str, Any]:
-    """As `read_run`, of a run that has cycles."""
-    document = read_run(path)
+    """As `read_run`, of a run that has cycles, and was not stopped."""
+    return _clocked(path, read_run(path))
+
+
+def read_timed_run(path: str) -> Mapping[str, Any]:
+    """As `read_run`, of a run that has cycles; of one that was stopped, those until then."""
+    return _clocked(path, until_stopped(read_run(path)))
+
+
+def _clocked(path: str, document: Mapping[str, Any]) -> Mapping[str, Any]:
     if not document["cycles"]:
         raise InputError(
             f"{path}: the run has no cycles: it was {document['status']} on {document['simulator']}"

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import identify
 from celosia.sim.reporting.figures import layout
-from celosia.sim.reporting.instructions import UNITS, unit_operations
+from celosia.sim.reporting.flows import Arrow, arrows
+from celosia.sim.reporting.instructions import UNITS, Unit, unit_operations
 from celosia.sim.reporting.losses import IDLE
 from celosia.sim.reporting.packing import pack
 from celosia.sim.reporting.palette import QUEUE_COLORS, group_color
@@ -21,12 +23,14 @@ _DASHES: Final = {"execute": "solid", "load": "dash", "store": "dot", "transform
 _ROW: Final = 40
 
 
-def timeline(profile: Profile) -> dict[str, Any]:
+def timeline(profile: Profile, config: AcceleratorConfig) -> dict[str, Any]:
     """What the page needs to draw the figure, and again when it is zoomed."""
+    operations = unit_operations(profile)
     names = [_mnemonic(command) for command in profile.commands]
     mnemonics = sorted(set(names))
     number = {name: index for index, name in enumerate(mnemonics)}
-    units = [_unit(profile, name) for name in UNITS if name in profile.queues]
+    shown = [name for name in UNITS if name in profile.queues]
+    units = [_unit(profile, name, operations[name]) for name in shown]
     resources = [_resource(profile, name) for name in profile.resources if _acts(profile, name)]
     rows = [*(each["title"] for each in resources), *(each["title"] for each in units)]
     return {
@@ -36,6 +40,8 @@ def timeline(profile: Profile) -> dict[str, Any]:
         "mnemonics": mnemonics,
         "mnemonic": pack(np.array([number[name] for name in names], np.int64)),
         "units": units,
+        "loads": UNITS["load"],
+        "arrows": _arrows(arrows(profile, config, operations), shown),
         "resources": resources,
         "legend": [_legend_entry(name) for name in _groups(profile)],
         "layout": _layout(rows),
@@ -47,8 +53,19 @@ def _mnemonic(command: Any) -> str:
     return instruction.name if instruction else "unknown"
 
 
-def _unit(profile: Profile, name: str) -> dict[str, Any]:
-    unit, queue = unit_operations(profile)[name], profile.queues[name]
+def _arrows(found: list[Arrow], shown: list[str]) -> dict[str, str]:
+    """From loads to what uses them first, in the order of the users."""
+    found = sorted(found, key=lambda arrow: arrow.begin)
+    columns = {
+        "end": [arrow.end for arrow in found],
+        "begin": [arrow.begin for arrow in found],
+        "unit": [shown.index(arrow.queue) for arrow in found],
+    }
+    return {name: pack(np.array(column, np.int64)) for name, column in columns.items()}
+
+
+def _unit(profile: Profile, name: str, unit: Unit) -> dict[str, Any]:
+    queue = profile.queues[name]
     started = np.where(queue.started < 0, profile.cycles, queue.started)
     return {
         "title": UNITS[name],

@@ -16,8 +16,9 @@ import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import identify
-from celosia.sim.reporting.flows import first_uses
+from celosia.sim.reporting.flows import arrows
 from celosia.sim.reporting.instructions import UNITS, Unit, unit_operations
+from celosia.sim.reporting.log import NEVER
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import RESOURCES
 from celosia.sim.reporting.wire import fixed64, message, text, varint
@@ -70,23 +71,20 @@ def _flows(
     profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]
 ) -> dict[str, dict[int, bytes]]:
     """By queue and command: the field that begins or ends an arrow."""
-    uses = first_uses(profile.commands, config)
-    queue_of = {int(command): queue for queue, unit in units.items() for command in unit.command}
     found: dict[str, dict[int, bytes]] = {queue: {} for queue in units}
-    for load, user in uses.items():
-        if "load" not in found or user not in queue_of:
-            continue
-        found["load"][load] = fixed64(_FLOW, load + 1)
-        ends = found[queue_of[user]]
-        ends[user] = ends.get(user, b"") + fixed64(_LAST_FLOW, load + 1)
+    for arrow in arrows(profile, config, units):
+        found["load"][arrow.load] = fixed64(_FLOW, arrow.load + 1)
+        ends = found[arrow.queue]
+        ends[arrow.user] = ends.get(arrow.user, b"") + fixed64(_LAST_FLOW, arrow.load + 1)
     return found
 
 
 def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, unit: Unit) -> None:
     """The head of a queue while it waits, and how many operations wait."""
     queue = profile.queues[name]
-    known = queue.started >= 0
-    entered, started, command = queue.entered[known], queue.started[known], queue.command[known]
+    entered, command = queue.entered, queue.command
+    # What was never taken waits until the end.
+    started = np.where(queue.started == NEVER, profile.cycles, queue.started)
     head = np.maximum(entered, np.concatenate([[0], started[:-1]]))
     track = writer.track(f"{name} queue: head", root)
     waits = started > head
@@ -98,7 +96,7 @@ def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, uni
     order = np.argsort(moments, kind="stable")
     level = np.cumsum(steps[order])
     times = moments[order]
-    last = np.append(times[1:] != times[:-1], True)
+    last = np.diff(times, append=NEVER) != 0
     writer.counts(track, times[last] + 1, level[last])
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "MemoryFault",
     "MemoryTiming",
     "RunResult",
+    "Stopped",
 ]
 
 MEMORY_BASE = 0x8000_0000
@@ -97,11 +98,26 @@ class RunResult:
     """What happened when, of a device that keeps a log."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """How a program stood when it was stopped."""
+
+    result: RunResult
+    """What ran until then; without counters where they could not be read any more."""
+    waiting: tuple[str, ...] = ()
+    """Who waits for whom: a clause for each controller that has something to do."""
+    commands: tuple[tuple[int, str], ...] = ()
+    """The last ones that were accepted: the number of each, loops expanded, and its text."""
+
+
 class DeviceError(RuntimeError):
     """The accelerator stopped: its error register is set, or a simulator gave it up.
 
     Raised by `Device.run`; the command line turns it into exit code 1.
     """
+
+    stopped: Stopped | None = None
+    """Of a device with a clock."""
 
     def __init__(self, message: str, cause: Cause = Cause.NONE, command: int | None = None):
         super().__init__(message)

@@ -15,7 +15,7 @@ from celosia.isa.loops import expand, missing_commands
 from celosia.isa.semantics import LOOP_FUNCTS
 from celosia.sw.driver.assembly import format_command
 
-__all__ = ["Issued", "check_program", "expanded_length", "issued_command"]
+__all__ = ["Issued", "check_program", "expanded_length", "issued_command", "issued_commands"]
 
 _EXPANDED = {*LOOP_FUNCTS, LOOP_WS.funct, *(known.funct for known in LOOP_WS_CONFIGS)}
 """Functs of commands that may stand for others."""
@@ -57,12 +57,18 @@ def issued_command(
     program: Sequence[Command], config: AcceleratorConfig, number: int
 ) -> Issued | None:
     """The command with this number, counted from the first one that `program` stands for."""
-    if number < 0:
-        return None
-    entry, command = next(islice(expand(program, config), number, None), (None, None))
-    if entry is None or command is None:
-        return None
-    return Issued(number, command, entry, program[entry])
+    found = issued_commands(program, config, number, 1) if number >= 0 else ()
+    return found[0] if found else None
+
+
+def issued_commands(
+    program: Sequence[Command], config: AcceleratorConfig, first: int, count: int
+) -> tuple[Issued, ...]:
+    """Up to `count` commands from the one with the number `first` on."""
+    made = islice(enumerate(expand(program, config)), first, first + count)
+    return tuple(
+        Issued(number, command, entry, program[entry]) for number, (entry, command) in made
+    )
 
 
 def check_program(

@@ -9,8 +9,8 @@ __all__ = ["check", "check_fault"]
 
 def check(proof: Proof, work: Path) -> None:
     """The proof holds, and is about something that can happen."""
-    assert not prove(proof, work)
-    assert not missed(proof, work)
+    assert prove(proof, work) == ""
+    assert missed(proof, work) == []
 
 
 def check_fault(proof: Proof, work: Path) -> None:

@@ -2,7 +2,9 @@
 
 import random
 
-from celosia.hw.counters import Counters
+from amaranth import Module, ResetInserter, Signal
+
+from celosia.hw.counters import Counters, OwnerCounters
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.events import COUNTERS, TABLES
 from tests.support.streams import simulate
@@ -53,3 +55,27 @@ def test_random_events_are_all_counted():
             assert sum(got[owner.name] for owner in table.owners) == got["cycles"]
 
     simulate(dut, testbench)
+
+
+def test_a_long_run_of_one_owner_is_counted_and_a_reset_forgets_it():
+    dut, clear = OwnerCounters(), Signal()
+    m = Module()
+    m.submodules.dut = ResetInserter(clear)(dut)
+
+    async def testbench(ctx):
+        ctx.set(dut.owner, 2)
+        for cycles in (700, 5):
+            ctx.set(dut.busy, 1)
+            await ctx.tick().repeat(cycles)
+            ctx.set(dut.busy, 0)
+            await ctx.tick().repeat(2)
+            ctx.set(dut.number, 2)
+            ctx.set(dut.read, 1)
+            await ctx.tick()
+            ctx.set(dut.read, 0)
+            assert ctx.get(dut.value) == cycles
+            ctx.set(clear, 1)
+            await ctx.tick()
+            ctx.set(clear, 0)
+
+    simulate(m, testbench)

@@ -167,6 +167,8 @@ def test_paths_have_their_states_then_their_heads(table, path, states, queue):
     heads = [name for name in known if name.startswith(f"{table}_wait_")]
     cases = [(name, {"waits": {queue: (name.rpartition("_")[2],)}}) for name in heads]
     check(table, [*cases, (f"{table}_stages", {"held": (queue,)}), (f"{table}_none", {})])
+    if table == "read":
+        check(table, [("read_token", {"token": 1, "held": (queue,)})])
     for name in known:
         if name.startswith(f"{table}_bank_"):
             user = BankUser[name.removeprefix(f"{table}_bank_").upper()]

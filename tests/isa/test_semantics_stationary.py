@@ -95,3 +95,22 @@ def test_operands_are_in_the_scratchpad(name):
     assert product({name: acc(0)}).cause is Cause.UNSUPPORTED
     assert product({name: spad(SPAD - 3)}).cause is Cause.LOCAL_RANGE
     assert product({name: spad(29)}).cause is Cause.OVERLAP
+
+
+@pytest.mark.parametrize("name", ["a", "b", "d"])
+def test_a_result_may_take_the_place_of_an_operand(name):
+    """Row i of C is written when row i of A and D, and all of B, are in the array."""
+    for rows in range(1, 5):
+        place = {name: spad(40), "c": spad(40), "c_rows": rows}
+        assert product(place).cause is Cause.NONE
+        assert product(place, c_stride=2).cause is Cause.OVERLAP
+    for distance in (-1, 1):
+        assert product({name: spad(40), "c": spad(40 + distance)}).cause is Cause.OVERLAP
+
+
+def test_a_result_takes_the_place_of_rows_at_its_stride():
+    place = {"a": spad(40), "c": spad(40)}
+    assert product(place, a_stride=3, c_stride=3).cause is Cause.NONE
+    assert product(place, a_stride=3, c_stride=3, a_transpose=1).cause is Cause.NONE
+    assert product(place, a_stride=2, c_stride=3).cause is Cause.OVERLAP
+    assert product(place, a_stride=0).cause is Cause.OVERLAP

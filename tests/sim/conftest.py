@@ -1,16 +1,23 @@
-"""A small run on Amaranth's simulator, followed instruction by instruction."""
+"""Small runs on Amaranth's simulator, followed instruction by instruction."""
 
 import json
 
 import pytest
 
-from tests.support.reported_runs import product_run
+from tests.support.reported_runs import amaranth_runs
+from tests.support.shared_results import shared_result
 
 
 @pytest.fixture(scope="session")
-def report():
+def runs(tmp_path_factory):
+    """The report of a small product's run, and that of a program that is stopped."""
+    return shared_result(tmp_path_factory, "amaranth-runs", amaranth_runs)
+
+
+@pytest.fixture(scope="session")
+def report(runs):
     """The report of a small product's run."""
-    return product_run()
+    return runs[0]
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +30,9 @@ def document(report):
 def profile(report):
     """What its log has shown."""
     return report.profile
+
+
+@pytest.fixture(scope="session")
+def stuck(runs):
+    """What ``--json`` writes of a program that was stopped."""
+    return json.loads(json.dumps(runs[1].document()))

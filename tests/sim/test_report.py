@@ -23,7 +23,7 @@ from celosia.sim.report import (
     commit,
     versions,
 )
-from celosia.sim.tables import owner_table, print_report
+from celosia.sim.tables import print_report
 from celosia.sw.driver.device import DeviceError, MemoryTiming
 from celosia.sw.limits import Limit
 
@@ -202,14 +202,14 @@ def test_the_commit_is_that_of_the_checkout(tmp_path):
     assert commit(tmp_path) == f"{clean}-dirty"
 
 
-def printed(made):
+def printed(made, **more):
     paper = io.StringIO()
-    print_report(Console(width=120, file=paper), made)
+    print_report(Console(width=120, file=paper), made, **more)
     return paper.getvalue()
 
 
 def test_tables_show_results_limits_and_owners():
-    text = printed(report(FIRST, SECOND))
+    text = printed(report(FIRST, SECOND), owners=True)
     assert "2x3x4" in text
     assert "0 of 6" in text
     assert "0 of 12" in text
@@ -228,17 +228,6 @@ def test_tables_say_what_is_wrong():
 
 def test_without_counters_there_are_no_owners():
     assert ARRAY_OWNERS[0].name not in printed(report(replace(FIRST, counters={}, cycles=None)))
-
-
-def test_shares_of_owners_are_of_their_sum():
-    counters = {"cycles": 200, "array_rows": 150, "drain": 50}
-    table = owner_table(replace(FIRST, counters=counters, cycles=180))
-    names, _, shares, bars, _ = ([str(cell) for cell in column.cells] for column in table.columns)
-    first = names.index("array_rows")
-    assert shares[first] == "75.0%"
-    assert bars[first].startswith("█")
-    assert sum(float(share.rstrip("%")) for share in shares if share) == pytest.approx(100)
-    assert "wait_command" not in names
 
 
 def test_every_key_is_documented():

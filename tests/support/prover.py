@@ -157,7 +157,10 @@ class Harness:
         signals: dict[str, Signal] = {}
         for part in _fragments(fragment):
             for statements in part.statements.values():
-                for signal in statements._rhs_signals() | statements._lhs_signals():
+                found = statements._lhs_signals()
+                with contextlib.suppress(NotImplementedError):  # Where a reset is read.
+                    found = found | statements._rhs_signals()
+                for signal in found:
                     signals.setdefault(signal.name, signal)
         return signals
 

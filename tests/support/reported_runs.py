@@ -1,26 +1,84 @@
 """Small runs whose instructions are followed."""
 
+from contextlib import closing
+
+from celosia.isa.presets import PRESETS
+from celosia.sim.devices import open_device
+from celosia.sim.measure import measure_product, measure_program
+from celosia.sim.product_workloads import matmul
+from celosia.sim.progress import silent
 from celosia.sim.report import Report
+from celosia.sim.reporting.amaranth_logger import AmaranthLogDevice
+from celosia.sim.rtl_device import Setup
 from celosia.sim.run import RunOptions, run_workload
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue, MemoryTiming
+from celosia.sw.driver.program_file import parse_program
 
-__all__ = ["product_run"]
+__all__ = ["STUCK", "amaranth_runs", "product_options", "product_run"]
+
+STUCK = """
+.preset tiny
+.memory 65536
+.random 0x80001000 64 7
+.check 0x80003000 16
+config_ex
+config_ld stride=4
+config_st stride=4
+mvin dram=0x80001000 local=sp[512] local_cols=4 local_rows=4
+repeat count=4 length=2
+mvin dram=0x80001010 local=sp[0] local_cols=4 local_rows=4
+stride addend1=0 addend2=4
+preload b=sp[512] b_cols=4 b_rows=4 c=acc[0] c_cols=4 c_rows=4
+compute_preloaded a=sp[0] a_cols=4 a_rows=4 d=none
+config_token wait=1 wait_id=3 count=1
+mvin dram=0x80001020 local=sp[1024] local_cols=4 local_rows=4
+preload b=sp[512] b_cols=4 b_rows=4 c=acc[0] c_cols=4 c_rows=4
+compute_preloaded a=sp[1024] a_cols=4 a_rows=4 d=none
+mvout dram=0x80003000 local=acc[0] local_cols=4 local_rows=4
+"""
+"""A load, the twelfth command when the loop is expanded, waits for a store that never comes."""
+
+BUDGET = 300
+"""Cycles after which `STUCK` is stopped."""
 
 
-def product_run(
+def product_options(
     simulator: str = "amaranth", shape: str = "13x9x22", issue: Issue = "stream", latency: int = 12
-) -> Report:
-    """A product on `tiny`, in a memory that holds back."""
-    return run_workload(
-        RunOptions(
-            workload="matmul",
-            simulator=simulator,
-            preset="tiny",
-            details=WorkloadOptions(shape=shape),
-            timing=MemoryTiming(latency=latency, stall_percent=20, seed=3),
-            issue=issue,
-            log=True,
-            command_line=("celosia", "run", "matmul", "--shape", shape),
-        )
-    ).report
+) -> RunOptions:
+    """Of a product on `tiny`, in a memory that holds back."""
+    return RunOptions(
+        workload="matmul",
+        simulator=simulator,
+        preset="tiny",
+        details=WorkloadOptions(shape=shape),
+        timing=MemoryTiming(latency=latency, stall_percent=20, seed=3),
+        issue=issue,
+        log=True,
+        command_line=("celosia", "run", "matmul", "--shape", shape),
+    )
+
+
+def product_run(simulator: str = "amaranth", issue: Issue = "stream") -> Report:
+    """The product, on a device of its own."""
+    return run_workload(product_options(simulator, issue=issue)).report
+
+
+def amaranth_runs() -> tuple[Report, Report]:
+    """The product, and then `STUCK`, on the same device: to make it takes most of the time."""
+    options, config = product_options(), PRESETS["tiny"]
+    program = parse_program(STUCK)
+    (operator,) = matmul(options.details, options.timing.seed)
+    setting = options.setting("tiny", config)
+    with (
+        closing(AmaranthLogDevice(Setup(config, options.timing, 1 << 20, silent))) as device,
+        closing(open_device("functional", config, memory_bytes=1 << 20)) as model,
+    ):
+        product, _ = measure_product(device, operator, options.timing)
+        device.limit_cycles(BUDGET)
+        stuck = measure_program("stuck.cel", program, device, model)
+    first, second = (
+        Report(setting=setting, operators=(part,), elapsed_seconds=part.elapsed_seconds)
+        for part in (product, stuck)
+    )
+    return first, second

@@ -17,7 +17,9 @@
   function fitted(layout) {
     if (!narrow()) return layout;
     const font = Object.assign({}, layout.font, { size: 11 });
-    return Object.assign({}, layout, { font: font });
+    // Two columns of names, whatever their lengths.
+    const legend = Object.assign({}, layout.legend, { entrywidth: 0.46, entrywidthmode: "fraction" });
+    return Object.assign({}, layout, { font: font, legend: legend });
   }
 
   const drawn = [];
@@ -31,7 +33,7 @@
   }
 
   // Timeline: what units do, in as much detail as there is room for.
-  const bins = 320, most = 1500;
+  const bins = 320, most = 1500, mostArrows = 30;
 
   async function unpack(text) {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -156,12 +158,28 @@
       line: { color: queue.color, width: 1.5, dash: queue.dash }, hovertemplate: "%{y:.1f} wait<extra>%{fullData.name}</extra>" };
   }
 
-  let units = [], resources = [], queues = [], operator = null, mnemonic = null;
+  // Arrows from loads to what uses them first, where there is room for them.
+  function arrowLines(from, to) {
+    const first = Math.max(0, above(arrows.begin, from)), last = above(arrows.begin, to);
+    if (!last || last === first || last - first > mostArrows) return [];
+    const x = [], y = [], size = [];
+    for (let i = first; i < last; i++) {
+      x.push(arrows.end[i], arrows.begin[i], null);
+      y.push(report.timeline.loads, units[arrows.unit[i]].title, null);
+      size.push(0, 9, 0);
+    }
+    return [{ type: "scatter", mode: "lines+markers", name: "load to first use", x: x, y: y,
+      line: { color: "#1a1a1a", width: 1 }, hoverinfo: "skip", showlegend: false,
+      marker: { symbol: "arrow", angleref: "previous", size: size, color: "#1a1a1a" } }];
+  }
+
+  let units = [], resources = [], queues = [], operator = null, mnemonic = null, arrows = null;
 
   async function load() {
     const given = report.timeline;
     operator = await unpack(given.operator);
     mnemonic = await unpack(given.mnemonic);
+    arrows = await unpackAll(given.arrows);
     for (const unit of given.units) {
       const numbers = await unpackAll(unit.packed);
       units.push(Object.assign({ begin: numbers.begin, end: numbers.end, command: numbers.command }, unit));
@@ -175,6 +193,7 @@
     return [
       ...resources.map((resource) => ownerRow(resource, from, to)),
       ...units.map((unit) => unitRow(unit, from, to)),
+      ...arrowLines(from, to),
       ...queues.map((queue) => queueLine(queue, from, to)),
       ...report.timeline.legend,
     ];
@@ -185,8 +204,8 @@
     await load();
     const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout);
     layout.xaxis.range = all.slice();
-    // The legend is a column there, below everything else.
-    if (narrow()) layout.height += 20 * (report.timeline.legend.length + queues.length);
+    // The legend is in two columns there, below everything else.
+    if (narrow()) layout.height += 10 * (report.timeline.legend.length + queues.length);
     await Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
     let shown = all.join();
     target.on("plotly_relayout", () => {

@@ -57,12 +57,14 @@ def test_a_row_leaves_after_the_documented_latency(curve, constants):
                 ctx.set(dut.row, rows[cycle].tolist())
                 ctx.set(dut.request.biased, biased[cycle])
                 ctx.set(dut.request.scale, cycle)
+                ctx.set(dut.request.relu, biased[-1 - cycle])
             done = cycle - BertLanes.LATENCY
             assert ctx.get(dut.next_request.valid) == (done >= 0)
             if done >= 0:
                 x = wrap32(rows[done].astype(np.int64) + bias * biased[done])
                 assert list(ctx.get(dut.next_row)) == wanted(curve, x, offset, constants)
                 assert ctx.get(dut.next_request.scale) == done
+                assert ctx.get(dut.next_request.relu) == biased[-1 - done]
                 assert not ctx.get(dut.next_request.biased)
             await ctx.tick()
 

@@ -48,6 +48,30 @@ def test_a_special_row_waits_for_those_before_it_and_nothing_follows_it():
         assert await wait(ctx, dut) == PassingControl.SPECIAL_CYCLES
         assert not ctx.get(dut.silent)
 
+    async def watch(ctx):
+        async for _, _, done in ctx.tick().sample(dut.done):
+            assert not done, "rows that leave are done when they are in memory"
+
+    simulate(dut, testbench, background=[watch])
+
+
+def test_what_is_known_of_a_row_is_forgotten_when_it_leaves():
+    dut = PassingControl(AcceleratorConfig(dim=4))
+
+    async def testbench(ctx):
+        for row, leaves in (([9, 2, 3, 4], True), ([-5, -6, -7, -8], False)):
+            ctx.set(dut.row, row)
+            offer(ctx, dut, NormCommand.MAX)
+            await grant(ctx, dut)
+            await wait(ctx, dut)
+            if leaves:
+                offer(ctx, dut)
+                await grant(ctx, dut)
+        offer(ctx, dut, NormCommand.SUM_EXP)
+        await wait(ctx, dut)
+        await grant(ctx, dut)
+        assert ctx.get(dut.offset) == -5
+
     simulate(dut, testbench)
 
 
@@ -55,9 +79,9 @@ def test_what_ends_a_row_takes_as_long_as_the_factor():
     dut = PassingControl(AcceleratorConfig(dim=4))
 
     async def testbench(ctx):
-        offer(ctx, dut, NormCommand.MEAN)
+        offer(ctx, dut, NormCommand.MEAN, elements=3)
         assert ctx.get(dut.silent)
-        ctx.set(dut.row, [7, -2, 1, 1])
+        ctx.set(dut.row, [7, -2, 1, 100])  # The last element is not of the row.
         await grant(ctx, dut)
         done = 0
         for _ in range(INSIDE + FactorUnit.MOST_CYCLES):
@@ -67,7 +91,7 @@ def test_what_ends_a_row_takes_as_long_as_the_factor():
         offer(ctx, dut, activation=Activation.LAYERNORM)
         assert ctx.get(dut.free)
         await grant(ctx, dut)
-        assert ctx.get(dut.offset) == 1  # 7 / 4
+        assert ctx.get(dut.offset) == 2  # 6 / 3
         ctx.set(dut.granted, 0)
 
     simulate(dut, testbench)

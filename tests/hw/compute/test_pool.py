@@ -49,3 +49,25 @@ def test_the_maximum_is_there_with_the_last_row_and_stands(dim, seed):
             assert result is None or list(ctx.get(dut.result)) == result
 
     simulate(dut, testbench)
+
+
+def test_a_row_without_a_window_leaves_the_maximum_of_one_alone():
+    dut = Pool(AcceleratorConfig(dim=2))
+    window = {"pools": 1, "first": 0, "blank": 0, "last": 0}
+    alone = dict.fromkeys(window, 0)
+
+    async def testbench(ctx):
+        for row, marks, result in (
+            ([3, -9], window | {"first": 1}, [3, -9]),
+            ([100, 100], alone, [100, 100]),
+            ([-4, -7], window | {"last": 1}, [3, -7]),
+        ):
+            ctx.set(dut.next_arrives, 1)
+            ctx.set(dut.next_row, marks)
+            await ctx.tick()
+            ctx.set(dut.row, row)
+            ctx.set(dut.next_arrives, 0)
+            assert list(ctx.get(dut.result)) == result
+            await ctx.tick()
+
+    simulate(dut, testbench)

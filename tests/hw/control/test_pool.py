@@ -74,6 +74,23 @@ def test_walks_every_position_of_every_window_under_stalls(seed):
     simulate(dut, producer, consumer)
 
 
+def test_lines_of_the_widest_image_are_as_far_apart_as_windows_may_be():
+    pooling = {"size": 2, "stride": 3, "top": 0, "left": 0, "rows": 2, "cols": 1}
+    pooling |= {"image_rows": 9, "image_cols": 255}
+    op = {"rows": 9, "cols": 4, "row": BASE, "pools": 1, "pooling": pooling, **CONSTANT}
+    dut, wanted = PoolWalker(CONFIG), list(positions(op))
+    assert wanted[4]["row"] == BASE + 765
+
+    async def producer(ctx):
+        await send(ctx, dut.op, [op])
+
+    async def consumer(ctx):
+        for read, position in zip(await receive(ctx, dut.reads, 8), wanted, strict=True):
+            check(read, position)
+
+    simulate(dut, producer, consumer)
+
+
 def test_a_position_takes_a_cycle_and_the_first_is_there_a_cycle_after_its_operation():
     rng = random.Random(1)
     dut, ops = PoolWalker(CONFIG), [random_op(rng) for _ in range(3)]

@@ -6,6 +6,7 @@
 from celosia.hw.frontend.configuration import Configuration
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -82,5 +83,20 @@ def test_a_broken_rule_changes_nothing():
         assert ctx.get(dut.state.a_stride) == 1
         ctx.set(dut.command, FLUSH.encode()._asdict())
         assert not ctx.get(dut.mine)
+
+    simulate(dut, testbench)
+
+
+def test_stores_are_softmax_until_the_next_config_st():
+    dut = Configuration(AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bert=True))
+
+    async def testbench(ctx):
+        for command, softmax in (
+            (CONFIG_BERT.encode(softmax=1), 1),
+            (CONFIG_BERT.encode(statistics_only=1, statistics=2), 1),
+            (CONFIG_ST.encode(), 0),
+        ):
+            assert await apply(ctx, dut, command) is Cause.NONE
+            assert ctx.get(dut.state.bert.softmax) == softmax
 
     simulate(dut, testbench)

@@ -212,9 +212,14 @@ def test_decodes_what_the_contract_says(config, seed):
     simulate(dut, producer, consumer)
 
 
-def test_results_may_touch_the_rows_of_operands_but_not_meet_them():
-    """Each operand at every distance from C: random addresses seldom come so near."""
-    config, place, commands = CONFIGS[0], 100, []
+@pytest.mark.parametrize(("index", "in_place"), [(0, 0), (2, 0), (2, 1)])
+def test_results_may_touch_the_rows_of_operands_but_not_meet_them(index, in_place):
+    """Each operand at every distance from C: random addresses seldom come so near.
+
+    Output-stationary results, and no others, may take the place of an operand, row by row.
+    """
+    config, place, commands = CONFIGS[index], 100, []
+    commands.append(CONFIG_EX.encode(weight_stationary=1 - in_place))
     size = {"cols": 4, "rows": 4}
     for operand in ("a", "b", "d"):
         rows = {"a": 10, "b": 20, "d": 30}
@@ -227,9 +232,14 @@ def test_results_may_touch_the_rows_of_operands_but_not_meet_them():
                 PRELOAD.encode(b=rows["b"], c=place, **shape),
                 COMPUTE_PRELOADED.encode(**fields),
             ]
+            if distance == 0 and operand == "a" and in_place:  # At another stride it does not.
+                strides = {"strides_only": 1, "a_stride": 2}
+                commands += [CONFIG_EX.encode(**strides), COMPUTE_PRELOADED.encode(**fields)]
+                commands += [CONFIG_EX.encode(strides_only=1)]
     wanted = expected(config, commands)
     causes = [offer["cause"] for offer in wanted]
-    assert (causes.count(Cause.OVERLAP), causes.count(Cause.NONE)) == (3 * 7, 3 * 4)
+    meeting, apart = 3 * (7 - in_place) + in_place, 3 * (4 + in_place)
+    assert (causes.count(Cause.OVERLAP), causes.count(Cause.NONE)) == (meeting, apart)
     dut = Decoder(config)
 
     async def producer(ctx):

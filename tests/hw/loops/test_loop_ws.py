@@ -1,48 +1,34 @@
 """`LoopWs` against the commands that `celosia.isa.loop_ws` makes."""
 
 import random
+from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from celosia.hw.loops.loop_ws import LoopWs
-from celosia.isa.encoding import FENCE, FLUSH, Command
+from celosia.isa.encoding import FENCE, FLUSH, MVIN, MVOUT, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.loop_ws import LoopWs as Expansion
 from celosia.isa.presets import PRESETS
+from tests.support.loop_ws import loop
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIG = PRESETS["gemmini4"]
 BOUNDS, ADDRESSES_AB, ADDRESSES_DC, STRIDES_AB, STRIDES_DC = LOOP_WS_CONFIGS
 
 
-def loop(rng: random.Random, **run: int) -> list[Command]:
-    i, j, k = (rng.randint(1, 3) for _ in range(3))
-    pads = {f"pad_{name}": rng.randrange(4) for name in "ijk"}
-
-    def address() -> int:
-        return rng.choice([0, rng.getrandbits(64), 0x8000_0000])
-
-    flags = {o.name: rng.randrange(1 << o.bits) for o in LOOP_WS.operands}
-    flags |= {
-        "residual": rng.random() < 0.2,
-        "a_half": rng.randrange(3),
-        "b_half": rng.randrange(3),
-    }
-    flags |= {"activation": rng.choice([0, 0, 1, 2, 4, 7])} | run
-    commands = [
-        BOUNDS.encode(i=i, j=j, k=rng.choice([k, k, k, 0]), **pads),
-        ADDRESSES_AB.encode(a=address(), b=address()),
-        ADDRESSES_DC.encode(d=address(), c=address()),
-        STRIDES_AB.encode(a_stride=rng.getrandbits(20), b_stride=rng.getrandbits(64)),
-        STRIDES_DC.encode(d_stride=rng.getrandbits(20), c_stride=rng.getrandbits(32)),
-    ]
-    return [*rng.sample(commands, rng.choice([5, 5, 2])), LOOP_WS.encode(**flags)]
+def expanded(commands: list[Command], expansion: Expansion | None = None) -> list[Command]:
+    expansion = expansion or Expansion(CONFIG)
+    made = [made for command in commands for _, made in expansion.expand(command)]
+    return [*made, *(made for _, made in expansion.finish())]
 
 
 def check(programs: list[list[Command]], seed: int) -> None:
     commands = [command for program in programs for command in program]
-    expansion, dut = Expansion(CONFIG), LoopWs(CONFIG)
-    wanted = [made for command in commands for made in expansion.expand(command)]
+    dut = LoopWs(CONFIG)
+    wanted = expanded(commands)
     tally = {"gained": 0, "lost": 0}
 
     async def count(ctx):
@@ -58,7 +44,7 @@ def check(programs: list[list[Command]], seed: int) -> None:
         got = await receive(ctx, dut.o, len(wanted), sometimes(seed + 1))
         for number, (one, other) in enumerate(zip(got, wanted, strict=True)):
             assert (one.funct, one.rs1, one.rs2) == tuple(other), (number, other)
-        await ctx.tick().repeat(20)
+        await ctx.tick().repeat(LoopWs.PATIENCE + 40)
         assert not ctx.get(dut.busy)
         assert not ctx.get(dut.o.valid)
         assert len(commands) + tally["gained"] - tally["lost"] == len(wanted)
@@ -69,39 +55,110 @@ def check(programs: list[list[Command]], seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_random_loops_become_what_the_contract_says(seed):
     rng = random.Random(seed)
-    check([loop(rng) + [FLUSH.encode()] * rng.randrange(2) for _ in range(8)], seed)
+    check([loop(rng, CONFIG) + [FLUSH.encode()] * (rng.random() < 0.3) for _ in range(8)], seed)
+
+
+@settings(max_examples=4)
+@given(st.integers(0, 1 << 32))
+def test_all_fields_at_random(seed):
+    rng = random.Random(seed)
+    wild = {o.name: rng.getrandbits(o.bits) for o in LOOP_WS.operands}
+    pads = {
+        f"pad_{name}": rng.getrandbits(16) % (5 if wild["activation"] in (2, 4) else 1 << 16)
+        for name in "ijk"
+    }
+    sizes = {**{name: rng.randrange(3) for name in "ijk"}, rng.choice("ijk"): 17}
+    bounds = BOUNDS.encode(**pads, **sizes)
+    check([loop(rng, CONFIG), [bounds, LOOP_WS.encode(**wild)], loop(rng, CONFIG)], seed)
 
 
 @pytest.mark.parametrize("activation", [2, 4])
 def test_rows_are_normalized_in_passes(activation):
     rng = random.Random(activation)
-    check([loop(rng, activation=activation, residual=0) for _ in range(4)], activation)
+    check([loop(rng, CONFIG, activation=activation, residual=0) for _ in range(4)], activation)
 
 
 def test_halves_take_turns_and_large_results_take_both():
     rng = random.Random(9)
-    programs = [loop(rng, a_half=0, b_half=0, residual=0, activation=0) for _ in range(3)]
+    programs = [loop(rng, CONFIG, a_half=0, b_half=0, residual=0, activation=0) for _ in range(3)]
     large = [BOUNDS.encode(i=12, j=12, k=1), ADDRESSES_DC.encode(c=64)]
-    check([*programs, [*large, LOOP_WS.encode()], [LOOP_WS.encode()]], 1)
+    half = BOUNDS.encode(i=8, j=8, k=1)
+    assert 8 * 8 * CONFIG.dim == CONFIG.accumulator_rows // 2
+    twice = [LOOP_WS.encode()] * 2
+    check([*programs, [*large, *twice], [half, *twice]], 1)
+
+
+def plain_loop(**run: int) -> list[Command]:
+    configs = [BOUNDS.encode(i=2, j=3, k=3), ADDRESSES_AB.encode(a=64, b=640)]
+    return [*configs, ADDRESSES_DC.encode(c=9000), LOOP_WS.encode(**run)]
+
+
+def test_loads_come_between_products_of_the_loop_before():
+    """Where they use other halves; behind its stores, where they do not."""
+    first, *_, last = (command.funct for command in expanded(plain_loop() * 2))
+    assert (first, last) == (MVIN.funct, MVOUT.funct)
+    for run, between in (({}, True), ({"a_half": 1}, False)):
+        functs = [command.funct for command in expanded(plain_loop(**run) * 2)]
+        second_load = functs.index(MVIN.funct, 6)
+        assert (second_load < functs.index(MVOUT.funct)) == between
+
+
+def test_a_store_to_the_scratchpad_is_no_loop():
+    run = LOOP_WS.encode()
+    refused = run._replace(rs2=1 << 8)
+    assert expanded([refused]) == [refused]
+    check([plain_loop(), [refused], plain_loop()], 2)
+
+
+def test_products_go_out_when_no_command_comes():
+    """Then the contract's order is that of loops with something between."""
+    dut = LoopWs(CONFIG)
+    apart = expanded([*plain_loop(), FLUSH.encode(), *plain_loop()])
+    wanted = [command for command in apart if command != FLUSH.encode()]
+
+    async def producer(ctx):
+        commands = [command._asdict() for command in plain_loop()]
+        await send(ctx, dut.i, commands, never)
+        await ctx.tick().repeat(300)
+        await send(ctx, dut.i, commands, never)
+
+    async def consumer(ctx):
+        got = await receive(ctx, dut.o, len(wanted), never)
+        assert [(one.funct, one.rs1, one.rs2) for one in got] == [tuple(one) for one in wanted]
+
+    simulate(dut, producer, consumer)
 
 
 def test_latency_and_throughput_are_as_documented():
-    rng = random.Random(3)
+    """Command after command, but for what is between matrices and between parts."""
     expansion, dut = Expansion(CONFIG), LoopWs(CONFIG)
-    commands = loop(rng, activation=0, residual=0)
-    wanted = [made for command in commands for made in expansion.expand(command)]
+    commands = [*plain_loop(), FLUSH.encode()]
+    wanted = expanded(commands, expansion)
     offers = []
 
     async def testbench(ctx):
         ctx.set(dut.o.ready, 1)
-        await send(ctx, dut.i, [command._asdict() for command in commands], never)
-        for cycle in range(1, len(wanted) + LoopWs.LATENCY + 2):
+        await send(ctx, dut.i, [command._asdict() for command in commands[:-1]], never)
+        ctx.set(dut.i.payload, commands[-1]._asdict())
+        ctx.set(dut.i.valid, 1)
+        for cycle in range(1, len(wanted) + 30):
             if ctx.get(dut.o.valid):
                 offers.append(cycle)
+            if ctx.get(dut.i.ready):
+                break
             await ctx.tick()
 
     simulate(dut, testbench)
-    assert offers == [LoopWs.LATENCY + n for n in range(len(wanted))]
+    assert len(offers) == len(wanted)
+    gaps = [late - early - 1 for early, late in pairwise(offers)]
+    # A is 2 moves, B 3; products are 36 commands, stores 2.
+    assert offers[0] == LoopWs.LATENCY
+    assert {number: gap for number, gap in enumerate(gaps) if gap} == {
+        1: 1,
+        4: 4,
+        40: 2,
+        42: 2,
+    }
 
 
 def test_nothing_is_lost_while_a_fence_is_not_over():

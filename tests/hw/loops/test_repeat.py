@@ -47,7 +47,8 @@ def timed(program, count):
 
 
 def test_others_pass_in_the_same_cycle():
-    program = [LOAD, OTHER, FENCE.encode(), BY_16, REPEAT.encode(), LOAD]
+    never = REPEAT.encode(count=0, length=2)
+    program = [LOAD, OTHER, FENCE.encode(), BY_16, REPEAT.encode(), LOAD, never, LOAD, OTHER]
     come, go = timed(program, len(program))
     assert come == go == list(range(len(program)))
 
@@ -93,6 +94,14 @@ def test_a_command_that_ends_a_loop_is_the_last_one_of_it():
     timed(program, 3)
 
 
+@pytest.mark.parametrize("depth", [1, 2, MAX_LOOP_DEPTH])
+def test_a_stride_for_no_loop_is_the_last_one(depth):
+    body = [LOAD, *[BY_16] * (depth + 1)]
+    for _ in range(depth):
+        body = [REPEAT.encode(count=2, length=len(body)), *body]
+    timed([*body, OTHER], 3)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_programs_under_stalls(seed):
     config = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=64)
@@ -117,25 +126,56 @@ def test_counts_of_what_is_gained_and_lost():
     """In all, as many commands go out as come in, and are gained, and are not lost."""
     inner = [REPEAT.encode(count=3, length=2), LOAD, BY_16]
     program = [FENCE.encode(), REPEAT.encode(count=2, length=4), OTHER, *inner, OTHER]
-    dut, counts = Repeater(CONFIG), {"gained": 0, "lost": 0}
-    wanted = expected(program)
+    dut, wanted = Repeater(CONFIG), expected(program)
+    counts, count = counted(dut)
 
     async def source(ctx):
         await send(ctx, dut.i, [payload(each) for each in program])
 
-    async def watch(ctx):
+    async def sink(ctx):
+        await receive(ctx, dut.o, 1)
+        ctx.set(dut.fenced, 1)
+        ctx.set(dut.o.ready, 1)
+        for _ in range(9):
+            await ctx.tick()
+            assert not ctx.get(dut.o.valid)
+        assert counts == {"gained": 0, "lost": 0}, "entries behind a FENCE were counted before it"
+        ctx.set(dut.fenced, 0)
+        ctx.set(dut.o.ready, 0)
+        await receive(ctx, dut.o, len(wanted) - 1, lambda: 7)  # Every offer has to wait.
+
+    simulate(dut, sink, background=[source, count])
+    assert len(wanted) == len(program) + counts["gained"] - counts["lost"]
+    assert counts["lost"] == 3
+
+
+def test_what_a_fault_has_ended_does_not_count_in_the_next_loop():
+    inner = [REPEAT.encode(count=3, length=3), LOAD, BY_16, REPEAT.encode()]
+    ended = [REPEAT.encode(count=5, length=1 + len(inner)), OTHER, *inner]
+    program = [REPEAT.encode(count=2, length=2), LOAD, BY_16, OTHER]
+    dut, wanted = Repeater(CONFIG), expected(program)
+    counts, count = counted(dut)
+
+    async def bench(ctx):
+        ctx.set(dut.o.ready, 1)
+        await send(ctx, dut.i, [payload(each) for each in ended])
+        await ctx.tick().until(dut.o.valid & (dut.o.p.funct == REPEAT.funct))
+        await ctx.tick().repeat(2)
+        assert not ctx.get(dut.busy)
+        counts.update(gained=0, lost=0)
+        await send(ctx, dut.i, [payload(each) for each in program])
+
+    simulate(dut, bench, background=[count])
+    assert len(wanted) == len(program) + counts["gained"] - counts["lost"]
+
+
+def counted(dut):
+    """What is gained and lost, and the testbench that counts it."""
+    counts = {"gained": 0, "lost": 0}
+
+    async def count(ctx):
         async for _, _, gained, lost in ctx.tick().sample(dut.gained, dut.lost):
             counts["gained"] += gained
             counts["lost"] += lost
 
-    async def sink(ctx):
-        await receive(ctx, dut.o, 1)
-        ctx.set(dut.fenced, 1)
-        await ctx.tick().repeat(9)
-        assert counts == {"gained": 0, "lost": 0}, "entries behind a FENCE were counted before it"
-        ctx.set(dut.fenced, 0)
-        await receive(ctx, dut.o, len(wanted) - 1)
-
-    simulate(dut, sink, background=[source, watch])
-    assert len(wanted) == len(program) + counts["gained"] - counts["lost"]
-    assert counts["lost"] == 3
+    return counts, count

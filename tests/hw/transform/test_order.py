@@ -144,3 +144,15 @@ def test_only_so_many_finish_at_once_and_of_one_kind():
         assert await waiting(ctx, dut, moments | {"slot": 50, "channels": 5}, 40) == 40
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("slots", [(4, 0), (0, 4)])
+def test_maxima_of_the_operation_before_the_last_one_are_waited_for(slots):
+    dut = TransformOrder(CONFIG)
+
+    async def testbench(ctx):
+        for slot in slots:
+            await take(ctx, dut, op(Function.MAXIMUM, slot=slot))
+        assert await waiting(ctx, dut, op(Function.EXPONENT, slot=slots[0])) == MAXIMUM
+
+    simulate(dut, testbench)

@@ -153,6 +153,19 @@ def test_counters_are_live(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("event", "counters"), [(18, 0), (42, 1), (24, 3), (9, 10)])
+def test_a_counter_is_read_in_time(event, counters, tmp_path):
+    """16 cycles while something runs, or four for each of the accelerator's counters."""
+    body = (
+        f"uint64_t counted = 8 | (uint64_t){event} << 12, start;"
+        "celosia_cmd(CELOSIA_COUNTER, counted, 0); celosia_fence();" + LOAD +
+        "start = celosia_cycles(); celosia_cmd(CELOSIA_COUNTER, 0, 0);"
+        f"if (celosia_cycles() - start != {max(16, 4 * counters)}) return 3;"
+    )  # fmt: skip
+    done = run(tmp_path, body, "verilator")
+    assert done.returncode == 0, done.stderr
+
+
 def test_statistics_are_written_at_the_end(tmp_path):
     path = tmp_path / "statistics.json"
     done = run(tmp_path, LOAD + STORE, "verilator", CELOSIA_JSON=str(path))

@@ -127,15 +127,24 @@ def test_an_unknown_command_is_refused():
 
 
 def started(*words: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "celosia.sim.cli", *words]
+    command = [sys.executable, "-c", INTERRUPTIBLE, *words]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+INTERRUPTIBLE = """
+import signal, sys
+from celosia.sim.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""Shells let what they start in the background ignore interrupts, and so do its children."""
+
+
 def test_the_module_is_the_command():
-    process = started(*SMALL, "--json", "-")
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    document = valid(out)
+    command = [sys.executable, "-m", "celosia.sim.cli", *SMALL, "--json", "-"]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    document = valid(done.stdout)
     assert document["command_line"] == ["celosia", *SMALL, "--json", "-"]
 
 

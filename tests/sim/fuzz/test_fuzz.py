@@ -10,7 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz import campaign
 from celosia.sim.fuzz.campaign import Findings, Plan
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
-from celosia.sim.fuzz.coverage import all_points, points
+from celosia.sim.fuzz.coverage import all_points, owner_points, points
 from celosia.sim.fuzz.shrink import shrink
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.driver.program_file import parse_program
@@ -110,3 +110,9 @@ def test_findings_add_up():
 def test_wrong_arguments_of_fuzz(message, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refused(message, "fuzz", *words)
+
+
+def test_owners_of_cycles_are_points():
+    found = owner_points({"cycles": 9, "read_data": 4, "read_none": 5, "read_bank_load": 0})
+    assert found == {"owner read_data": 1, "owner read_none": 1}
+    assert set(found) <= all_points(TINY)

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.reporting.flows import first_uses
+from celosia.sim.reporting.flows import arrows, first_uses
 from celosia.sim.reporting.instructions import UNITS, unit_operations
+from celosia.sim.reporting.packing import unpack
+from celosia.sim.reporting.profile import Profile
+from celosia.sim.reporting.timeline import timeline
 from celosia.sim.reporting.trace import trace, trace_file
 from celosia.sw.driver.assembly import parse_command
 
@@ -82,6 +85,19 @@ def test_arrows_lead_from_loads_to_what_uses_them(profile, tracks):
     execute = profile.queues["execute"]
     began = dict(zip(execute.command, execute.began, strict=True))
     assert all(read[load] <= began[user] for load, user in uses.items())
+
+
+def test_arrows_lead_into_and_out_of_loops(stuck):
+    """A load in a REPEAT feeds a product behind it; what did not run has no arrow."""
+    stored = Profile.from_document(stuck["profile"])
+    found = arrows(stored, CONFIG, unit_operations(stored))
+    assert sorted((arrow.load, arrow.user, arrow.queue) for arrow in found) == [
+        (3, 9, "execute"),
+        (4, 9, "execute"),
+    ]
+    assert all(0 < arrow.end <= arrow.begin for arrow in found)
+    drawn = timeline(stored, CONFIG)["arrows"]
+    assert unpack(drawn["begin"]).tolist() == [arrow.begin for arrow in found]
 
 
 def test_uses_are_of_the_last_load_of_a_row():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.presets import PRESETS
 from celosia.sw.driver.device import MemoryTiming
@@ -24,6 +25,7 @@ class Case:
     grows: Mapping[str, int]
     """By counter, cycles for each unit of the knob."""
     knob: tuple[int, int] = (20, 50)
+    config: AcceleratorConfig = CONFIG
     timing: Callable[[int], MemoryTiming] = field(
         default=lambda _: MemoryTiming(latency=LATENCY, bytes_per_cycle=CONFIG.bus_bytes)
     )

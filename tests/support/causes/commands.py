@@ -2,11 +2,30 @@
 
 from celosia.isa.encoding import FENCE, FLUSH, Function
 from tests.support.causes.case import CONFIG, Case, latency
-from tests.support.causes.parts import DIM, FIRST, ONE, TWO, acc, load, product, steps, store
+from tests.support.causes.parts import (
+    DIM,
+    FIRST,
+    ONE,
+    TWO,
+    acc,
+    chain,
+    load,
+    product,
+    steps,
+    store,
+)
 
 __all__ = ["COMMANDS"]
 
 COMMANDS = (
+    Case(
+        name="a full queue of products",
+        # Of two places: each pair is over sooner in the array than its results are there.
+        program=chain(lambda _: [*product(0, acc(0), 1), *product(0, acc(0), 1)]),
+        config=CONFIG.with_values({"execute_queue": 2}),
+        grows={"wait_queue_execute": 2 * DIM - 1, "array_rows": 2},
+        knob=(3, 9),
+    ),
     Case(
         name="a full queue of loads",
         program=lambda _: [load(TWO)] * (CONFIG.load_queue + 3) + product(0, acc(0), w=ONE),

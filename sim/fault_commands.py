@@ -10,9 +10,10 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.checkout import checkout_root
 from celosia.sim.devices import open_device
 from celosia.sim.display import progress_bar, table_console
-from celosia.sim.fuzz.campaign import Plan
+from celosia.sim.fuzz.campaign import SEED_BITS, Plan
 from celosia.sim.fuzz.campaign import fuzz as run_fuzz
-from celosia.sim.fuzz.report import print_findings
+from celosia.sim.fuzz.report import print_findings, print_signals
+from celosia.sim.fuzz.signals import measure_signals
 from celosia.sim.guard import WRONG, guarded
 from celosia.sim.mutate.campaign import Campaign, load_faults, load_foreign
 from celosia.sim.mutate.patch import patched_files
@@ -40,6 +41,12 @@ def fuzz(
     out: Annotated[
         str, typer.Option("--out", metavar="DIRECTORY", help="Where failures are written.")
     ] = ".",
+    signals: Annotated[
+        int,
+        typer.Option(
+            "--signals", metavar="N", min=0, help="Show which signals the first N programs change."
+        ),
+    ] = 0,
 ) -> None:
     """Run random programs on the functional model and on the RTL; 1 if they differ.
 
@@ -65,7 +72,11 @@ def fuzz(
     with progress_bar() as tell:
         open_device(sim.value, config, progress=tell).close()  # Built once, before workers ask.
         found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", tell)
+        first = seed << SEED_BITS
+        seen = measure_signals(range(first, first + signals), preset, changes, tell)
     print_findings(table_console(), found, config)
+    if signals:
+        print_signals(table_console(), seen)
     if found.failures:
         raise typer.Exit(WRONG)
 

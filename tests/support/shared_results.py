@@ -1,0 +1,25 @@
+"""Results that take long, made once for all processes of a test run."""
+
+import fcntl
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["shared_result"]
+
+
+def shared_result(factory: pytest.TempPathFactory, name: str, make: Callable[[], Any]) -> Any:
+    """What `make` returns, from the first process that asks for `name`; the others wait for it."""
+    base = factory.getbasetemp()
+    # Workers of xdist have folders of their own, beside each other.
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path = Path(folder) / f"{name}.pickle"
+    with open(path.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            path.write_bytes(pickle.dumps(make()))
+        return pickle.loads(path.read_bytes())
