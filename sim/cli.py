@@ -271,7 +271,7 @@ def verilog(
     ] = STANDARD_OUTPUT,
 ) -> None:
     """Write the accelerator as Verilog, the same text whenever the RTL is the same."""
-    config = resolve_config(preset or "base", overrides or ())
+    config = resolve_config("base" if preset is None else preset, overrides or ())
     check_destinations(output, memories)
     with progress_bar() as tell:
         tell("writing the Verilog", None)

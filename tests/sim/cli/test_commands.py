@@ -71,6 +71,7 @@ def test_verilog_is_written_whole(monkeypatch):
     refused("Invalid value for '--top'", "verilog", "--top", "chip")
     refused("there is no directory", "verilog", "-o", "missing/celosia.v")
     refused("there is no preset 'huge'", "verilog", "--preset", "huge")
+    refused("there is no preset ''", "verilog", "--preset", "")
 
 
 def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
