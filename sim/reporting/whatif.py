@@ -10,7 +10,10 @@ from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.passes.schedule_matmul import schedule_matmul
 
-__all__ = ["Change", "what_if"]
+__all__ = ["QUEUES", "Change", "what_if"]
+
+QUEUES: Final = "queues of twice the depth"
+"""A change of a graph's hardware."""
 
 _WORTH: Final = 0.0005
 """Of a run: what saves less is left out."""
