@@ -12,7 +12,7 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.reporting import figures
-from celosia.sim.reporting.explain import explain
+from celosia.sim.reporting.explain import Explanation, explain
 from celosia.sim.reporting.hottest import HEADS, hottest, rows_of
 from celosia.sim.reporting.html import (
     definition_table,
@@ -42,11 +42,11 @@ def page(document: Document) -> str:
     stored = document["profile"]
     profile = Profile.from_document(stored) if stored else None
     drawn = _figures(document, profile)
-    config = AcceleratorConfig(**document["config"])
+    config, told = AcceleratorConfig(**document["config"]), explain(document)
     return assemble(
         title=f"{document['workload']} on {document['preset']}, {document['simulator']}",
-        lead=explain(document).summary,
-        sections=list(_sections(document, profile)),
+        lead=told.summary,
+        sections=list(_sections(document, profile, told)),
         data={"figures": drawn, "timeline": timeline(profile, config) if profile else None},
     )
 
@@ -101,10 +101,12 @@ def _figure(name: str) -> str:
     return f'<div class="figure" id="figure-{name}"></div>'
 
 
-def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str, str, str]]:
+def _sections(
+    document: Document, profile: Profile | None, told: Explanation
+) -> Iterator[tuple[str, str, str]]:
     if document["status"] == "stopped":
         yield "stopped", "Why it stopped", stop_section(document, profile)
-    yield "summary", "Summary", summary_section(document)
+    yield "summary", "Summary", summary_section(document, told)
     yield from _stalls(document)
     if _multiplies(document):
         yield (

@@ -14,9 +14,11 @@ from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
 from celosia.sim.reporting.whatif import QUEUES
 from celosia.sw.driver.assembly import format_command
 
-__all__ = ["ADVICE", "remedy"]
+__all__ = ["ADVICE", "bounded_by_memory", "remedy"]
 
 _KIB: Final = 1024
+_CLOSE: Final = 1.1
+"""Of a memory's limit: a run that takes no longer is bounded by memory."""
 _QUEUE: Final = "wait_queue_"
 """Begins the owner of a wait for a place in a queue, whose name follows."""
 
@@ -30,6 +32,14 @@ def remedy(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
         return _behind(loss, document)
     advise = ADVICE.get(loss.owner) or ADVICE.get(group, _other)
     return advise(loss, part, document) + (_where(worst, document) if worst else "")
+
+
+def bounded_by_memory(document: Mapping[str, Any]) -> bool:
+    """Whether a run is about as long as memory alone makes it."""
+    limit = document["limit"]
+    if not limit or limit["bound"] == "compute":
+        return False
+    return document["cycles"] <= _CLOSE * limit["cycles"]
 
 
 def _rate(document: Mapping[str, Any]) -> int:
@@ -47,9 +57,9 @@ def _late(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> s
 def _bandwidth(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     rate = _rate(document)
     return (
-        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate} save at most "
-        f"{loss.cycles // 2:,} cycles, and {loss.cycles * rate / _KIB:,.1f} KiB loaded earlier, or "
-        f"not at all, save up to {loss.cycles:,}."
+        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate}, or "
+        f"{loss.cycles * rate / _KIB:,.1f} KiB loaded earlier or not at all, save up to "
+        f"{loss.cycles:,} cycles."
     )
 
 
@@ -69,9 +79,12 @@ def _padding(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
 
 def _weights(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     dim = document["config"]["dim"]
+    if bounded_by_memory(document):
+        return "Memory bounds this run: weights that move in meanwhile cost nothing."
     return (
-        f"Products of fewer than {dim} rows are over before the next weights are in the array: at "
-        f"least {dim} rows for each tile of weights save up to {loss.cycles:,} cycles."
+        f"Products of fewer than {dim} rows are over before the next weights are in the array, and "
+        "one that waits for its operands begins with its weights: more rows for each tile of "
+        f"weights, or operands in time, save up to {loss.cycles:,} cycles."
     )
 
 

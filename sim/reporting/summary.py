@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
-from celosia.sim.reporting.explain import explain
+from celosia.sim.reporting.explain import Explanation
 from celosia.sim.reporting.html import paragraph, section, table, tile
 from celosia.sim.reporting.losses import clocked_operators
 from celosia.sim.reporting.profile import Profile
@@ -42,7 +42,7 @@ def stop_section(document: Document, profile: Profile | None) -> str:
     return section("stopped", "Why it stopped", *body, long=True)
 
 
-def summary_section(document: Document) -> str:
+def summary_section(document: Document, told: Explanation) -> str:
     """The figures that matter, where the cycles went, what was lost, and what would help."""
     stopped = document["status"] == "stopped"
     limit, use = document["limit"], document["mac_utilization"]
@@ -56,7 +56,6 @@ def summary_section(document: Document) -> str:
     ]
     if limit:
         tiles.insert(3, tile(f"{limit['cycles']:,}", f"cycles at least ({limit['bound']})"))
-    told = explain(document)
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
     if rows := _where(document):
         body += [paragraph("Where the cycles went:"), table(_HEADS, rows)]
@@ -70,7 +69,7 @@ def summary_section(document: Document) -> str:
         body += [f'<ol class="losses">{"".join(lines)}</ol>']
     if told.changes:
         changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
-        body += [f"<p>What the cost model expects of other hardware:</p><ul>{changes}</ul>"]
+        body += [f"<p>{escape(told.heading)}:</p><ul>{changes}</ul>"]
     heading = "What ran until then" if stopped else "What limits this run"
     return section("summary", heading, *body, long=True)
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
-from celosia.sw.cost import predict_matmul
+from celosia.sim.reporting.losses import losses
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.plan import product_cycles
 
 __all__ = ["QUEUES", "Change", "what_if"]
 
@@ -36,10 +37,10 @@ def what_if(document: Mapping[str, Any]) -> list[Change]:
     """Changes that would help a run, the best first.
 
     Those of products are predicted here, with a schedule of their own; those of a graph were when
-    it ran, with the same program.
+    it ran, with the same program.  On the same array none saves more than what the run has lost.
     """
     if stored := [Change(**change) for change in document.get("changes", ())]:
-        return _worthwhile(stored)
+        return _worthwhile([_possible(change, document) for change in stored])
     problems = [MatMul(**part["problem"]) for part in document["operators"] if part.get("problem")]
     if not problems or len(problems) != len(document["operators"]):
         return []
@@ -50,8 +51,15 @@ def what_if(document: Mapping[str, Any]) -> list[Change]:
     found = []
     for what, other, other_timing in _candidates(config, timing):
         saved = before - _cycles(problems, other, other_timing)
-        found.append(Change(what, saved, before))
+        change = Change(what, saved, before)
+        found.append(change if other.dim != config.dim else _possible(change, document))
     return _worthwhile(found)
+
+
+def _possible(change: Change, document: Mapping[str, Any]) -> Change:
+    """`change`, which saves at most the cycles in which no row entered the array."""
+    lost = sum(loss.cycles for loss in losses(document))
+    return replace(change, saved=min(change.saved, lost))
 
 
 def _worthwhile(changes: list[Change]) -> list[Change]:
@@ -61,7 +69,7 @@ def _worthwhile(changes: list[Change]) -> list[Change]:
 
 def _cycles(problems: list[MatMul], config: AcceleratorConfig, timing: MemoryTiming) -> int:
     return sum(
-        predict_matmul(problem, config, schedule_matmul(problem, config, timing), timing).cycles
+        product_cycles(problem, config, schedule_matmul(problem, config, timing), timing)
         for problem in problems
     )
 
