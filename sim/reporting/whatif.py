@@ -16,6 +16,12 @@ __all__ = ["QUEUES", "Change", "what_if"]
 QUEUES: Final = "queues of twice the depth"
 """A change of a graph's hardware."""
 
+_CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
+    "latency": ("wait_load_latency", "wait_load_requests", "wait_token", "wait_queue_", "drain"),
+    "requests": ("wait_load_latency", "wait_load_requests", "wait_queue_", "drain"),
+    "queues": ("wait_queue_", "wait_issue", "wait_command"),
+}
+"""What owners begin with that a change is about, by a word of it; others may be about any."""
 _WORTH: Final = 0.0005
 """Of a run: what saves less is left out."""
 
@@ -28,16 +34,20 @@ class Change:
     saved: int
     before: int
     """Cycles that the model expects of the run as it was."""
+    at_most: bool = False
+    """The model expects more, but the run has lost no more for such a cause."""
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.saved:,} cycles fewer ({self.saved / self.before:.1%})"
+        most = "at most " if self.at_most else ""
+        return f"{self.what}: {most}{self.saved:,} cycles fewer ({self.saved / self.before:.1%})"
 
 
 def what_if(document: Mapping[str, Any]) -> list[Change]:
     """Changes that would help a run, the best first.
 
     Those of products are predicted here, with a schedule of their own; those of a graph were when
-    it ran, with the same program.  On the same array none saves more than what the run has lost.
+    it ran, with the same program.  On the same array none saves more than what the run has lost for
+    causes that it is about.
     """
     if stored := [Change(**change) for change in document.get("changes", ())]:
         return _worthwhile([_possible(change, document) for change in stored])
@@ -57,9 +67,14 @@ def what_if(document: Mapping[str, Any]) -> list[Change]:
 
 
 def _possible(change: Change, document: Mapping[str, Any]) -> Change:
-    """`change`, which saves at most the cycles in which no row entered the array."""
-    lost = sum(loss.cycles for loss in losses(document))
-    return replace(change, saved=min(change.saved, lost))
+    """`change`, which saves at most what was lost for such a cause."""
+    about = next((owners for word, owners in _CAUSES.items() if word in change.what), None)
+    lost = sum(
+        loss.cycles for loss in losses(document) if about is None or loss.owner.startswith(about)
+    )
+    if change.saved <= lost:
+        return change
+    return replace(change, saved=lost, at_most=True)
 
 
 def _worthwhile(changes: list[Change]) -> list[Change]:
