@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
-from celosia.sim.reporting.whatif import QUEUES, Change
+from celosia.isa.queues import QUEUES
+from celosia.sim.reporting.whatif import DEEPER_QUEUES, Change
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.pipeline import CompiledGraph, predict_graph
 
 __all__ = ["graph_changes"]
-
-_QUEUES = ("load_queue", "execute_queue", "store_queue", "transform_queue")
 
 
 def graph_changes(
@@ -28,7 +27,7 @@ def _candidates(
 ) -> Iterator[tuple[str, AcceleratorConfig, MemoryTiming]]:
     latency, rate = max(1, timing.latency // 2), 2 * timing.bytes_per_cycle
     yield f"memory of half the latency, {latency}", config, replace(timing, latency=latency)
-    deeper = {name: 2 * getattr(config, name) for name in _QUEUES}
+    deeper = {f"{name}_queue": 2 * getattr(config, f"{name}_queue") for name in QUEUES}
     for what, values, memory in (
         (
             f"memory of {rate} bytes per cycle",
@@ -36,7 +35,7 @@ def _candidates(
             replace(timing, bytes_per_cycle=rate),
         ),
         (f"twice the requests in flight, {2 * config.read_requests}", _requests(config), timing),
-        (QUEUES, deeper, timing),
+        (DEEPER_QUEUES, deeper, timing),
     ):
         try:
             yield what, config.with_values(values), memory

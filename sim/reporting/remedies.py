@@ -12,7 +12,7 @@ from celosia.sim.reporting.instructions import owners_between, unit_operations
 from celosia.sim.reporting.losses import Loss
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
-from celosia.sim.reporting.whatif import QUEUES as DEEPER_QUEUES
+from celosia.sim.reporting.whatif import DEEPER_QUEUES
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["ADVICE", "bounded_by_memory", "remedy"]

@@ -11,9 +11,9 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.passes.schedule_matmul import schedule_matmul
 from celosia.sw.plan import product_cycles
 
-__all__ = ["QUEUES", "Change", "what_if"]
+__all__ = ["DEEPER_QUEUES", "Change", "what_if"]
 
-QUEUES: Final = "queues of twice the depth"
+DEEPER_QUEUES: Final = "queues of twice the depth"
 """A change of a graph's hardware."""
 
 _CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
