@@ -29,7 +29,11 @@ def groups_table(report: Report) -> Table:
     setting, total = report.setting, report.total
     table = Table(
         title=run_title(setting),
-        caption="\n".join([run_caption(setting), *_limit_line(total, setting.config)]),
+        caption="\n".join([
+            run_caption(setting),
+            *_program_line(total),
+            *_limit_line(total, setting.config),
+        ]),
         title_justify="left",
         caption_justify="left",
     )
@@ -114,6 +118,14 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
         whole(moved if part.counters or part is total else None),
         mismatches(part) if part.elements_checked else NOTHING,
     )
+
+
+def _program_line(total: Measurement) -> list[str]:
+    """What it takes in memory."""
+    if total.entries is None or total.program_bytes is None:
+        return []
+    kib = total.program_bytes / (1 << 10)
+    return [f"program: {total.commands:,} commands in {total.entries:,} entries, {kib:,.1f} KiB"]
 
 
 def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:

@@ -77,6 +77,7 @@ def measure_graph(
     whole = Measurement(
         name=name,
         macs=case.graph.macs,
+        entries=len(program),
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),
         failure=failure,

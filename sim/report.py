@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.errors import Cause
 from celosia.sim.reporting.executed import Executed
 from celosia.sim.reporting.profile import Profile, join
@@ -101,6 +102,8 @@ class Measurement:
     dram_read_bytes: int = 0
     dram_write_bytes: int = 0
     commands: int = 0
+    entries: int | None = None
+    """Of a graph's program as it stands in a ring: a loop's body once."""
     cpu_seconds: float = 0.0
     """Processor time inside the simulator, memory model included."""
     elapsed_seconds: float = 0.0
@@ -127,6 +130,11 @@ class Measurement:
     def cycles_per_second(self) -> float | None:
         """Simulated cycles for each second of processor time; None without a clock."""
         return self.cycles / self.cpu_seconds if self.cycles and self.cpu_seconds > 0 else None
+
+    @property
+    def program_bytes(self) -> int | None:
+        """What `entries` take."""
+        return None if self.entries is None else self.entries * RING_ENTRY.size
 
     def utilization(self, config: AcceleratorConfig) -> float | None:
         """Useful products over those that the array could have made; None without either."""
@@ -276,6 +284,8 @@ class Report:
             "dram_read_bytes": part.dram_read_bytes,
             "dram_write_bytes": part.dram_write_bytes,
             "commands": part.commands,
+            "program_entries": part.entries,
+            "program_bytes": part.program_bytes,
             "sim_cycles_per_second": part.cycles_per_second,
             "elapsed_seconds": part.elapsed_seconds,
             "predicted_cycles": part.predicted_cycles,

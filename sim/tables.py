@@ -154,10 +154,11 @@ def encoders_table(lines: Sequence[EncoderLine]) -> Table:
         title_justify="left",
     )
     table.add_column("workload", overflow="fold")
-    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches"):
+    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches", "program, KiB"):
         table.add_column(head, justify="right")
     for line in lines:
         total = line.report.total
+        size = total.program_bytes
         color = "green" if line.right else "red"
         table.add_row(
             line.encoder.name,
@@ -166,6 +167,7 @@ def encoders_table(lines: Sequence[EncoderLine]) -> Table:
             percent(line.encoder.bound),
             percent(line.encoder.gemmini),
             mismatches(total),
+            NOTHING if size is None else f"{size / (1 << 10):,.1f}",
         )
     return table
 

@@ -125,3 +125,10 @@ def test_without_float32_there_is_nothing_beside():
     assert "f32" not in text
     assert cells(text, "One.")[3:] == ["1.000", "0.500"]
     assert alone.document()["float_cosines"] is None
+
+
+def test_what_a_program_takes_is_printed():
+    whole = replace(REPORT.operators[1], name="encoder", commands=5000, entries=1024)
+    text = shown(groups_table(replace(REPORT, whole=whole)))
+    assert "program: 5,000 commands in 1,024 entries, 24.0 KiB" in text
+    assert "program:" not in shown(groups_table(REPORT))

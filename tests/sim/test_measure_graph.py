@@ -116,3 +116,10 @@ def test_an_attention_is_one_group():
     (only,) = measured.groups
     assert (only.name, only.cycles) == ("attention", measured.whole.cycles)
     assert measured.on_chip == ("numerators", "sums")
+
+
+def test_what_the_program_takes_in_memory():
+    whole = measure().whole
+    assert whole.entries == len(COMPILED.program)
+    assert whole.program_bytes == 24 * len(COMPILED.program)
+    assert len(COMPILED.program) < whole.commands

@@ -13,7 +13,7 @@ from celosia.sim.report import as_json
 from celosia.sim.run import Outcome
 from celosia.sim.tables import trace_table
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 
 
 def line(*, slower=(0.1,), megabytes=1.0, same=True):
