@@ -34,7 +34,7 @@ help: ## list the targets
 run: $(READY) ## the main job: a whole sentence encoder on the RTL, every tensor checked
 	$(BIN)/celosia run encoder --model minilm $(ARGS)
 
-test: $(READY) ## the tests that take seconds
+test: $(READY) ## all tests but those marked slow or nightly
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 lint: $(READY) ## style, formatting, types, and that the generated documents are current
@@ -76,6 +76,7 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 	$(BIN)/python -m pytest -n $(JOBS) -m "" --hypothesis-profile=nightly
 	$(BIN)/celosia bench
 	$(BIN)/celosia bench nonlinear
+	$(BIN)/celosia bench trace
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs

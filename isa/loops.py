@@ -5,7 +5,7 @@ commands that come out.  A loop that is not well formed comes out as the command
 which no rule accepts (`Cause.LOOP`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product, takewhile
 from typing import Final
@@ -86,7 +86,7 @@ def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> t
         start, index = index, index + 1
         if program[start].funct == Funct.REPEAT:
             values = REPEAT.decode(program[start])
-            if values["count"] and 0 < values["length"] <= config.loop_entries:
+            if _has_body(values) and values["length"] <= config.loop_entries:
                 index += values["length"]
     return (index - len(program), start) if index > len(program) else (0, 0)
 
@@ -128,14 +128,34 @@ def _repeat(program: Iterable[Command], config: AcceleratorConfig) -> Iterator[t
         yield index, command
 
 
+def _has_body(values: Mapping[str, int]) -> bool:
+    """Whether a REPEAT with these fields repeats anything, and each command of it at least once."""
+    count, length, left_out = (values[name] for name in ("count", "length", "left_out"))
+    return count > int(left_out > 0) and left_out < length
+
+
 @dataclass(slots=True)
 class _Loop:
     """One that has begun."""
 
     start: int
+    exit: int
+    """Where iterations are counted: behind the commands of the last one."""
     end: int
     left: int
-    """Iterations, with the one that runs."""
+    """Iterations of the part that runs, with this one: that before `exit`, or that behind it."""
+    limit: int
+    """Where that part ends."""
+
+    def ends(self) -> int | None:
+        """The place behind a part; None: the loop is over."""
+        if self.limit == self.exit:
+            self.left -= 1
+            if not self.left:
+                return None
+        again = self.limit == self.end
+        self.limit = self.exit if again else self.end
+        return self.start if again else self.exit
 
 
 def _walk(body: list[Command]) -> Iterator[tuple[int, Command]]:
@@ -143,20 +163,19 @@ def _walk(body: list[Command]) -> Iterator[tuple[int, Command]]:
     loops: list[_Loop] = []
     place = 0
     while True:
-        while loops and place == loops[-1].end:
-            if loops[-1].left > 1:
-                loops[-1].left -= 1
-                place = loops[-1].start
-            else:
-                loops.pop()
+        while loops and place == loops[-1].limit:
+            behind = loops[-1].ends()
+            place = loops.pop().end if behind is None else behind
         if place == len(body):
             return
         command = body[place]
         if command.funct == Funct.REPEAT:
             values = REPEAT.decode(command)
-            loop = _Loop(place + 1, place + 1 + values["length"], values["count"])
-            within = len(body) if not loops else loops[-1].end
-            if not (loop.left and place + 1 < loop.end <= within and len(loops) < MAX_LOOP_DEPTH):
+            end = place + 1 + values["length"]
+            left = end - values["left_out"]
+            loop = _Loop(place + 1, left, end, values["count"], left)
+            within = len(body) if not loops else loops[-1].limit
+            if not (_has_body(values) and end <= within and len(loops) < MAX_LOOP_DEPTH):
                 yield place, command
                 return
             loops.append(loop)
@@ -174,7 +193,7 @@ def _walk(body: list[Command]) -> Iterator[tuple[int, Command]]:
 
 def _strides(body: list[Command], start: int, loops: list[_Loop]) -> list[Command]:
     """The STRIDEs from `start` on: at most one for each loop."""
-    most = body[start : min(start + len(loops), loops[-1].end)]
+    most = body[start : min(start + len(loops), loops[-1].limit)]
     return list(takewhile(lambda command: command.funct == Funct.STRIDE, most))
 
 

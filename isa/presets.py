@@ -85,7 +85,7 @@ def _from_file(path: Path) -> AcceleratorConfig:
         values = tomllib.loads(path.read_text())
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
     base = _from_preset(values.pop("preset", "base"), f"{path}: preset")
     try:

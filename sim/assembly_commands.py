@@ -67,8 +67,9 @@ def disasm(
 ) -> None:
     """Turn the image of a command ring into assembly."""
     check_destination(output)
+    content = read_bytes(image)
     try:
-        text = disassemble(read_bytes(image))
+        text = disassemble(content)
     except ValueError as error:
         raise InputError(f"{image}: {error}") from None
     write_file(output, text)

@@ -10,7 +10,7 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim import config_report
 from celosia.sim.assembly_commands import register as register_assembly
 from celosia.sim.bench import baseline
-from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, baseline_path, run_bench
+from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import progress_bar, table_console
@@ -216,7 +216,8 @@ def bench(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help=f"{', '.join(BENCHMARKS)}; default: all these; or {NONLINEAR}."
+            metavar="[NAME]",
+            help=f"{', '.join(BENCHMARKS)}; default: all these; or {' or '.join(ON_REQUEST)}.",
         ),
     ] = None,
     *,
@@ -229,7 +230,7 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    known = (*BENCHMARKS, NONLINEAR)
+    known = (*BENCHMARKS, *ON_REQUEST)
     if name is not None and name not in known:
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:
@@ -270,7 +271,7 @@ def verilog(
     ] = STANDARD_OUTPUT,
 ) -> None:
     """Write the accelerator as Verilog, the same text whenever the RTL is the same."""
-    config = resolve_config(preset or "base", overrides or ())
+    config = resolve_config("base" if preset is None else preset, overrides or ())
     check_destinations(output, memories)
     with progress_bar() as tell:
         tell("writing the Verilog", None)

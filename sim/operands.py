@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -149,7 +150,9 @@ def _read_header(file: BinaryIO, place: str) -> tuple[tuple[int, ...], bool, np.
         (2, 0): np.lib.format.read_array_header_2_0,
     }
     try:
-        return readers[np.lib.format.read_magic(file)](file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Of headers that Python 2 wrote: they are right.
+            return readers[np.lib.format.read_magic(file)](file)
     except KeyError as version:
         raise InputError(f"{place}: not a .npy file of version 1.0 or 2.0, but {version}") from None
     except _UNREADABLE as error:

@@ -18,6 +18,7 @@ from celosia.sim.bench.nonlinear import (
 from celosia.sim.bench.speed import BOUND as SPEED_BOUND
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
+from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
 from celosia.sim.doctor import Finding
 from celosia.sim.graph_tables import groups_table, on_chip_line, similarity_table
 from celosia.sim.owner_tables import owner_table
@@ -34,6 +35,7 @@ __all__ = [
     "products_table",
     "results_table",
     "speed_table",
+    "trace_table",
 ]
 
 
@@ -69,6 +71,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(cost_table(each))
     if bench.nonlinear is not None:
         console.print(nonlinear_table(bench.nonlinear))
+    if bench.trace is not None:
+        console.print(trace_table(bench.trace))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -184,6 +188,25 @@ def speed_table(speed: Speed) -> Table:
     table.caption_justify = "left"
     if not speed.results_right:
         table.caption = "[red]a result was wrong[/]"
+    return table
+
+
+def trace_table(lines: Sequence[TraceLine]) -> Table:
+    """What it costs to follow each instruction."""
+    table = Table(title="Runs that are followed: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "slower", "at most", "trace, MB per million cycles", "below"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.name,
+            whole(line.cycles),
+            f"[{color}]{percent(line.slower)}[/]",
+            percent(SLOWER),
+            f"[{color}]{line.megabytes:.2f}[/]",
+            f"{MEGABYTES:.2f}",
+        )
     return table
 
 

@@ -1,5 +1,6 @@
 """The compiler's table of contents: from a problem to commands, pass by pass."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
@@ -133,7 +134,7 @@ def compile_graph(
         graph=lowered.graph,
         ops=lowered.ops,
         commands=commands,
-        program=compress_loops(flat, config) if loops else flat,
+        program=compress_loops(flat, config, _starts(lowered.ops, commands)) if loops else flat,
         addresses=addresses,
         end=end,
     )
@@ -149,6 +150,17 @@ def predict_graph(
     for written, count in zip(compiled.ops, counts, strict=True):
         follower.follow(written.op, written.operator, count)
     return follower.result()
+
+
+def _starts(ops: Iterable[Written], commands: Sequence[Sequence[Command]]) -> Iterator[int]:
+    """Where the first command of each operator stands, among all `commands`."""
+    known: set[str] = set()
+    first, *rest = map(len, commands)
+    for written, count in zip(ops, rest, strict=True):
+        if written.operator not in known:
+            known.add(written.operator)
+            yield first
+        first += count
 
 
 def _length(command: Command) -> int:

@@ -36,6 +36,7 @@ __all__ = [
     "plan_graph",
     "plan_product",
     "probe_graph",
+    "product_cycles",
     "product_tiles",
 ]
 
@@ -143,9 +144,9 @@ def plan_product(
         for value in values:
             if value != value_of(chosen):
                 best = min((s for s in considered if value_of(s) == value), key=costs.__getitem__)
-                cycles = _product_cycles(problem, config, best, timing)
+                cycles = product_cycles(problem, config, best, timing)
                 rejected.append(Rejected(name, value, cycles))
-    cycles = _product_cycles(problem, config, chosen, timing)
+    cycles = product_cycles(problem, config, chosen, timing)
     return ProductPlan(problem, chosen, cycles, tuple(rejected))
 
 
@@ -160,12 +161,13 @@ _PRODUCT_CHOICES: Final[Mapping[str, Callable[[MatMulSchedule], str]]] = {
 }
 
 
-def _product_cycles(
+def product_cycles(
     problem: Product,
     config: AcceleratorConfig,
     schedule: MatMulSchedule,
     timing: MemoryTiming | None,
 ) -> int:
+    """What the cost model expects of a product's program, tile by tile."""
     a, b = MEMORY_BASE, MEMORY_BASE + (problem.m * problem.k + 63) // 64 * 64
     bias = b + (problem.k * problem.n + 63) // 64 * 64
     c = bias + (4 * problem.n + 63) // 64 * 64

@@ -37,13 +37,17 @@ class RandomLoops:
 
     def _loop(self, depth: int) -> list[Command]:
         body: list[Command] = []
+        starts: list[int] = []
         for _ in range(self.random.choice((1, 1, 2, 3))):
+            starts.append(len(body))
             if depth + 1 < MAX_LOOP_DEPTH and self.random.randrange(4) == 0:
                 body += self._loop(depth + 1)
             else:
                 body.append(self._command())
                 body += [self._stride() for _ in range(self.random.randint(0, depth + 1))]
-        return [REPEAT.encode(count=self.random.choice((1, 2, 2, 3)), length=len(body)), *body]
+        length, count = len(body), self.random.choice((1, 2, 2, 3))
+        left_out = length - self.random.choice((*starts[1:], length)) if count > 1 else 0
+        return [REPEAT.encode(count=count, length=length, left_out=left_out), *body]
 
     def _stride(self) -> Command:
         """Of a few rows, or of bytes of memory; forwards or backwards."""

@@ -200,7 +200,7 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
         d, d_rows, d_cols = (Mux(turned, *pair) for pair in zip(staying, streamed, strict=True))
         load_weights = preloaded | turned
         has_w, has_d = load_weights & _names(w), _names(d) & (preloaded | ~turned)
-        _decode_resident(m, config, state, preloaded, has_c, op)
+        _decode_resident(m, state, preloaded, has_c, op)
     a_lines = Mux(state.a_transpose, fields.a_cols, fields.a_rows)
     w_lines = Mux(state.b_transpose, w_cols, w_rows)
     to_accumulator = state.c[ACCUMULATOR_BIT]
@@ -271,7 +271,7 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
     return Mux(foreign, Value.cast(Cause.UNSUPPORTED), shape)
 
 
-def _decode_resident(m: Module, config: AcceleratorConfig, state, preloaded, has_c, op) -> None:
+def _decode_resident(m: Module, state, preloaded, has_c, op) -> None:
     """What stays at the array, and which of its rows leave."""
     kept = Mux(has_c, state.c_rows, 0)
     m.d.sync += [

@@ -4,7 +4,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth import Cat, Module, ResetSignal, Signal, Value
+from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
@@ -83,8 +83,8 @@ class Repeater(wiring.Component):
         command = field_signals(COMMAND, "issued")
         with m.If(self.i.p.funct == Funct.REPEAT):
             fields = operands(REPEAT, self.i.p)
-            fits = (fields.length != 0) & (fields.length <= self.config.loop_entries)
-            m.d.comb += begins.eq(fits & (fields.count != 0))
+            fits = fields.length <= self.config.loop_entries
+            m.d.comb += begins.eq(fits & _has_body(fields))
         with m.If(rests):
             m.d.comb += [
                 self.i.ready.eq(self.o.ready),
@@ -115,7 +115,7 @@ class Repeater(wiring.Component):
                 m.d.comb += rests.eq(1)
                 with m.If(entered):
                     fields = operands(REPEAT, self.i.p)
-                    s.begin(m, fields.length, fields.count)
+                    s.begin(m, fields)
                     m.d.sync += self.missing.eq(fields.length)
                     m.next = "WAIT"
             with m.State("WAIT"), m.If(~self.fenced):
@@ -146,10 +146,17 @@ class Repeater(wiring.Component):
         m.d.comb += [s.steps.eq(1), s.reads.eq(1)]
         m.d.sync += s.advances.eq(0)
         inner = s.loops[0]
-        with m.If(s.place != inner.end):
+        with m.If(s.place != s.limit):
             m.next = "LOOK"
+        with m.Elif(inner.behind):
+            m.d.sync += [inner.behind.eq(0), s.place.eq(inner.start)]
         with m.Elif(inner.left != 0):
-            m.d.sync += [inner.left.eq(inner.left - 1), s.place.eq(inner.start)]
+            m.d.sync += inner.left.eq(inner.left - 1)
+            with m.If(inner.exit == inner.end):
+                m.d.sync += s.place.eq(inner.start)
+            with m.Else():
+                m.d.sync += inner.behind.eq(1)
+                m.next = "LOOK"
         with m.Else():
             s.pop(m)
             with m.If(s.depth == 1):
@@ -169,10 +176,9 @@ class Repeater(wiring.Component):
         m.next = "ISSUE"
         with m.If(s.read.funct == Funct.REPEAT):
             fields = operands(REPEAT, s.read)
-            some = (fields.count != 0) & (fields.length != 0)
-            within = s.place + 1 + fields.length <= s.loops[0].end
-            with m.If(some & within & (s.depth != MAX_LOOP_DEPTH)):
-                s.push(m, s.place + 1, fields.length, fields.count)
+            within = s.place + 1 + fields.length <= s.limit
+            with m.If(_has_body(fields) & within & (s.depth != MAX_LOOP_DEPTH)):
+                s.push(m, s.place + 1, fields)
                 m.next = "STEP"
 
     def _issue(self, m: Module, s: "_State", offers: Signal) -> None:
@@ -184,7 +190,7 @@ class Repeater(wiring.Component):
             self.gained.eq(offers & self.o.ready & again),
             stride.eq(
                 (s.read.funct == Funct.STRIDE)
-                & (s.place != s.loops[0].end)
+                & (s.place != s.limit)
                 & (s.number != s.depth)
                 & ~s.faulty
             ),
@@ -232,15 +238,29 @@ class Repeater(wiring.Component):
             ]
 
 
+def _has_body(fields: Any) -> Value:
+    """A REPEAT with these fields has a body, and issues each command of it at least once."""
+    return (fields.left_out < fields.length) & (fields.count > (fields.left_out != 0))
+
+
 class _Loop:
     """One that has begun."""
 
     def __init__(self, config: AcceleratorConfig, index: int):
         place = range(config.loop_entries + 1)
         self.start = Signal(place, name=f"start_{index}", reset_less=True)
+        # Where the last iteration is over.
+        self.exit = Signal(place, name=f"exit_{index}", reset_less=True)
         self.end = Signal(place, name=f"end_{index}", reset_less=True)
-        # Iterations behind the one that runs; 0 if the loop has not begun.
+        # The part between these two runs, which the last iteration leaves out.
+        self.behind = Signal(name=f"behind_{index}", reset_less=True)
+        # Iterations that this part is yet to run in; 0 if the loop has not begun.
         self.left = Signal(COUNT_BITS, name=f"left_{index}", reset_less=True)
+
+    def follow(self, other: "_Loop") -> list[Any]:
+        """Become what `other` is."""
+        names = ("start", "exit", "end", "behind", "left")
+        return [getattr(self, name).eq(getattr(other, name)) for name in names]
 
 
 class _State:
@@ -269,26 +289,33 @@ class _State:
         for index in reversed(range(MAX_LOOP_DEPTH)):
             with m.If(self.again[index]):
                 m.d.comb += self.outward.eq(index)
+        inner = self.loops[0]
+        self.limit = Mux(inner.behind, inner.end, inner.exit)  # Of the part that runs.
         m.d.comb += [port.en.eq(self.reads), port.addr.eq(self.place + ~self.steps)]
 
-    def begin(self, m: Module, length: Value, count: Value) -> None:
+    def begin(self, m: Module, fields: Any) -> None:
         """The outermost loop begins."""
-        self.push(m, 0, length, count)
+        self.push(m, 0, fields)
         m.d.sync += [outer.left.eq(0) for outer in self.loops[1:]]
         m.d.sync += [self.depth.eq(1), self.place.eq(0), self.advances.eq(0)]
 
-    def push(self, m: Module, start: Value | int, length: Value, count: Value) -> None:
+    def push(self, m: Module, start: Value | int, fields: Any) -> None:
         """A loop begins."""
         for inner, outer in pairwise(self.loops):
-            m.d.sync += [outer.start.eq(inner.start), outer.end.eq(inner.end)]
-            m.d.sync += outer.left.eq(inner.left)
-        first = self.loops[0]
-        m.d.sync += [first.start.eq(start), first.end.eq(start + length), first.left.eq(count - 1)]
-        m.d.sync += self.depth.eq(self.depth + 1)
+            m.d.sync += outer.follow(inner)
+        first, end = self.loops[0], start + fields.length
+        m.d.sync += [
+            first.start.eq(start),
+            first.exit.eq(end - fields.left_out),
+            first.end.eq(end),
+            first.behind.eq(0),
+            first.left.eq(fields.count - 1),
+            self.depth.eq(self.depth + 1),
+        ]
 
     def pop(self, m: Module) -> None:
         """The innermost loop is over."""
+        m.d.sync += self.place.eq(self.loops[0].end)
         for inner, outer in pairwise(self.loops):
-            m.d.sync += [inner.start.eq(outer.start), inner.end.eq(outer.end)]
-            m.d.sync += inner.left.eq(outer.left)
+            m.d.sync += inner.follow(outer)
         m.d.sync += [self.loops[-1].left.eq(0), self.depth.eq(self.depth - 1)]

@@ -50,7 +50,7 @@ def decode_transform(
     """Fill `op` and `hulls`; returns whether there is anything to do, and the cause."""
     fields = operands(encoding.TRANSFORM, command)
     rules = _rules(m, state)
-    _fill(m, config, fields, state, rules, op)
+    _fill(m, fields, state, rules, op)
     _name_rows(m, config, fields, state, rules, hulls)
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
     return some, _cause(config, fields, state, rules)
@@ -95,7 +95,7 @@ def _rules(m: Module, state: TransformFields) -> _Rules:
     return rules
 
 
-def _fill(m: Module, config: AcceleratorConfig, fields, state, rules: _Rules, op: Any) -> None:
+def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
     mask, cols = state.mask, fields.local_cols
     keys = Signal(signed(18), name="transform_keys")
     m.d.comb += keys.eq(mask.keys - mask.first_key)

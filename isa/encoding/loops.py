@@ -74,10 +74,19 @@ REPEAT: Final = Instruction(
     "repeat",
     Funct.REPEAT,
     "Issue the next `length` commands `count` times.  They may hold other REPEATs, which end "
-    "within; STRIDEs count as commands here, but only change the command before them.",
+    "within; STRIDEs count as commands here, but only change the command before them.  The last "
+    "iteration may end early: then the commands that it leaves out are a part of their own, in "
+    "which inner REPEATs and STRIDEs of what is before it do not end.",
     (
-        rs1("count", 0, 32, "Iterations, at least 1."),
+        rs1("count", 0, 32, "Iterations, at least 1; at least 2 if the last one ends early."),
         rs2("length", 0, 16, "Commands, at least 1."),
+        rs2(
+            "left_out",
+            16,
+            16,
+            "Commands at the end of the body that the last iteration leaves "
+            "out: fewer than `length`.",
+        ),
     ),
 )
 

@@ -11,6 +11,7 @@ from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
+from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
 from celosia.sim.checkout import checkout_root
 from celosia.sim.display import Steps
 from celosia.sim.problems import InputError
@@ -25,6 +26,7 @@ __all__ = [
     "BENCHMARKS",
     "BENCH_SCHEMA",
     "NONLINEAR",
+    "ON_REQUEST",
     "PRODUCTS",
     "Bench",
     "Product",
@@ -40,6 +42,9 @@ BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
+
+ON_REQUEST: Final = (NONLINEAR, TRACE)
+"""All that only run when they are asked for."""
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""
@@ -171,6 +176,7 @@ class Bench:
     encoders: tuple[EncoderLine, ...] | None = None
     cost: tuple[CostSet, ...] | None = None
     nonlinear: Nonlinear | None = None
+    trace: tuple[TraceLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles that were committed."""
     speed: Speed | None = None
@@ -183,6 +189,7 @@ class Bench:
         right = all(line.right for line in lines) and not any(self.regressions)
         right = right and all(each.right for each in self.cost or ())
         right = right and (self.nonlinear is None or self.nonlinear.right)
+        right = right and all(line.right for line in self.trace or ())
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -214,6 +221,7 @@ class Bench:
             else [line.document() for line in self.encoders],
             "cost": None if self.cost is None else [each.document() for each in self.cost],
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
+            "trace": None if self.trace is None else [line.document() for line in self.trace],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -252,6 +260,7 @@ def run_bench(
         products=products,
         encoders=encoders,
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
+        trace=run_traces(tell) if TRACE in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,

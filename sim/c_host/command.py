@@ -38,6 +38,8 @@ def c_host_build(
     ] = False,
 ) -> None:
     """Build header and library for C and C++ programs: docs/c-host.md."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: is not a directory")
     builder = import_module("celosia.sim.c_host.build")
     chosen = builder.choose_presets(presets)
     if wave and functional_only:

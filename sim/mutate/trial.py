@@ -16,7 +16,7 @@ from typing import Final
 from celosia.sim.mutate.patch import Patch, apply_patch
 from celosia.sim.problems import InputError
 
-__all__ = ["LAYERS", "Trial", "mirrored_tests", "try_fault"]
+__all__ = ["LAYERS", "Trial", "environment", "faulty_copy", "mirrored_tests", "try_fault"]
 
 LAYERS: Final = ("isa", "hw", "sw", "sim")
 _COPIED: Final = (*LAYERS, "tests", "benchmarks", "docs", "examples", "requirements")
@@ -28,6 +28,11 @@ _DIRECTED: Final = {
         "tests/hw/test_axi_errors.py",
         "tests/system/test_recovery.py",
         "tests/system/test_operators.py",
+        "tests/system/test_hostile_bus.py",
+        "tests/system/test_tokens.py",
+        "tests/system/test_loops.py",
+        "tests/system/test_loop_ws.py",
+        "tests/system/test_bert.py",
     ),
     "isa": ("tests/isa", "tests/system/test_differential.py"),
     "sw": ("tests/sw", "tests/system/test_graphs.py"),
@@ -51,8 +56,9 @@ class Trial:
 
 
 def mirrored_tests(patch: Patch, root: Path) -> tuple[str, ...]:
-    """For a patch that names no tests: those that mirror its files, then directed ones."""
+    """For a patch that names no tests: what mirrors its files, its neighbors, directed ones."""
     tests: dict[str, None] = {}
+    neighbors: dict[str, None] = {}
     layers: dict[str, None] = {}
     for file in patch.files:
         path = PurePosixPath(file.path)
@@ -61,9 +67,9 @@ def mirrored_tests(patch: Patch, root: Path) -> tuple[str, ...]:
             mirror = PurePosixPath("tests") / path.with_name(f"test_{path.name}")
             if (root / mirror).is_file():
                 tests[str(mirror)] = None
-            else:
-                for near in sorted((root / mirror.parent).glob("test_*.py")):
-                    tests[near.relative_to(root).as_posix()] = None
+            for near in sorted((root / mirror.parent).glob("test_*.py")):
+                neighbors[near.relative_to(root).as_posix()] = None
+    tests |= neighbors
     for layer in layers:
         tests |= dict.fromkeys(_DIRECTED[layer])
     if not tests:
@@ -78,8 +84,7 @@ def try_fault(patch: Patch, root: Path, running: set[int]) -> Trial:
     """
     started = time.monotonic()
     tests = patch.tests or mirrored_tests(patch, root)
-    with _copy(root) as tree:
-        apply_patch(patch, tree)
+    with faulty_copy(patch, root) as tree:
         for test in tests:
             if _notices(tree, test, patch.name, running):
                 return Trial(patch.name, patch.title, test, time.monotonic() - started)
@@ -87,7 +92,8 @@ def try_fault(patch: Patch, root: Path, running: set[int]) -> Trial:
 
 
 @contextmanager
-def _copy(root: Path) -> Iterator[Path]:
+def faulty_copy(patch: Patch, root: Path) -> Iterator[Path]:
+    """A copy of the checkout at `root` with `patch`."""
     with tempfile.TemporaryDirectory(prefix="celosia-mutate-") as place:
         tree = Path(place)
         skip: Callable = shutil.ignore_patterns("__pycache__", "*.pyc")
@@ -101,17 +107,22 @@ def _copy(root: Path) -> Iterator[Path]:
         (tree / "celosia").mkdir()
         for layer in LAYERS:
             (tree / "celosia" / layer).symlink_to(tree / layer)
+        apply_patch(patch, tree)
         yield tree
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """In which Python finds the package of the checkout at `tree`."""
+    return os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _notices(tree: Path, test: str, name: str, running: set[int]) -> bool:
     """Whether a run of `test`, arguments of pytest, fails in `tree`."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "", "-p", "no:cacheprovider"]
-    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     process = subprocess.Popen(
         [*command, *test.split()],
         cwd=tree,
-        env=environment,
+        env=environment(tree),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

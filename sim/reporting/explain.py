@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celosia.sim.reporting.losses import Loss, clocked_operators, losses
-from celosia.sim.reporting.remedies import remedy
+from celosia.sim.reporting.remedies import bounded_by_memory, remedy
 from celosia.sim.reporting.resources import ARRAY, RESOURCES
 from celosia.sim.reporting.stopped import blamed, until_stopped
 from celosia.sim.reporting.whatif import Change, what_if
@@ -32,8 +32,18 @@ class Explanation:
     """Cycles lost that no line is about."""
     changes: tuple[Change, ...]
     """What the cost model expects of other hardware, the best first."""
+    predicted: int | None = None
+    """What the cost model expected of the run itself."""
     stop: tuple[str, ...] = ()
     """Of a run that was stopped: why, who waited for whom, and the last commands."""
+
+    @property
+    def heading(self) -> str:
+        """Of `changes`."""
+        model = "the cost model"
+        if self.predicted is not None:
+            model += f", which expected {self.predicted:,} cycles of this run,"
+        return f"What {model} expects of other hardware"
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -51,7 +61,7 @@ class Explanation:
         if self.rest:
             yield f"The other losses are {self.rest:,} cycles together."
         if self.changes:
-            yield "What the cost model expects of other hardware:"
+            yield f"{self.heading}:"
         for change in self.changes:
             yield f"- {change}"
 
@@ -77,6 +87,7 @@ def explain(document: Mapping[str, Any]) -> Explanation:
         summary=_summary(document, lost),
         lines=tuple(lines),
         rest=lost - told,
+        predicted=document.get("predicted_cycles"),
         changes=() if stopped else tuple(what_if(document)),
         stop=tuple(_stop(document)) if stopped else (),
     )
@@ -117,6 +128,11 @@ def _summary(document: Mapping[str, Any], lost: int) -> str:
         text += (
             f" No program can take fewer than {limit['cycles']:,} cycles on this array and memory "
             f"(bound by {limit['bound']}): {cycles - limit['cycles']:,} could be saved at most."
+        )
+    if bounded_by_memory(document):
+        text += (
+            " Memory is what limits it: only more bytes per cycle, or fewer bytes, make it "
+            "shorter, whatever the array waits for."
         )
     return text
 

@@ -26,6 +26,8 @@ Document = Mapping[str, Any]
 _ROW: Final = 24
 """Height of a bar, with the space around it."""
 _FRAME: Final = 130
+_BUTTONS: Final = 28
+_LOG: Final = {"type": "log", "dtick": "D2", "tickformat": ","}
 
 
 def layout(**more: Any) -> dict[str, Any]:
@@ -56,9 +58,9 @@ def layout(**more: Any) -> dict[str, Any]:
     return common
 
 
-def _by_operator(count: int) -> dict[str, Any]:
-    """A layout of horizontal bars, the first operator on top."""
-    return {"height": _FRAME + _ROW * max(count, 2), "bargap": 0.25}
+def _by_operator(count: int, more: int = 0) -> dict[str, Any]:
+    """A layout of horizontal bars, the first operator on top, and so much below them."""
+    return {"height": _FRAME + _ROW * max(count, 2) + more, "bargap": 0.25}
 
 
 def utilization(document: Document) -> Figure:
@@ -117,8 +119,9 @@ def stall_bars(document: Document, resource: str) -> Figure:
     return {
         "data": data,
         "layout": layout(
-            **_by_operator(len(names)),
+            **_by_operator(len(names), _BUTTONS),
             barmode="stack",
+            margin={"b": 76},  # The buttons are below the axis.
             yaxis={"autorange": "reversed", "type": "category"},
             updatemenus=[
                 {
@@ -193,8 +196,8 @@ def roofline(document: Document) -> Figure:
         "data": [roof, dots],
         "layout": layout(
             height=400,
-            xaxis={"type": "log", "title": {"text": "products per byte, the busier way"}},
-            yaxis={"type": "log", "title": {"text": "products per cycle"}},
+            xaxis={**_LOG, "title": {"text": "products per byte, the busier way"}},
+            yaxis={**_LOG, "title": {"text": "products per cycle"}},
         ),
     }
 

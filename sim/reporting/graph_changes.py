@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
-from celosia.sim.reporting.whatif import Change
+from celosia.sim.reporting.whatif import QUEUES, Change
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.pipeline import CompiledGraph, predict_graph
 
@@ -36,7 +36,7 @@ def _candidates(
             replace(timing, bytes_per_cycle=rate),
         ),
         (f"twice the requests in flight, {2 * config.read_requests}", _requests(config), timing),
-        ("queues of twice the depth", deeper, timing),
+        (QUEUES, deeper, timing),
     ):
         try:
             yield what, config.with_values(values), memory

@@ -12,7 +12,7 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.reporting import figures
-from celosia.sim.reporting.explain import explain
+from celosia.sim.reporting.explain import Explanation, explain
 from celosia.sim.reporting.hottest import HEADS, hottest, rows_of
 from celosia.sim.reporting.html import (
     definition_table,
@@ -20,20 +20,18 @@ from celosia.sim.reporting.html import (
     preformatted,
     section,
     table,
-    tile,
 )
 from celosia.sim.reporting.losses import clocked_operators, known_resources
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import RESOURCES
-from celosia.sim.reporting.stopped import UNFINISHED_HEADS, blamed, unfinished, until_stopped
+from celosia.sim.reporting.stopped import until_stopped
+from celosia.sim.reporting.summary import stop_section, summary_section
 from celosia.sim.reporting.timeline import timeline
 
 __all__ = ["assemble", "page", "plotly_script"]
 
 _ASSETS: Final = Path(__file__).parent / "assets"
 _HOTTEST: Final = 20
-_UNFINISHED: Final = 8
-"""Operations of each queue that are shown of a run that was stopped."""
 
 Document = Mapping[str, Any]
 
@@ -44,11 +42,11 @@ def page(document: Document) -> str:
     stored = document["profile"]
     profile = Profile.from_document(stored) if stored else None
     drawn = _figures(document, profile)
-    config = AcceleratorConfig(**document["config"])
+    config, told = AcceleratorConfig(**document["config"]), explain(document)
     return assemble(
         title=f"{document['workload']} on {document['preset']}, {document['simulator']}",
-        lead=explain(document).summary,
-        sections=list(_sections(document, profile)),
+        lead=told.summary,
+        sections=list(_sections(document, profile, told)),
         data={"figures": drawn, "timeline": timeline(profile, config) if profile else None},
     )
 
@@ -103,10 +101,12 @@ def _figure(name: str) -> str:
     return f'<div class="figure" id="figure-{name}"></div>'
 
 
-def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str, str, str]]:
+def _sections(
+    document: Document, profile: Profile | None, told: Explanation
+) -> Iterator[tuple[str, str, str]]:
     if document["status"] == "stopped":
-        yield "stopped", "Why it stopped", _stopped(document, profile)
-    yield "summary", "Summary", _summary(document)
+        yield "stopped", "Why it stopped", stop_section(document, profile)
+    yield "summary", "Summary", summary_section(document, told)
     yield from _stalls(document)
     if _multiplies(document):
         yield (
@@ -145,58 +145,6 @@ def _sections(document: Document, profile: Profile | None) -> Iterator[tuple[str
         )
     yield "schedule", "Schedule", _schedule(document, profile)
     yield "setting", "Setting", _setting(document)
-
-
-def _stopped(document: Document, profile: Profile | None) -> str:
-    """Why a run was stopped, who waited for whom, the last commands, and what was not done."""
-    body: list[str] = []
-    for part in [*document["operators"], document]:
-        if not (failure := part["failure"]) or body:
-            continue
-        body.append(paragraph(f"{part['workload']}: {failure['message']}", "wrong"))
-        if failure["waiting"]:
-            clauses = "".join(f"<li>{escape(clause)}</li>" for clause in failure["waiting"])
-            body.append(f"<h3>Who waited for whom</h3><ul>{clauses}</ul>")
-        rows = [
-            (each["command"], each["text"], "to blame" * (each["command"] == blamed(failure)))
-            for each in failure["last_commands"]
-        ]
-        if rows:
-            heading = "<h3>The last commands that were accepted</h3>"
-            body.append(heading + table(("command", "instruction", ""), rows))
-    if profile and (rows := unfinished(profile, _UNFINISHED)):
-        body.append("<h3>Operations that were not done</h3>" + table(UNFINISHED_HEADS, rows))
-    return section("stopped", "Why it stopped", *body, long=True)
-
-
-def _summary(document: Document) -> str:
-    stopped = document["status"] == "stopped"
-    limit, use = document["limit"], document["mac_utilization"]
-    tiles = [
-        tile(document["status"], "results", "right" if document["status"] == "right" else "wrong"),
-        tile(f"{document['cycles'] or 0:,}", "cycles until then" if stopped else "cycles"),
-        tile("-" if use is None else f"{use:.2%}", "MAC utilization"),
-        tile(f"{document['dram_read_bytes']:,}", "bytes read"),
-        tile(f"{document['dram_write_bytes']:,}", "bytes written"),
-        tile(f"{document['commands']:,}", "commands"),
-    ]
-    if limit:
-        tiles.insert(3, tile(f"{limit['cycles']:,}", f"cycles at least ({limit['bound']})"))
-    told = explain(document)
-    lines = [
-        f"<li><b>{share:.0%} of the loss, {loss.cycles:,} cycles: {escape(loss.operator)}, "
-        f"<code>{escape(loss.owner)}</code>.</b> {escape(loss.meaning)} {escape(help_)}</li>"
-        for loss, share, help_ in told.lines
-    ]
-    body = [f'<div class="tiles">{"".join(tiles)}</div>']
-    if lines:
-        body += [f"<p>What was lost{'' if stopped else ', and what would help'}:</p>"]
-        body += [f'<ol class="losses">{"".join(lines)}</ol>']
-    if told.changes:
-        changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
-        body += [f"<p>What the cost model expects of other hardware:</p><ul>{changes}</ul>"]
-    heading = "What ran until then" if stopped else "What limits this run"
-    return section("summary", heading, *body, long=True)
 
 
 def _stalls(document: Document) -> Iterator[tuple[str, str, str]]:

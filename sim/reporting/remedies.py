@@ -1,6 +1,7 @@
 """What would help against a loss, with a figure."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,11 +12,14 @@ from celosia.sim.reporting.instructions import owners_between, unit_operations
 from celosia.sim.reporting.losses import Loss
 from celosia.sim.reporting.profile import Profile
 from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
+from celosia.sim.reporting.whatif import QUEUES as DEEPER_QUEUES
 from celosia.sw.driver.assembly import format_command
 
-__all__ = ["ADVICE", "remedy"]
+__all__ = ["ADVICE", "bounded_by_memory", "remedy"]
 
 _KIB: Final = 1024
+_CLOSE: Final = 1.1
+"""Of a memory's limit: a run that takes no longer is bounded by memory."""
 _QUEUE: Final = "wait_queue_"
 """Begins the owner of a wait for a place in a queue, whose name follows."""
 
@@ -23,8 +27,20 @@ _QUEUE: Final = "wait_queue_"
 def remedy(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """What would help against `loss` of the operator `part` of a run."""
     owner = owner_named(loss.owner)
-    advise = ADVICE.get(loss.owner) or ADVICE.get(owner.group if owner else "", _other)
-    return advise(loss, part, document) + _where(loss, document)
+    group = owner.group if owner else ""
+    worst = _worst(loss, document)
+    if worst and worst.command is None and group == "command":
+        return _behind(loss, document)
+    advise = ADVICE.get(loss.owner) or ADVICE.get(group, _other)
+    return advise(loss, part, document) + (_where(worst, document) if worst else "")
+
+
+def bounded_by_memory(document: Mapping[str, Any]) -> bool:
+    """Whether a run is about as long as memory alone makes it."""
+    limit = document["limit"]
+    if not limit or limit["bound"] == "compute":
+        return False
+    return document["cycles"] <= _CLOSE * limit["cycles"]
 
 
 def _rate(document: Mapping[str, Any]) -> int:
@@ -42,9 +58,9 @@ def _late(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> s
 def _bandwidth(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     rate = _rate(document)
     return (
-        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate} save at most "
-        f"{loss.cycles // 2:,} cycles, and {loss.cycles * rate / _KIB:,.1f} KiB loaded earlier, or "
-        f"not at all, save up to {loss.cycles:,}."
+        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate}, or "
+        f"{loss.cycles * rate / _KIB:,.1f} KiB loaded earlier or not at all, save up to "
+        f"{loss.cycles:,} cycles."
     )
 
 
@@ -58,9 +74,12 @@ def _requests(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) 
 
 def _weights(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     dim = document["config"]["dim"]
+    if bounded_by_memory(document):
+        return "Memory bounds this run: weights that move in meanwhile cost nothing."
     return (
-        f"Products of fewer than {dim} rows are over before the next weights are in the array: at "
-        f"least {dim} rows for each tile of weights save up to {loss.cycles:,} cycles."
+        f"Products of fewer than {dim} rows are over before the next weights are in the array, and "
+        "one that waits for its operands begins with its weights: more rows for each tile of "
+        f"weights, or operands in time, save up to {loss.cycles:,} cycles."
     )
 
 
@@ -88,8 +107,16 @@ def _queue(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
     return (
         f"Commands behind a full queue of {depth} wait, and so do products among them: a deeper "
         f"one ({queue}={2 * depth}), or a program that fills it later, save up to "
-        f"{loss.cycles:,} cycles."
+        f"{loss.cycles:,} cycles." + _expected(document, DEEPER_QUEUES)
     )
+
+
+def _expected(document: Mapping[str, Any], what: str) -> str:
+    """What the cost model expected of a change when a graph ran, if it was asked."""
+    for change in document.get("changes", ()):
+        if change["what"] == what:
+            return f" The cost model expects {max(0, change['saved']):,} of {what}."
+    return ""
 
 
 def _drain(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
@@ -106,8 +133,6 @@ def _at_most(text: str) -> Callable[[Loss, Mapping[str, Any], Mapping[str, Any]]
 
 
 _other = _at_most("Without it the run is at most {} cycles shorter.")
-_AFTER: Final = "drain"
-"""The group of what is behind the last product by definition."""
 ADVICE: Final = {
     "wait_load_bandwidth": _bandwidth,
     "wait_load_requests": _requests,
@@ -139,16 +164,24 @@ ADVICE: Final = {
 """By the owner, or by its group."""
 
 
-def _where(loss: Loss, document: Mapping[str, Any]) -> str:
-    """The product that lost the most of it, of a run with a log."""
+@dataclass(frozen=True)
+class _Worst:
+    """Where most of a loss is."""
+
+    cycles: int
+    command: int | None
+    """The product behind it; None: it is behind the last one."""
+
+
+def _worst(loss: Loss, document: Mapping[str, Any]) -> _Worst | None:
+    """The product that lost the most of it, of a run with a log; None: nobody knows."""
     if document.get("profile") is None:
-        return ""
+        return None
     profile = _profile(document)
     unit = unit_operations(profile).get("execute")
-    owner = next(owner for owner in RESOURCES[ARRAY].owners if owner.name == loss.owner)
     owners = [each.name for each in RESOURCES[ARRAY].owners]
     if unit is None or ARRAY not in profile.owners or not len(unit.command):
-        return ""
+        return None
     counts = owners_between(profile.owners[ARRAY], len(owners), unit.begin - unit.lost, unit.end)[
         :, owners.index(loss.owner)
     ]
@@ -156,11 +189,42 @@ def _where(loss: Loss, document: Mapping[str, Any]) -> str:
     counts = np.where(inside, counts, 0)
     worst = int(np.argmax(counts))
     if not counts[worst]:
-        return "" if owner.group == _AFTER else " It is behind the last product."
-    index = int(unit.command[worst])
+        return _Worst(loss.cycles, None)
+    return _Worst(int(counts[worst]), int(unit.command[worst]))
+
+
+def _where(worst: _Worst, document: Mapping[str, Any]) -> str:
+    if worst.command is None:
+        return ""  # The advice says so: it is the drain.
+    text = format_command(_profile(document).commands[worst.command])
     return (
-        f" The most at one place: {counts[worst]:,} cycles before command {index} "
-        f"({format_command(profile.commands[index])})."
+        f" The most at one place: {worst.cycles:,} cycles before command {worst.command} ({text})."
+    )
+
+
+def _behind(loss: Loss, document: Mapping[str, Any]) -> str:
+    """Commands that wait when there is nothing more to multiply."""
+    profile = _profile(document)
+    last = np.array([unit_operations(profile)["execute"].end.max()])
+    end = np.array([profile.cycles])
+    busy = {
+        name: sum(
+            int(cycles)
+            for owner, cycles in zip(
+                table.owners,
+                owners_between(profile.owners[name], len(table.owners), last, end)[0],
+                strict=True,
+            )
+            if owner.group in table.work
+        )
+        for name, table in RESOURCES.items()
+        if name in profile.owners
+    }
+    return (
+        f"It is behind the last product, in the last {int(end[0] - last[0]):,} cycles: the last "
+        f"rows are still transformed ({busy.get('vector', 0):,} cycles of the vector unit) "
+        f"and stored ({busy.get('write', 0):,} for the bus). A deeper queue saves nothing; a "
+        f"smaller last block, whose way out is shorter, saves up to {loss.cycles:,} cycles."
     )
 
 

@@ -19,7 +19,7 @@ def read_run(path: str) -> Mapping[str, Any]:
     """The report of a run; - is standard input.  Raises `InputError` for anything else."""
     try:
         document = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != RUN_SCHEMA:

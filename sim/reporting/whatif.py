@@ -5,13 +5,23 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
-from celosia.sw.cost import predict_matmul
+from celosia.sim.reporting.losses import losses
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.plan import product_cycles
 
-__all__ = ["Change", "what_if"]
+__all__ = ["QUEUES", "Change", "what_if"]
 
+QUEUES: Final = "queues of twice the depth"
+"""A change of a graph's hardware."""
+
+_CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
+    "latency": ("wait_load_latency", "wait_load_requests", "wait_token", "wait_queue_", "drain"),
+    "requests": ("wait_load_latency", "wait_load_requests", "wait_queue_", "drain"),
+    "queues": ("wait_queue_", "wait_issue", "wait_command"),
+}
+"""What owners begin with that a change is about, by a word of it; others may be about any."""
 _WORTH: Final = 0.0005
 """Of a run: what saves less is left out."""
 
@@ -24,19 +34,23 @@ class Change:
     saved: int
     before: int
     """Cycles that the model expects of the run as it was."""
+    at_most: bool = False
+    """The model expects more, but the run has lost no more for such a cause."""
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.saved:,} cycles fewer ({self.saved / self.before:.1%})"
+        most = "at most " if self.at_most else ""
+        return f"{self.what}: {most}{self.saved:,} cycles fewer ({self.saved / self.before:.1%})"
 
 
 def what_if(document: Mapping[str, Any]) -> list[Change]:
     """Changes that would help a run, the best first.
 
     Those of products are predicted here, with a schedule of their own; those of a graph were when
-    it ran, with the same program.
+    it ran, with the same program.  On the same array none saves more than what the run has lost for
+    causes that it is about.
     """
     if stored := [Change(**change) for change in document.get("changes", ())]:
-        return _worthwhile(stored)
+        return _worthwhile([_possible(change, document) for change in stored])
     problems = [MatMul(**part["problem"]) for part in document["operators"] if part.get("problem")]
     if not problems or len(problems) != len(document["operators"]):
         return []
@@ -47,8 +61,20 @@ def what_if(document: Mapping[str, Any]) -> list[Change]:
     found = []
     for what, other, other_timing in _candidates(config, timing):
         saved = before - _cycles(problems, other, other_timing)
-        found.append(Change(what, saved, before))
+        change = Change(what, saved, before)
+        found.append(change if other.dim != config.dim else _possible(change, document))
     return _worthwhile(found)
+
+
+def _possible(change: Change, document: Mapping[str, Any]) -> Change:
+    """`change`, which saves at most what was lost for such a cause."""
+    about = next((owners for word, owners in _CAUSES.items() if word in change.what), None)
+    lost = sum(
+        loss.cycles for loss in losses(document) if about is None or loss.owner.startswith(about)
+    )
+    if change.saved <= lost:
+        return change
+    return replace(change, saved=lost, at_most=True)
 
 
 def _worthwhile(changes: list[Change]) -> list[Change]:
@@ -58,7 +84,7 @@ def _worthwhile(changes: list[Change]) -> list[Change]:
 
 def _cycles(problems: list[MatMul], config: AcceleratorConfig, timing: MemoryTiming) -> int:
     return sum(
-        predict_matmul(problem, config, schedule_matmul(problem, config, timing), timing).cycles
+        product_cycles(problem, config, schedule_matmul(problem, config, timing), timing)
         for problem in problems
     )
 

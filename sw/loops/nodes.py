@@ -25,6 +25,8 @@ class Node:
     """A number that those have in common that may be iterations of one loop."""
     count: int
     """Iterations; 0: it is a command."""
+    left_out: int
+    """Nodes at the end of the body that the last iteration leaves out."""
     body: tuple["Node", ...]
     """The first iteration."""
     funct: int
@@ -61,6 +63,7 @@ def command_node(command: Command, shapes: Shapes) -> Node:
     return Node(
         shape=shapes.number(0, int(command.funct)),
         count=0,
+        left_out=0,
         body=(),
         funct=int(command.funct),
         depth=0,
@@ -76,23 +79,26 @@ def command_node(command: Command, shapes: Shapes) -> Node:
 def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) -> Node | None:
     """The loop of these iterations, which are alike; None if there is none, or of more commands.
 
-    Of several iterations, fewer may make a loop.
+    The last one may be shorter than the others.  Of several iterations, fewer may make a loop.
     """
-    head = iterations[0]
+    head, tail = iterations[0], iterations[-1]
     depth = 1 + max(node.depth for node in head)
     if depth > MAX_LOOP_DEPTH:
         return None
     levels = np.concatenate([node.levels for node in head])
-    places = np.arange(len(levels))
     within, last = _advances(head), _words(head, "last")
-    known: Advances | None = None
+    known = still(last.shape)
+    stepped = 0
     for iteration in iterations[1:]:
-        within = join(within, _advances(iteration))
-        step = advances(last, _words(iteration, "first"))
-        known = step if known is None else join(known, step)
-        last = _words(iteration, "last")
-    assert known is not None
-    within[levels, places] = known
+        size = sum(len(node.levels) for node in iteration)
+        within[:, :size] = join(within[:, :size], _advances(iteration))
+        step = advances(last[:size], _words(iteration, "first"))
+        both = min(size, stepped)
+        step[:both] = join(known[:both], step[:both])
+        known[:size] = step
+        stepped = max(stepped, size)
+        last[:size] = _words(iteration, "last")
+    within[levels, np.arange(len(levels))] = known
     if not possible(within).all():
         return None
     moving = moves(within).any(-1)
@@ -101,9 +107,11 @@ def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) ->
     cost = sum(node.cost for node in head) + int(strides.sum()) - before
     if cost > most:
         return None
+    left_out = len(head) - len(tail)
     return Node(
-        shape=shapes.number(len(iterations), *(node.shape for node in head)),
+        shape=shapes.number(len(iterations), left_out, *(node.shape for node in head)),
         count=len(iterations),
+        left_out=left_out,
         body=tuple(head),
         funct=0,
         depth=depth,

@@ -34,6 +34,8 @@ class Reach:
     """At least."""
     saved: float = 0.0
     """Share of the commands that a loop must save."""
+    partial: bool = False
+    """The last iteration may be shorter than the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class _Loops:
     length: int
     """Nodes of an iteration."""
     most: int
-    """Iterations."""
+    """Complete iterations."""
+    more: int
+    """Nodes of one behind them that is not complete."""
     cost: int
 
 
@@ -51,7 +55,8 @@ def with_loops(nodes: Sequence[Node], reach: Reach, entries: int, shapes: Shapes
     """`nodes`, some of which are loops of what they were before; bodies have up to `entries`."""
     stretch = _Stretch(nodes)
     found: list[list[_Loops]] = [[] for _ in nodes]
-    for length in range(reach.shortest, min(reach.longest, len(nodes) // reach.iterations) + 1):
+    least = reach.iterations - reach.partial  # That are complete.
+    for length in range(reach.shortest, min(reach.longest, len(nodes) // least) + 1):
         for place, loops in stretch.loops(length, entries, reach):
             found[place].append(loops)
     return _chosen(nodes, found, reach, entries, shapes)
@@ -79,25 +84,30 @@ class _Stretch:
         alike = np.zeros(len(self.shapes), np.bool_)
         alike[:-length] = self.shapes[:-length] == self.shapes[length:]
         alike &= self.depths < MAX_LOOP_DEPTH
-        if not (_run(alike) >= length).any():
+        least = 1 if reach.partial else length
+        if not (_run(alike) >= least).any():
             return
         joins, more, extra = self._joined(length, alike)
-        run = _run(joins)
-        body = self.summed_costs[length:] - self.summed_costs[:-length]
+        run, further = _run(joins), _run(more)
+        # Nodes that are like those of the first iteration, or of one behind it.
+        again = np.where(run < length, run, np.minimum(run, length + further))
         strides = _summed(extra)
-        body = body + strides[length:] - strides[:-length]
-        places = np.flatnonzero((run[: len(body)] >= length) & (body <= entries))
-        if not len(places):
-            return
-        further = _run(more)
-        for place in places:
-            most = 2 + int(further[place]) // length
-            if most < reach.iterations:
+        places = np.arange(len(run))
+        ends = np.minimum(places + length, len(run))
+        moving = np.minimum(places + np.minimum(again, length), len(run))
+        body = self.summed_costs[ends] - self.summed_costs[places]
+        body = body + strides[moving] - strides[places]
+        good = (again >= least) & (body <= entries) & (places + length <= len(run))
+        for place in np.flatnonzero(good):
+            most, more = 1 + int(again[place]) // length, int(again[place]) % length
+            more *= reach.partial
+            if most + (more > 0) < reach.iterations:
                 continue
-            plain = int(self.summed_costs[place + length * most] - self.summed_costs[place])
+            behind = place + length * most + more
+            plain = int(self.summed_costs[behind] - self.summed_costs[place])
             cost = 1 + int(body[place])
             if cost < plain * (1 - reach.saved):
-                yield int(place), _Loops(length, most, cost)
+                yield int(place), _Loops(length, most, more, cost)
 
     def _joined(
         self, length: int, alike: NDArray[np.bool_]
@@ -161,14 +171,17 @@ def _chosen(
 ) -> list[Node]:
     """Those loops that leave the least, and the nodes between them."""
     least = [0] * (len(nodes) + 1)
-    choice: list[tuple[int, int]] = [(1, 1)] * len(nodes)
+    choice: list[tuple[int, int, int]] = [(1, 1, 0)] * len(nodes)
     for place in range(len(nodes) - 1, -1, -1):
-        best, how = nodes[place].cost + least[place + 1], (1, 1)
+        best, how = nodes[place].cost + least[place + 1], (1, 1, 0)
         for loops in found[place]:
-            for count in _counts(loops.most, reach.iterations):
-                cost = loops.cost + least[place + loops.length * count]
+            counts = [(count, 0) for count in _counts(loops.most, reach.iterations)]
+            if loops.more:
+                counts.append((loops.most, loops.more))
+            for count, more in counts:
+                cost = loops.cost + least[place + loops.length * count + more]
                 if cost < best:
-                    best, how = cost, (loops.length, count)
+                    best, how = cost, (loops.length, count, more)
         least[place], choice[place] = best, how
     return list(_made(nodes, choice, entries, shapes))
 
@@ -181,19 +194,22 @@ def _counts(most: int, least: int) -> Iterator[int]:
 
 
 def _made(
-    nodes: Sequence[Node], choice: Sequence[tuple[int, int]], entries: int, shapes: Shapes
+    nodes: Sequence[Node], choice: Sequence[tuple[int, int, int]], entries: int, shapes: Shapes
 ) -> Iterator[Node]:
     """The loops that were chosen, or as much of them as can be made, and all other nodes."""
     place = 0
     while place < len(nodes):
-        length, count = choice[place]
-        loop = None
-        while count > 1 and loop is None:
-            starts = range(place, place + length * count, length)
-            loop = repeated([nodes[start : start + length] for start in starts], shapes, entries)
-            count -= loop is None
+        length, count, more = choice[place]
+        end, loop = place + length * count + more, None
+        while end > place + length and loop is None:
+            starts = range(place, end, length)
+            loop = repeated(
+                [nodes[start : min(start + length, end)] for start in starts], shapes, entries
+            )
+            if loop is None:
+                end = starts[-1]
         yield loop or nodes[place]
-        place += length * count if loop else 1
+        place = end if loop else place + 1
 
 
 def _summed(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,6 +24,8 @@ class Item:
     """Not before this time, unless it must be."""
     drains: LocalRows | None = None
     """The sums that it drains; None: it is a normalization."""
+    settling: int | None = None
+    """A normalization with this one comes so long behind a drain, and no other one between."""
 
 
 class Agenda:
@@ -31,6 +33,8 @@ class Agenda:
 
     def __init__(self) -> None:
         self._items: list[Item] = []
+        self._drained: int | None = None
+        """When the last drain was written; None: a normalization came behind it."""
 
     def add(self, item: Item) -> None:
         """Put `item` down."""
@@ -40,9 +44,15 @@ class Agenda:
         """Write the first drain whose time has come, or else the first normalization."""
         drains = [item for item in self._items if item.drains is not None]
         for first in (drains[:1], self._items[:1]):
-            if first and first[0].clock <= clock:
+            if first and self._is_due(first[0], clock):
                 self._write(first[0])
+                self._drained = None if first[0].drains is None else clock
                 return
+
+    def _is_due(self, item: Item, clock: int) -> bool:
+        if item.settling is not None:
+            return self._drained is not None and self._drained + item.settling <= clock
+        return item.clock <= clock
 
     def write_all(self) -> None:
         """Write everything."""

@@ -104,10 +104,13 @@ class LinearWriter:
             self.finisher.finish(op.finish, part, channels=channels)
         for first, count in even_cuts(rows, 2 * self.dim if exposed else rows, self.dim):
             some = replace(sums.rows_part(first, count), slot=slot + first)
+            begin = self.writer.clock
             part = self._summed(op, some, last, sums)
             self.finisher.finish(op.finish, part, channels=channels)
             ended = ends and first + count == rows
-            self.normalizer.defer(NormBlock(norm, row + first, count, slot + first), last=ended)
+            some_rows = NormBlock(norm, row + first, count, slot + first)
+            cycles = self.writer.clock - begin
+            self.normalizer.defer(some_rows, cycles=cycles, exposed=exposed, last=ended)
 
     def _columns(self, op: MatMul | Transform, rows: int) -> list[tuple[int, int]]:
         """First column and columns of the sums of `rows` rows that half the accumulator holds."""

@@ -98,20 +98,24 @@ class Normalizer:
             for col, cols in self._chunks(block):
                 self._normalize(block, col, cols, self.places.words)
 
-    def defer(self, block: NormBlock, *, last: bool) -> None:
+    def defer(self, block: NormBlock, *, cycles: int, exposed: bool, last: bool) -> None:
         """Normalize rows whose sums are underway, between later steps; no products follow the last.
 
+        Some columns behind each drain of what comes next, so that all steps between two drains are
+        alike; but those whose normalization is `exposed` as soon as they may be.
         Earlier normalizations are written first: statistics are those of two blocks at most.
         """
         self.writer.agenda.write_normalizations()
         # Nobody else needs rows any more behind the last products.
         ring = self.places.words if last else self.places.sums
         delay = block.rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
+        whole = delay + block.rows * tiles(block.op.source.cols, self.dim) * _TILE_CYCLES
         for col, cols in self._chunks(block, short=last):
             self.writer.defer(
                 lambda col=col, cols=cols: self._normalize(block, col, cols, ring),
                 tuple(block.part(output.out, col, cols) for output in block.op.outputs),
                 delay=delay + block.rows * col // self.dim * _TILE_CYCLES,
+                settling=None if exposed or whole <= cycles else delay,
             )
         if not self.places.choices.overlap:
             self.writer.agenda.write_all()

@@ -7,7 +7,7 @@ quarters):
 
     bank 0: weights, R/2; results of bytes, R/2             (attention: keys, R)
     bank 1: pieces of A, R/2; wide results, R/2             (attention: queries and numerators ...
-    bank 2: pieces of A, R/2; wide results, R/2             ... of every other block)
+    bank 2: pieces of A, R/2; normalized results, R/2       ... of every other block)
     bank 3: weights, R/2; int16 operands, R/2               (attention: values, R/2; results, R/2)
 """
 

@@ -33,6 +33,11 @@ __all__ = ["ProgramWriter", "Written"]
 
 MAX_LEAD: Final = 4096
 """Cycles of products that a load is issued before its first use, at most."""
+LEAD_NESTS: Final = 3
+"""And so many nests of products, if these are long: loads for more of them are more than their
+queue holds, and then each comes when there is room for it, not always at the same place."""
+LONG_NEST: Final = 1024
+"""Cycles of a nest whose loads take far less time than it does itself."""
 SETTLING: Final = 4096
 """Cycles of products after a store before its data are loaded, if they can wait: whatever waits at
 the head of the queue of loads holds up those behind."""
@@ -81,6 +86,10 @@ class ProgramWriter:
         self._stored: dict[str, list[tuple[View, int]]] = {}
         self._awaited = 0
         """Stores that the loads so far have waited for."""
+        self._needed = np.zeros(0, np.int64)
+        """Stores that some load must wait for."""
+        self._again: int | None = None
+        """When to wait for those that were not over at the last time."""
         self.agenda = Agenda()
         self.clock = 0
         """Cycles of products so far."""
@@ -149,12 +158,14 @@ class ProgramWriter:
         write: Callable[[], None],
         results: tuple[View, ...],
         *,
-        delay: int,
+        delay: int = 0,
         drains: LocalRows | None = None,
+        settling: int | None = None,
     ) -> None:
         """Let `write` be called between later steps, as an item of the agenda.
 
-        It is not before `delay` cycles of products are over, unless somebody needs the results.
+        It is not before `delay` cycles of products are over, or `settling` of them behind a drain,
+        unless somebody needs the results.
         """
         operator = self.operator
 
@@ -164,7 +175,11 @@ class ProgramWriter:
             self.operator = now
 
         clock = self.clock + delay
-        self.agenda.add(Item(write=write_as_then, results=results, clock=clock, drains=drains))
+        self.agenda.add(
+            Item(
+                write=write_as_then, results=results, clock=clock, drains=drains, settling=settling
+            )
+        )
 
     def trickle(self) -> None:
         """Write something that was deferred, if its time has come."""
@@ -187,6 +202,7 @@ class ProgramWriter:
         times = np.cumsum([0] + [_cycles(step.op) for step in self._steps])
         stores = np.cumsum([0] + [isinstance(step.op, Store) for step in self._steps])
         waiting = deque(self._loads)
+        self._needed = np.unique([stores[placed.stored + 1] for placed in waiting])
         ahead: list[int] = []
         """When the loads that were issued early are needed."""
         for number, step in enumerate(self._steps):
@@ -219,17 +235,28 @@ class ProgramWriter:
         """The load, with the number of stores that it comes after.
 
         If it has to wait for more than those before it, it waits for all that are long over: so
-        those behind it need not.
+        those behind it need not.  What was not over then is waited for as soon as it is, if loads
+        far behind need it: not in the middle of what repeats until these come.
         """
         assert max(placed.free, placed.stored) < step, f"{placed.load}: needed before it can be"
         load = placed.load
-        if isinstance(load, Load) and placed.stored >= 0:
-            after = int(stores[placed.stored + 1])
-            if after > self._awaited:
-                over = int(np.searchsorted(times, times[step] - SETTLING, "right")) - 1
-                self._awaited = after = max(after, int(stores[max(over, 0)]))
-            load = replace(load, after=after)
-        return Written(load, placed.operator)
+        if not isinstance(load, Load):
+            return Written(load, placed.operator)
+        after = int(stores[placed.stored + 1]) if placed.stored >= 0 else 0
+        now = int(times[step])
+        settled = int(np.searchsorted(times, now - SETTLING, "right")) - 1
+        over = int(stores[max(settled, 0)])
+        again = self._again is not None and now >= self._again and self._awaited < over
+        if again:
+            between = np.searchsorted(self._needed, (self._awaited, over), "right")
+            again = bool(between[0] < between[1])
+        if after > self._awaited:
+            self._again = now + SETTLING + SETTLING // 2
+        elif again:
+            self._again = None
+        if after > self._awaited or again:
+            self._awaited = after = max(after, over)
+        return Written(replace(load, after=after), placed.operator)
 
     # Rows, and who has them.
 
@@ -277,7 +304,10 @@ class ProgramWriter:
 
 def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
     """Whether a load that is not needed by `step` yet may come before it."""
-    if max(placed.free, placed.stored) >= step or times[placed.need] > times[step] + MAX_LEAD:
+    following = int(np.searchsorted(times, times[step], "right"))
+    nest = int(times[min(following, len(times) - 1)] - times[step])
+    lead = min(MAX_LEAD, LEAD_NESTS * nest) if nest >= LONG_NEST else MAX_LEAD
+    if max(placed.free, placed.stored) >= step or times[placed.need] > times[step] + lead:
         return False
     return placed.stored < 0 or times[step] >= times[placed.stored] + SETTLING
 

@@ -5,7 +5,8 @@ Assumes commands without REPEAT and STRIDE.  Guarantees commands that expand to 
 each pass finds loops in what the one before has left, loops included.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -21,36 +22,45 @@ _PASSES: Final = (
     Reach(longest=4, iterations=3, saved=0.3),
     Reach(longest=8, iterations=3, saved=0.3),
     Reach(longest=12, iterations=3, saved=0.2),
-    Reach(longest=60, iterations=3, saved=0.2),
-    Reach(longest=120, saved=0.1),
-    Reach(longest=240),
-    Reach(longest=120),
+    Reach(longest=24, iterations=3, saved=0.2, partial=True),
+    Reach(longest=60, iterations=3, saved=0.2, partial=True),
+    Reach(longest=120, saved=0.1, partial=True),
+    Reach(longest=240, partial=True),
+    Reach(longest=120, partial=True),
+)
+_PASSES_ACROSS: Final = (
+    Reach(longest=120, saved=0.1, partial=True),
+    Reach(longest=240, partial=True),
+    Reach(longest=120, partial=True),
 )
 _PART: Final = 1 << 14
-"""Commands that are searched together."""
+"""Commands that are searched together at first, at most."""
 
 
-def compress_loops(commands: Sequence[Command], config: AcceleratorConfig) -> tuple[Command, ...]:
-    """`commands` with loops, where `config` has any.  Raises `ValueError` if they have some."""
+def compress_loops(
+    commands: Sequence[Command], config: AcceleratorConfig, starts: Iterable[int] = ()
+) -> tuple[Command, ...]:
+    """`commands` with loops, where `config` has any.  Raises `ValueError` if they have some.
+
+    At the commands with the numbers `starts` something else begins: what repeats in the parts
+    between them is looked for before these are taken together.
+    """
     for index, command in enumerate(commands):
         if command.funct in (Funct.REPEAT, Funct.STRIDE):
             raise ValueError(f"command {index}: {command} is part of a loop already")
-    if not config.loop_entries:
+    if not config.loop_entries or not commands:
         return tuple(commands)
-    return tuple(
-        command
-        for start in range(0, len(commands), _PART)
-        for node in _searched(commands[start : start + _PART], config.loop_entries)
-        for command in _commands(node)
-    )
-
-
-def _searched(commands: Sequence[Command], entries: int) -> list[Node]:
+    cuts = sorted({*starts, *range(0, len(commands), _PART), len(commands)})
+    whole: list[Node] = []
     shapes = Shapes()
-    nodes = [command_node(command, shapes) for command in commands]
-    for reach in _PASSES:
-        nodes = with_loops(nodes, reach, entries, shapes)
-    return nodes
+    for start, end in pairwise(cuts):
+        nodes = [command_node(command, shapes) for command in commands[start:end]]
+        for reach in _PASSES:
+            nodes = with_loops(nodes, reach, config.loop_entries, shapes)
+        whole += nodes
+    for reach in _PASSES_ACROSS:
+        whole = with_loops(whole, reach, config.loop_entries, shapes)
+    return tuple(command for node in whole for command in _commands(node))
 
 
 def _commands(node: Node) -> list[Command]:
@@ -68,6 +78,9 @@ def _written(node: Node, whole: Node, places: Iterator[int]) -> Iterator[Command
         for level in range(whole.strides[place]):
             yield stride(whole.advances[level, place])
         return
-    body = [command for part in node.body for command in _written(part, whole, places)]
-    yield REPEAT.encode(count=node.count, length=len(body))
-    yield from body
+    parts = [list(_written(part, whole, places)) for part in node.body]
+    left_out = sum(map(len, parts[len(parts) - node.left_out :]))
+    length = sum(map(len, parts))
+    yield REPEAT.encode(count=node.count, length=length, left_out=left_out)
+    for part in parts:
+        yield from part

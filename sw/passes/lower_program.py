@@ -5,7 +5,8 @@ commands that do just that: configuration is written where it changes, and a loa
 stores that it names.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -47,8 +48,9 @@ def lower_program(
 
     With `loops`, nests of products are one command each, if `config` has one for them.
     """
+    ops = list(ops)
     lowering = _Lowering(config, tensors, addresses, loops=loops)
-    yield tuple(lowering.begin())
+    yield tuple(lowering.begin(ops))
     for op in ops:
         yield tuple(lowering.commands(op))
 
@@ -76,10 +78,15 @@ class _Lowering:
         self.awaited = 0
         """Stores that loads wait for."""
 
-    def begin(self) -> Iterator[Command]:
-        """All counters of tokens are 0, and every store adds to one of them."""
+    def begin(self, ops: Sequence[Op]) -> Iterator[Command]:
+        """All counters of tokens are 0, and every store adds to one of them.
+
+        Stores are configured as the first one needs it, so that it looks like those behind it.
+        """
         yield encoding.FENCE.encode()
         yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
+        for store in islice((op for op in ops if isinstance(op, Store)), 1):
+            yield from self._configure_store(store)
 
     def commands(self, op: Op) -> Iterator[Command]:
         match op:
@@ -161,7 +168,10 @@ class _Lowering:
         yield encoding.COMPUTE_PRELOADED.encode(a=op.a, a_cols=op.depth, a_rows=op.rows, d=GARBAGE)
 
     def _transform(self, op: Transform) -> Iterator[Command]:
-        yield from self._configure(encoding.CONFIG_TRANSFORM, function=op.function, **op.settings)
+        # Each time, so that all that repeat look alike.
+        configuration = encoding.CONFIG_TRANSFORM.encode(function=op.function, **op.settings)
+        self.state[encoding.CONFIG_TRANSFORM] = configuration
+        yield configuration
         first, second, *_ = *op.targets, None, None
         rows = {"source_stride": op.source.pitch, **op.parameters}
         if first is not None:
@@ -182,9 +192,12 @@ class _Lowering:
             local_rows=op.source.rows,
         )
 
-    def _store(self, op: Store) -> Iterator[Command]:
+    def _configure_store(self, op: Store) -> Iterator[Command]:
         yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch)
         yield from self._configure(encoding.CONFIG_ST, stride=self._stride(op.view))
+
+    def _store(self, op: Store) -> Iterator[Command]:
+        yield from self._configure_store(op)
         yield encoding.MVOUT.encode(
             dram=self._address(op.view),
             local=_local(op.source, full=True),

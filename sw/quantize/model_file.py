@@ -55,7 +55,7 @@ def _shape(metadata: Mapping[str, str]) -> EncoderShape:
     try:
         header = json.loads(metadata[_ENTRY])
         found, version = header["format"], header["version"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ModelError(f"its metadata have no entry {_ENTRY} with a format and version") from None
     if found != FORMAT:
         raise ModelError(f"format: {found!r} is not {FORMAT!r}")

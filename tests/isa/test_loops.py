@@ -54,6 +54,31 @@ def test_loops_in_loops():
     assert [index for index, _ in expand(program, CONFIG)] == [2, 2, 2, 5, 2, 2, 2, 5]
 
 
+def test_the_last_iteration_leaves_commands_out():
+    """What it leaves out advances as often as it is issued, then by the loop around."""
+    load, other = MVIN.encode(dram=1000), PRELOAD.encode(b=5)
+    by = STRIDE.encode(addend1=10), STRIDE.encode(addend1=80)
+    inner = [REPEAT.encode(count=3, length=6, left_out=3), load, *by, other, *by]
+    found = commands([REPEAT.encode(count=2, length=7), *inner])
+    assert [each.rs1 - load.rs1 for each in found if each.funct == MVIN.funct] == [
+        *(0, 10, 20),
+        *(100, 110, 120),
+    ]
+    assert [each.rs1 - other.rs1 for each in found if each.funct == PRELOAD.funct] == [
+        *(0, 10),
+        *(90, 100),
+    ]
+    assert [each.funct for each in found[:6]] == [MVIN.funct, PRELOAD.funct] * 2 + [MVIN.funct] * 2
+
+
+@pytest.mark.parametrize("values", [{"count": 1, "left_out": 1}, {"count": 2, "left_out": 2}])
+def test_a_repeat_issues_each_command(values):
+    """Else it is at fault, and comes out."""
+    repeat = REPEAT.encode(length=2, **values)
+    assert commands([repeat, FENCE.encode(), FENCE.encode()])[0] == repeat
+    assert missing_commands([repeat], CONFIG) == (0, 0)
+
+
 def test_products_in_the_order_of_columns_pieces_and_k():
     strides = CONFIG_PRODUCTS.encode(a_k=4, a_piece=100, w_k=8, w_piece=50, w_column=20, c_column=9)
     product = PRODUCTS.encode(

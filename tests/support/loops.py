@@ -53,18 +53,22 @@ class LoopPrograms:
     def loop(self, depth: int) -> list[Command]:
         """A REPEAT and its body."""
         body: list[Command] = []
+        starts = []
         for _ in range(self.rng.choice([1, 1, 2, 3])):
+            starts.append(len(body))
             if depth + 1 < MAX_LOOP_DEPTH and self.rng.random() < 0.4:
                 body += self.loop(depth + 1)
                 continue
             body.append(self.command())
             body += [self.stride() for _ in range(self.rng.randint(0, depth + 1))]
         length, count = len(body), self.rng.choice([1, 2, 2, 3, 4])
+        left_out = length - self.rng.choice([*starts[1:], length]) if count > 1 else 0
         if self.faulty():
             length = self.rng.choice([0, length, max(1, length - 1), self.config.loop_entries + 1])
-            count = self.rng.choice([0, count])
+            count = self.rng.choice([0, 1, count])
+            left_out = self.rng.choice([left_out, left_out, self.rng.randrange(length + 2)])
             body.insert(self.rng.randrange(len(body) + 1), self.stride())
-        return [REPEAT.encode(count=count, length=length), *body]
+        return [REPEAT.encode(count=count, length=length, left_out=left_out), *body]
 
     def faulty(self) -> bool:
         """Whether the next thing is wrong."""

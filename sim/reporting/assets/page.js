@@ -17,7 +17,9 @@
   function fitted(layout) {
     if (!narrow()) return layout;
     const font = Object.assign({}, layout.font, { size: 11 });
-    return Object.assign({}, layout, { font: font });
+    // Two columns of names, whatever their lengths.
+    const legend = Object.assign({}, layout.legend, { entrywidth: 0.46, entrywidthmode: "fraction" });
+    return Object.assign({}, layout, { font: font, legend: legend });
   }
 
   const drawn = [];
@@ -31,7 +33,7 @@
   }
 
   // Timeline: what units do, in as much detail as there is room for.
-  const bins = 320, most = 1500, mostArrows = 120;
+  const bins = 320, most = 1500, mostArrows = 30;
 
   async function unpack(text) {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -202,8 +204,8 @@
     await load();
     const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout);
     layout.xaxis.range = all.slice();
-    // The legend is a column there, below everything else.
-    if (narrow()) layout.height += 20 * (report.timeline.legend.length + queues.length);
+    // The legend is in two columns there, below everything else.
+    if (narrow()) layout.height += 10 * (report.timeline.legend.length + queues.length);
     await Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
     let shown = all.join();
     target.on("plotly_relayout", () => {

@@ -76,6 +76,22 @@ def test_commands_of_a_body_follow_each_other():
     assert Repeater.ISSUE + MAX_LOOP_DEPTH - 1 <= 6
 
 
+def test_the_last_iteration_ends_early():
+    """It costs nothing more than if it did not."""
+    body = [LOAD, BY_16, OTHER, BY_16]
+    whole = [REPEAT.encode(count=3, length=4), *body]
+    part = [REPEAT.encode(count=3, length=4, left_out=2), *body]
+    (_, one), (_, other) = timed(whole, 6), timed(part, 5)
+    assert other == one[:5]
+
+
+def test_what_follows_a_loop_that_ends_early():
+    """An inner loop in each part, and what is left out last advances by the outer loop."""
+    inner = [REPEAT.encode(count=2, length=5, left_out=2), LOAD, BY_16, BY_16, OTHER, BY_16]
+    program = [REPEAT.encode(count=2, length=13, left_out=6), *inner, OTHER, *inner]
+    timed(program, 3 + 1 + 3 + 3 + 1)
+
+
 def test_a_body_as_large_as_the_memory():
     body = [LOAD, BY_16] * (CONFIG.loop_entries // 2)
     program = [REPEAT.encode(count=3, length=len(body)), *body]

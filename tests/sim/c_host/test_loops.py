@@ -15,6 +15,8 @@ from tests.support.convolutions import random_convolution
 
 CONFIG = resolve_config("tiny")
 DIM = CONFIG.dim
+# The second one has LOOP_WS in the RTL.
+PRESETS = "tiny", "gemmini4"
 LIBRARY = {instruction.name: instruction for instruction in LIBRARY_INSTRUCTIONS}
 
 
@@ -83,14 +85,16 @@ def product(seed):
 
 
 @pytest.mark.parametrize("sim", SIMS)
-def test_products(sim):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_products(sim, preset):
     for seed in range(24):
         memory, commands, address, wanted = product(seed)
-        check(sim, memory, commands, address, wanted)
+        check(sim, memory, commands, address, wanted, c_host(preset))
 
 
 @pytest.mark.parametrize("sim", SIMS)
-def test_a_product_in_two_loops_that_share_a(sim):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_product_in_two_loops_that_share_a(sim, preset):
     """The second loop loads no A, and the result of the first one stays where it is."""
     rng = np.random.default_rng(0)
     a, b, more = (rng.integers(-128, 128, (DIM, DIM), np.int8) for _ in range(3))
@@ -116,11 +120,12 @@ def test_a_product_in_two_loops_that_share_a(sim):
         LIBRARY["loop_ws_addresses_dc"].encode(c=at_c),
         LIBRARY["loop_ws"].encode(a_half=2, accumulate=1, full_c=1),
     ]
-    check(sim, memory, commands, at_c, wanted)
+    check(sim, memory, commands, at_c, wanted, c_host(preset))
 
 
 @pytest.mark.parametrize("sim", SIMS)
-def test_residuals(sim):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_residuals(sim, preset):
     rng = np.random.default_rng(1)
     rows, cols = 2 * DIM + 1, 3 * DIM - 1
     a, b = (rng.integers(-128, 128, (rows, cols), np.int8) for _ in range(2))
@@ -148,11 +153,11 @@ def test_residuals(sim):
         LIBRARY["loop_ws_strides_dc"].encode(c_stride=cols),
         LIBRARY["loop_ws"].encode(residual=1),
     ]
-    check(sim, memory, commands, at_c, wanted)
+    check(sim, memory, commands, at_c, wanted, c_host(preset))
 
 
 @pytest.mark.parametrize("sim", SIMS)
-@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_convolutions(sim, preset):
     """The second one packs pixels, and pools."""
     config, host = resolve_config(preset), c_host(preset)

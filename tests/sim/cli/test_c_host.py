@@ -43,4 +43,4 @@ def test_bad_input_is_refused():
     refused("Missing option '--out'", *BUILD)
     refused("--wave: with --functional-only", *BUILD, "--wave", "--out", "host")
     Path("file").write_text("")
-    refused("file/include: Not a directory", *BUILD, "--presets", "tiny", "--out", "file")
+    refused("--out file: is not a directory", *BUILD, "--presets", "tiny", "--out", "file")

@@ -15,6 +15,7 @@ from celosia.sim import cli
 from celosia.sim.bench.suite import Bench
 from celosia.sim.output import write_file
 from tests.support.command_line import MATMUL, SMALL, invoke, refused, right, save, valid
+from tests.support.interruptible import interruptible
 
 
 def test_the_doctor_says_what_is_there(monkeypatch):
@@ -70,6 +71,7 @@ def test_verilog_is_written_whole(monkeypatch):
     refused("Invalid value for '--top'", "verilog", "--top", "chip")
     refused("there is no directory", "verilog", "-o", "missing/celosia.v")
     refused("there is no preset 'huge'", "verilog", "--preset", "huge")
+    refused("there is no preset ''", "verilog", "--preset", "")
 
 
 def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
@@ -125,20 +127,6 @@ def test_an_unknown_command_is_refused():
     refused("No such command 'play'", "play")
 
 
-def started(*words: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", INTERRUPTIBLE, *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-INTERRUPTIBLE = """
-import signal, sys
-from celosia.sim.cli import main
-signal.signal(signal.SIGINT, signal.default_int_handler)
-main()
-"""
-"""Shells let what they start in the background ignore interrupts, and so do its children."""
-
-
 def test_the_module_is_the_command():
     command = [sys.executable, "-m", "celosia.sim.cli", *SMALL, "--json", "-"]
     done = subprocess.run(command, capture_output=True, check=False, timeout=60)
@@ -159,7 +147,10 @@ def test_a_full_standard_output_is_a_message():
 def test_an_interrupted_run_is_exit_code_130_and_leaves_nothing():
     save(B=np.ones((4, 5), np.int8))
     os.mkfifo("A.npy")
-    process = started(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--json", "report.json")
+    words = (*MATMUL, "--a", "A.npy", "--b", "B.npy", "--json", "report.json")
+    process = subprocess.Popen(
+        interruptible(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     with open("A.npy", "wb"):  # Waits until the run opens it, and soon reads, which waits for us.
         time.sleep(1)
         process.send_signal(signal.SIGINT)

@@ -102,4 +102,4 @@ def test_what_is_no_ring_image_is_refused():
     refused("torn.bin: 30 bytes are not a whole number of 24-byte", "disasm", "torn.bin")
     Path("bad.bin").write_bytes(b"\xff" * 24)
     refused("bad.bin: entry 0", "disasm", "bad.bin")
-    refused("missing.bin: No such file", "disasm", "missing.bin")
+    refused("celosia: missing.bin: No such file", "disasm", "missing.bin")

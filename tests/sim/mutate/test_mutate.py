@@ -82,10 +82,11 @@ def test_every_file_of_the_hardware_has_a_fault():
 
 def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
     text = PATCH.replace("hw/a.py", "hw/dma/queue.py").replace("Caught-by", "Nothing")
-    assert mirrored_tests(parse_patch(text, "p"), ROOT)[:2] == (
-        "tests/hw/dma/test_queue.py",
-        "tests/system/test_differential.py",
-    )
+    tests = mirrored_tests(parse_patch(text, "p"), ROOT)
+    assert tests[:2] == ("tests/hw/dma/test_queue.py", "tests/hw/dma/test_bursts.py")
+    neighbors = [test for test in tests if test.startswith("tests/hw/dma/")]
+    assert tests[len(neighbors)] == "tests/system/test_differential.py"
+    assert len({*tests}) == len(tests)
     with pytest.raises(InputError, match="touches nothing"):
         mirrored_tests(parse_patch(PATCH.replace("hw/a.py", "README.md"), "p"), ROOT)
 

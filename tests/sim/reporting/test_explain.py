@@ -40,7 +40,7 @@ def test_it_names_the_place_if_instructions_were_followed(document):
 @pytest.mark.parametrize(
     ("owner", "advice"),
     [
-        ("wait_load_bandwidth", "32 save at most 500 cycles"),
+        ("wait_load_bandwidth", "32, or 15.6 KiB loaded earlier or not at all, save up to 1,000"),
         ("wait_load_latency", "15.6 KiB loaded earlier save at most 1,000 cycles"),
         ("wait_load_requests", "read_requests=64"),
         ("wait_issue", "at most 1,000 cycles shorter"),
@@ -70,6 +70,38 @@ def test_the_cost_model_knows_what_would_help(document):
     graph = copy.deepcopy(document)
     graph["operators"][0]["problem"] = None
     assert what_if(graph) == []
+
+
+def test_nothing_saves_more_than_was_lost_for_its_cause(document):
+    """The cost model's error may be larger than what is left to save."""
+    counters = document["counters"]
+    lost = sum(loss.cycles for loss in losses(document))
+    queues = counters["wait_issue"] + counters["wait_command"]
+    assert 0 < queues < lost
+    for what, most in (("a wonder", lost), ("queues of gold", queues)):
+        stored = {"what": what, "saved": 10 * lost, "before": document["cycles"]}
+        (change,) = what_if({**document, "changes": [stored]})
+        assert change.saved == most
+        assert f"at most {most}" in str(change)
+
+
+def test_what_memory_bounds_is_said_first(document):
+    bound = {**document, "limit": {**document["limit"], "bound": "reads"}}
+    assert "Memory is what limits it" not in explain(bound).summary
+    bound["limit"]["cycles"] = document["cycles"] - 1
+    assert "Memory is what limits it" in explain(bound).summary
+    weights = Loss("matmul", "array_weights", 7)
+    assert "cost nothing" in remedy(weights, document["operators"][0], bound)
+
+
+def test_behind_the_last_product_no_queue_is_too_short(document):
+    """A store that is queued when nothing is multiplied any more."""
+    loss = Loss("matmul", "wait_queue_store", 9)  # The log has none before a product.
+    text = remedy(loss, document["operators"][0], document)
+    assert "behind the last product" in text
+    assert "store_queue" not in text
+    without = {**document, "profile": None}
+    assert "store_queue=" in remedy(loss, document["operators"][0], without)
 
 
 def test_a_run_without_a_clock_is_not_explained(document):

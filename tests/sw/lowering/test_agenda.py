@@ -51,6 +51,33 @@ def test_a_normalization_is_not_held_up_by_a_later_drain(agenda, written):
     assert written == ["d0", "d1", "n2"]
 
 
+def test_a_normalization_behind_each_drain():
+    written: list[str] = []
+    agenda = Agenda()
+
+    def put_down(name: str, drains: LocalRows | None, settling: int | None) -> None:
+        item = Item(
+            write=lambda: written.append(name),
+            results=(),
+            clock=0,
+            drains=drains,
+            settling=settling,
+        )
+        agenda.add(item)
+
+    put_down("d0", rows(0), None)
+    put_down("n0", None, 10)
+    put_down("n1", None, 10)
+    agenda.write_due(5)
+    for clock in (14, 15, 40):
+        agenda.write_due(clock)
+    assert written == ["d0", "n0"], "the next one waits for a drain"
+    put_down("d1", rows(100), None)
+    for clock in (50, 59, 60, 61):
+        agenda.write_due(clock)
+    assert written == ["d0", "n0", "d1", "n1"]
+
+
 def test_all(agenda, written):
     agenda.write_all()
     assert written == ["d0", "d1", "n2", "d3", "n4"]

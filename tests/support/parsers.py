@@ -1,0 +1,114 @@
+"""All that reads what users write: with what it may refuse it, and something that it takes."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+
+from celosia.isa.config import ConfigError
+from celosia.isa.encoding import pack_ring
+from celosia.isa.presets import parse_override, resolve_config
+from celosia.sim.mutate.campaign import load_foreign
+from celosia.sim.operands import load_array
+from celosia.sim.problems import InputError
+from celosia.sim.reporting.run_file import read_run
+from celosia.sw.driver.assembly import disassemble, parse_command
+from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
+from celosia.sw.quantize.model_file import ModelError, load_model
+from tests.support.command_line import PROGRAM
+
+__all__ = ["PARSERS", "Parser"]
+
+
+@dataclass(frozen=True)
+class Parser:
+    """Reads a file, or refuses it."""
+
+    suffix: str
+    read: Callable[[Path], object]
+    refusal: type[Exception]
+    """What it raises for what it does not take; with a message."""
+    good: bytes
+
+    def accepts(self, path: Path) -> bool:
+        """Whether it takes the file at `path`; fails if it does anything else than it may."""
+        refused = ""
+        try:
+            self.read(path)
+        except self.refusal as error:
+            refused = str(error)
+            assert refused.strip(), "refused without a word"
+        return not refused
+
+
+def _text(parse: Callable[[str], object]) -> Callable[[Path], object]:
+    return lambda path: parse(path.read_text(errors="replace"))
+
+
+def _array() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.ones((3, 4), np.int8))
+    return file.getvalue()
+
+
+_TOML = b'preset = "tiny"\nscratchpad_kib = 32\nnormalization = false\n'
+_PATCH = b"Fault: f\n--- a/hw/a.py\n+++ b/hw/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+_MODEL = b'\x38\0\0\0\0\0\0\0{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}   \1'
+_REPORT = json.dumps({"schema": "celosia.run/1", "cycles": 9, "workload": {"m": [1]}}).encode()
+
+PARSERS = {
+    "assembly": Parser(
+        ".s", _text(parse_command), ValueError, b"mvin dram=0x80001000 local=sp[0] local_cols=4"
+    ),
+    "ring": Parser(
+        ".bin",
+        lambda path: disassemble(path.read_bytes()),
+        ValueError,
+        pack_ring(parse_program(PROGRAM).commands),
+    ),
+    "program": Parser(".cel", load_program, ProgramError, PROGRAM.encode()),
+    "configuration": Parser(".toml", lambda path: resolve_config(str(path)), ConfigError, _TOML),
+    "override": Parser(".txt", _text(parse_override), ConfigError, b"dim=0x8"),
+    "array": Parser(
+        ".npy", lambda path: load_array("--a", path, (np.int8,), 2), InputError, _array()
+    ),
+    "model": Parser(".safetensors", load_model, ModelError, _MODEL),
+    "report": Parser(".json", lambda path: read_run(str(path)), InputError, _REPORT),
+    "patch": Parser(".patch", lambda path: load_foreign(str(path)), InputError, _PATCH),
+}
+
+
+def _fuzz(name: str, place: str, arguments: list[str]) -> None:
+    """Let atheris look for a file that a parser neither takes nor refuses."""
+    atheris = import_module("atheris")
+
+    parser, path = PARSERS[name], Path(place) / f"file{PARSERS[name].suffix}"
+
+    def once(data: bytes) -> None:
+        path.write_bytes(data)
+        parser.accepts(path)
+
+    for module in (
+        "sw.driver.assembly",
+        "sw.driver.program_file",
+        "isa.presets",
+        "sim.operands",
+        "sw.quantize.model_file",
+        "sim.reporting.run_file",
+        "sim.mutate.patch",
+    ):
+        for function in vars(sys.modules[f"celosia.{module}"]).values():
+            if isinstance(function, FunctionType):
+                atheris.instrument_func(function)
+    atheris.Setup([sys.argv[0], *arguments], once)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    _fuzz(sys.argv[1], sys.argv[2], sys.argv[3:])
