@@ -5,9 +5,10 @@ import pytest
 
 from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, FENCE, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.errors import Cause
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices import open_device
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, Issue
+from celosia.sw.driver.device import ISSUES, MEMORY_BASE, DeviceError, Issue
 
 CONFIG = PRESETS["gemmini4"]
 DIM = CONFIG.dim
@@ -66,3 +67,31 @@ def test_the_rtl(issue):
 
 def test_the_rtl_on_amaranth():
     check("amaranth", 1, 0, "ring")
+
+
+def refused(*changed: Command) -> list[Command]:
+    """A loop that works, and one with these commands in place of its own."""
+    begun = program(0, 0)[:-1]
+    functs = {command.funct: command for command in changed}
+    return [*begun, *(functs.get(command.funct, command) for command in begun)]
+
+
+FAULTS = {
+    "more tiles than there are rows": refused(BOUNDS.encode(i=9000, j=9000, k=9000)),
+    "pads of more than a tile": refused(BOUNDS.encode(i=1, j=1, k=1, pad_j=5)),
+    "to the scratchpad": refused(LOOP_WS.encode()._replace(rs2=1 << 8)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_can_not_be_is_an_error_of_the_same_command(fault):
+    errors = []
+    for simulator in ("functional", "verilator"):
+        device = open_device(simulator, CONFIG, memory_bytes=1 << 16)
+        with pytest.raises(DeviceError) as caught:
+            device.run(FAULTS[fault])
+        errors.append((caught.value.cause, caught.value.command))
+        device.close()
+    assert errors[0] == errors[1]
+    assert errors[0][0] in (Cause.SHAPE, Cause.LOCAL_RANGE, Cause.UNKNOWN_FUNCT, Cause.READ_LIMIT)

@@ -145,4 +145,4 @@ def test_loops(issue):
 @pytest.mark.parametrize("preset", ["gemmini4", "gemmini"])
 @pytest.mark.parametrize("timing", [MemoryTiming(), STALLED], ids=["plain", "stalls"])
 def test_many_loops(preset, timing):
-    check(preset, range(100, 300), timing, "stream")
+    check(preset, range(100, 160), timing, "stream")

@@ -226,3 +226,25 @@ def test_rows_are_normalized_over_all_their_tiles(activation):
     deviations = np.floor(np.sqrt((distances**2).sum(axis=1, keepdims=True) // cols))
     wanted = np.clip(np.rint(distances / deviations * 40), -128, 127)
     assert (got == wanted).all()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        LIBRARY["loop_ws_bounds"].encode(i=1, j=1, k=1, pad_j=DIM + 1),
+        LIBRARY["loop_ws_addresses_dc"].encode(c=64),
+        LIBRARY["loop_ws"].encode()._replace(rs2=1 << 8),
+    ],
+    ids=["pads", "address", "scratchpad"],
+)
+def test_an_error_names_the_command_that_a_loop_stands_for(bad):
+    """Also where the RTL has made it."""
+    memory, commands, _, _ = product(3)
+    other = [bad if command.funct == bad.funct else command for command in commands]
+    told = []
+    for sim in SIMS:
+        with pytest.raises(AssertionError) as caught:
+            c_host("gemmini4").play(sim, commands + other, bytes(memory.bytes))
+        told.append(str(caught.value).splitlines()[1])
+    assert told[0] == told[1]
+    assert "  command " in told[0]
