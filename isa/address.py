@@ -40,7 +40,7 @@ class LocalAddress:
     full: bool = False
     """MVOUT from the accumulator writes unscaled int32."""
     norm: int = 0
-    """Normalisation command of an MVOUT."""
+    """Normalization command of an MVOUT."""
 
     def __post_init__(self) -> None:
         for name, value, bits in (("row", self.row, ROW_BITS), ("norm", self.norm, NORM_BITS)):
@@ -59,7 +59,7 @@ class LocalAddress:
 
     @staticmethod
     def is_garbage(word: int) -> bool:
-        """Whether `word` is the garbage address: all bits set, the normalisation bits ignored."""
+        """Whether `word` is the garbage address: all bits set, the normalization bits ignored."""
         return word | ((1 << NORM_BITS) - 1) << NORM_LOW == GARBAGE
 
     @classmethod

@@ -121,7 +121,7 @@ ShapeOption = Annotated[
 ]
 ScaleOption = Annotated[
     float | None,
-    typer.Option(help="matmul: int8 results are requantised by this.", rich_help_panel=_COMPUTES),
+    typer.Option(help="matmul: int8 results are requantized by this.", rich_help_panel=_COMPUTES),
 ]
 ReluOption = Annotated[
     bool,

@@ -228,15 +228,14 @@ def _behind(loss: Loss, document: Mapping[str, Any]) -> str:
     )
 
 
-_kept: dict[int, Profile] = {}
+_kept: list[tuple[Mapping[str, Any], Profile]] = []
+"""The profile made last, with its document: as long as that is kept, no other is at its place."""
 
 
 def _profile(document: Mapping[str, Any]) -> Profile:
-    key = id(document)
-    if key not in _kept:
-        _kept.clear()
-        _kept[key] = Profile.from_document(document["profile"])
-    return _kept[key]
+    if not _kept or _kept[0][0] is not document:
+        _kept[:] = [(document, Profile.from_document(document["profile"]))]
+    return _kept[0][1]
 
 
 def _inside(

@@ -35,7 +35,7 @@ class ProductForm(TypedDict, total=False):
     """What operands alone do not say about a product."""
 
     scale: float | None
-    """C is int8, requantised by this float32; None (the default): C is int32."""
+    """C is int8, requantized by this float32; None (the default): C is int32."""
     relu: bool
     """Negative results become 0 (int8 only)."""
     transpose_b: bool

@@ -28,7 +28,7 @@ class MatMul:
     """B stands in memory as ``n x k``."""
     bias: bool = False
     scale: float | None = None
-    """C is int8, requantised by this float32; None: C is int32."""
+    """C is int8, requantized by this float32; None: C is int32."""
     relu: bool = False
     """Negative results become 0 (int8 only)."""
 

@@ -54,12 +54,12 @@ def test_a_sum_beyond_float32_is_exact():
         (5, 0.0, 0),
     ],
 )
-def test_requantisation_rounds_ties_to_even_and_saturates(x, scale, result):
+def test_requantization_rounds_ties_to_even_and_saturates(x, scale, result):
     assert requantize_reference(np.array([x], np.int32), scale).item() == result
 
 
 @given(st.integers(-(1 << 24), 1 << 24), st.integers(-(1 << 23), 1 << 23), st.integers(-40, 0))
-def test_requantisation_is_within_rounding_of_the_exact_product(x, mantissa, exponent):
+def test_requantization_is_within_rounding_of_the_exact_product(x, mantissa, exponent):
     exact = Fraction(x) * mantissa * Fraction(2) ** exponent
     result = requantize_reference(np.array([x], np.int32), mantissa * 2.0**exponent).item()
     clipped = max(Fraction(-128), min(Fraction(127), exact))
