@@ -15,7 +15,7 @@ __all__ = ["stop_section", "summary_section"]
 
 _UNFINISHED: Final = 8
 """Operations of each queue that are shown of a run that was stopped."""
-_HEADS: Final = ("operator", "cycles", "share", "rows enter", "lost", "the most by")
+_HEADS: Final = ("operator", "cycles", "share", "lost", "the most by")
 
 Document = Mapping[str, Any]
 
@@ -75,9 +75,9 @@ def summary_section(document: Document, told: Explanation) -> str:
 
 
 def _where(document: Document) -> list[tuple[int | str, ...]]:
-    """For each operator its cycles, those in which a row entered the array, and what was lost."""
+    """For each operator its cycles, and those in which no row entered the array."""
     array = RESOURCES[ARRAY]
-    useful, *others = (owner.name for owner in array.owners)
+    _, *others = (owner.name for owner in array.owners)
     parts = clocked_operators(document)
     rows = []
     for part in [*parts, *([document] if len(parts) > 1 else [])]:
@@ -88,7 +88,6 @@ def _where(document: Document) -> list[tuple[int | str, ...]]:
             part["workload"] if part is not document else "all",
             part["cycles"],
             f"{part['cycles'] / max(1, document['cycles']):.1%}",
-            counters.get(useful, 0),
             lost,
             f"{worst} ({counters[worst]:,})" if counters.get(worst) else "-",
         ))

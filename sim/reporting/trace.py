@@ -1,9 +1,10 @@
 """A run as a trace for Perfetto: https://ui.perfetto.dev shows it.
 
 A cycle is a nanosecond.  Tracks: each unit with its operations, each queue with the operation at
-its head and how many wait, the owners of cycles, banks and channels of the bus.  Arrows lead from a
-load to the first operation that uses what it has loaded.  Names of fields are those of Perfetto's
-``trace_packet.proto`` and its neighbors; a test reads traces with Perfetto's own library.
+its head while its unit could begin, and how many wait, the owners of cycles, banks and channels of
+the bus.  Arrows lead from a load to the first operation that uses what it has loaded.  Names of
+fields are those of Perfetto's ``trace_packet.proto`` and its neighbors; a test reads traces with
+Perfetto's own library.
 """
 
 import gzip
@@ -34,6 +35,8 @@ _ANNOTATION, _TYPE, _NAME_IID, _TRACK, _VALUE, _FLOW, _LAST_FLOW = 4, 9, 10, 11,
 _BEGIN, _END, _COUNT = 1, 2, 4
 _EVENT_NAMES, _ANNOTATION_NAMES = 2, 3
 _CLEARED, _NEEDS_STATE = 1, 2
+_SAMPLE: Final = 64
+"""Cycles for which there is one number of operations that wait: for the sake of size."""
 _COMMAND: Final = 1
 """The number of the name of the only annotation."""
 
@@ -80,24 +83,36 @@ def _flows(
 
 
 def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, unit: Unit) -> None:
-    """The head of a queue while it waits, and how many operations wait."""
+    """The head of a queue while it waits and its unit could begin, and how many wait."""
     queue = profile.queues[name]
     entered, command = queue.entered, queue.command
     # What was never taken waits until the end.
     started = np.where(queue.started == NEVER, profile.cycles, queue.started)
-    head = np.maximum(entered, np.concatenate([[0], started[:-1]]))
+    free = np.full(len(command), NEVER)
+    free[1 : len(unit.end) + 1] = unit.end[: len(command) - 1] - 1
+    head = np.maximum.reduce([entered, np.append(NEVER, started[:-1]), free])
     track = writer.track(f"{name} queue: head", root)
     waits = started > head
     chosen = command[waits]
     writer.slices(track, head[waits] + 1, started[waits] + 1, writer.named(chosen), chosen, {})
     track = writer.track(f"{name} queue: operations", root, counter=True)
+    writer.counts(track, *_levels(entered, started))
+
+
+def _levels(entered: np.ndarray, started: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many operations wait, from which cycle on: the most in each `_SAMPLE`, and the last."""
     moments = np.concatenate([entered, started])
     steps = np.concatenate([np.ones_like(entered), -np.ones_like(started)])
     order = np.argsort(moments, kind="stable")
-    level = np.cumsum(steps[order])
-    times = moments[order]
+    levels, times = np.cumsum(steps[order]), moments[order]
     last = np.diff(times, append=NEVER) != 0
-    writer.counts(track, times[last] + 1, level[last])
+    levels, times = levels[last], times[last] + 1
+    if not len(times):
+        return times, levels
+    slots, first = np.unique(times // _SAMPLE, return_index=True)
+    most = np.maximum.reduceat(levels, first)
+    at = np.where(slots == slots[0], times[0], slots * _SAMPLE)
+    return np.append(at, times[-1] + 1), np.append(most, levels[-1])
 
 
 def _owner_track(writer: "_Writer", root: int, profile: Profile, resource: str) -> None:

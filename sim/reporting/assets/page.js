@@ -14,11 +14,12 @@
     document.getElementById(only).classList.add("chosen");
   }
 
-  function fitted(layout) {
+  function fitted(layout, names) {
     if (!narrow()) return layout;
     const font = Object.assign({}, layout.font, { size: 11 });
-    // Two columns of names, whatever their lengths.
-    const legend = Object.assign({}, layout.legend, { entrywidth: 0.46, entrywidthmode: "fraction" });
+    // Two columns, if there are many names, whatever their lengths.
+    const columns = names > 2 ? { entrywidth: 0.46, entrywidthmode: "fraction" } : {};
+    const legend = Object.assign({}, layout.legend, columns);
     return Object.assign({}, layout, { font: font, legend: legend });
   }
 
@@ -26,7 +27,7 @@
   for (const [name, figure] of Object.entries(report.figures)) {
     const target = document.getElementById("figure-" + name);
     const menu = (figure.layout.updatemenus || [{}])[0].buttons;
-    drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout), settings).then(() => {
+    drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout, figure.data.length), settings).then(() => {
       // ?lost is the last button of bars of cycles.
       if (query.has("lost") && menu) return Plotly.update(target, ...menu[menu.length - 1].args);
     }));
@@ -202,7 +203,7 @@
   async function timeline() {
     const target = document.getElementById("figure-timeline");
     await load();
-    const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout);
+    const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout, report.timeline.legend.length);
     layout.xaxis.range = all.slice();
     // The legend is in two columns there, below everything else.
     if (narrow()) layout.height += 10 * (report.timeline.legend.length + queues.length);

@@ -123,6 +123,32 @@ def test_counters_never_repeat_a_value(tracks):
     assert np.diff(values).all()
 
 
+def test_of_operations_that_wait_the_most_in_a_while_is_shown(profile, tracks):
+    """Exactly where it matters: no sample misses the longest queue, and the end is there."""
+    queue = profile.queues["load"]
+    moments = np.arange(profile.cycles + 1)[:, None]
+    waiting = ((queue.entered < moments) & (moments <= queue.started)).sum(axis=1)
+    values = [packet.track_event.counter_value for packet in tracks["load queue: operations"]]
+    assert max(values) == waiting.max()
+    times = [packet.timestamp for packet in tracks["load queue: operations"]]
+    assert times == sorted(times)
+    assert len(times) <= profile.cycles // 64 + 3
+
+
+def test_heads_of_queues_are_shown_while_their_unit_could_begin(profile, tracks):
+    """A product that follows another one at once has waited for nothing but the array."""
+    unit = unit_operations(profile)["execute"]
+    events = tracks["execute queue: head"]
+    shown = {
+        packet.track_event.debug_annotations[0].uint_value: packet.timestamp
+        for packet in events
+        if packet.track_event.type == BEGIN
+    }
+    busy = list(zip(unit.begin[:-1].tolist(), unit.end[:-1].tolist(), strict=True))
+    assert int(unit.command[0]) in shown
+    assert all(not begin < start < end for start in shown.values() for begin, end in busy)
+
+
 def test_a_file_is_compressed_if_its_name_says_so(profile):
     plain = trace_file(Path("run.pftrace"), profile, CONFIG)
     packed = trace_file(Path("run.pftrace.gz"), profile, CONFIG)
