@@ -6,7 +6,7 @@ from pathlib import Path
 from celosia.sim.reporting.browser import picture
 
 SECTIONS = {
-    "stalls": ("?only=stalls-array&lost", (1100, 300)),
+    "stalls": ("?only=stalls-array&lost", (1100, 350)),
     "timeline": ("?only=timeline", (1100, 720)),
 }
 

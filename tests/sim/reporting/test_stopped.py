@@ -111,7 +111,8 @@ def test_a_trace_shows_what_waits_until_the_end(stuck, stored):
     assert max(packet.timestamp for packet in read.packet) >= stored.cycles
 
 
-def test_commands_take_it_but_for_a_comparison(stuck):
+def test_commands_take_it_but_for_a_comparison(stuck, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     Path("RUN.json").write_text(json.dumps(stuck))
     assert "CYCLE_BUDGET" in right("explain", "RUN.json").stdout
     assert "compute_preloaded" in right("top", "RUN.json").stdout
