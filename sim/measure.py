@@ -48,6 +48,7 @@ def measure_product(
     compiled.load(operands.a, operands.b, operands.bias)
     result, failure = execute(device, compiled.commands, issue)
     c = compiled.result()
+    issued = [command for _, command in expand(compiled.commands, device.config)]
     problem = operands.problem
     measurement = Measurement(
         name=operator.name,
@@ -61,9 +62,9 @@ def measure_product(
         problem=problem,
         failure=failure,
         until_stopped=failure.until if failure else {},
-        executed=executed(result, compiled.commands, operator.name, compiled.schedule),
+        executed=executed(result, issued, operator.name, compiled.schedule),
         elapsed_seconds=time.perf_counter() - start,
-        **run_values(result, compiled.commands, device.config),
+        **run_values(result, issued, device.config),
     )
     return measurement, c
 

@@ -55,7 +55,9 @@ def compile_matmul(
 ) -> CompiledMatMul:
     """Commands for `problem` on operands at `addresses`.
 
-    Without a `schedule`, the cheapest one for `config` and the memory's `timing` is chosen.
+    Without a `schedule`, the cheapest one for `config` and the memory's `timing` is chosen.  With
+    no more rows than the array, each tile of B is used once, and the commands of a ring compete
+    with B for memory: then nests of products are one command each.
     Raises `ValueError` if the problem cannot be computed.
     """
     verify(problem)
@@ -70,7 +72,7 @@ def compile_matmul(
         addresses=addresses,
         schedule=schedule,
         prediction=replace(prediction, cycles=cycles),
-        commands=lower_tiles(program, addresses),
+        commands=lower_tiles(program, addresses, loops=problem.m <= config.dim),
     )
 
 

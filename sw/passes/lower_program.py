@@ -12,10 +12,9 @@ from typing import Final
 import numpy as np
 
 from celosia.isa import encoding
-from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Instruction
-from celosia.isa.encoding.loops import LANE_BITS
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
     Load,
@@ -28,11 +27,10 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
+from celosia.sw.passes.encode_products import encode_nest, encode_product, knows_nests
 
 __all__ = ["lower_program"]
 
-_ROW: Final = (1 << LANE_BITS) - 1
-"""The last row that PRODUCTS can name."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 
@@ -67,9 +65,7 @@ class _Lowering:
         loops: bool,
     ):
         self.dim = config.dim
-        rows = max(config.scratchpad_rows, config.accumulator_rows)
-        self.nests = loops and config.loop_entries > 0 and rows <= _ROW + 1
-        """Whether there is a command for nests of products in local memories as large."""
+        self.nests = loops and knows_nests(config)
         self.tensors = tensors
         self.addresses = addresses
         self.state: dict[Instruction, Command] = {}
@@ -139,33 +135,17 @@ class _Lowering:
         yield from self._configure(
             encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
         )
-        strides = {
-            name: getattr(op, name) & _ROW
-            for name in ("a_k", "a_piece", "w_k", "w_piece", "w_column")
-        }
-        yield from self._configure(encoding.CONFIG_PRODUCTS, c_column=op.c_column, **strides)
-        yield encoding.PRODUCTS.encode(
-            a=op.a,
-            w=op.w,
-            c=op.c,
-            overwrite=not op.accumulate,
-            rows=op.rows,
-            k=op.k,
-            pieces=op.pieces,
-            columns=op.columns,
-            last_depth=op.last_depth,
-            last_cols=op.last_cols,
-        )
+        configuration, command = encode_nest(op)
+        if self.state.get(encoding.CONFIG_PRODUCTS) != configuration:
+            self.state[encoding.CONFIG_PRODUCTS] = configuration
+            yield configuration
+        yield command
 
     def _multiply(self, op: Multiply) -> Iterator[Command]:
         yield from self._configure(
             encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
         )
-        c = LocalAddress(row=op.c, accumulator=True, accumulate=op.accumulate)
-        yield encoding.PRELOAD.encode(
-            b=op.w, b_cols=op.cols, b_rows=op.depth, c=c.encode(), c_cols=op.cols, c_rows=op.rows
-        )
-        yield encoding.COMPUTE_PRELOADED.encode(a=op.a, a_cols=op.depth, a_rows=op.rows, d=GARBAGE)
+        yield from encode_product(op)
 
     def _transform(self, op: Transform) -> Iterator[Command]:
         # Each time, so that all that repeat look alike.

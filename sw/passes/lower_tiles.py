@@ -4,11 +4,10 @@ Assumes a verified tile program and the addresses of its tensors.  Guarantees co
 results are what `celosia.sw.ir.tile.interpret` says, scaled and activated as the problem asks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.address import LocalAddress
 from celosia.isa.encoding import (
-    COMPUTE_PRELOADED,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -17,40 +16,50 @@ from celosia.isa.encoding import (
     MVIN2,
     MVIN_PARAM,
     MVOUT,
-    PRELOAD,
     Command,
     float_bits,
 )
 from celosia.sw.ir.matmul import MatMulAddresses
+from celosia.sw.ir.program import Multiply as LocalMultiply
 from celosia.sw.ir.tile import Load, Multiply, Piece, Store, TileProgram
+from celosia.sw.passes.encode_products import encode_nest, encode_product, knows_nests
+from celosia.sw.passes.gather_products import gather_products
 
 __all__ = ["lower_tiles"]
 
 _RELU = 1
 
 
-def lower_tiles(program: TileProgram, addresses: MatMulAddresses) -> tuple[Command, ...]:
-    """The commands of `program`."""
-    return tuple(_Lowering(program, addresses).commands())
+def lower_tiles(
+    program: TileProgram, addresses: MatMulAddresses, *, loops: bool = False
+) -> tuple[Command, ...]:
+    """The commands of `program`; with `loops`, nests of products are one each, if there is one."""
+    return tuple(_Lowering(program, addresses, loops=loops).commands())
 
 
 class _Lowering:
-    def __init__(self, program: TileProgram, addresses: MatMulAddresses):
+    def __init__(self, program: TileProgram, addresses: MatMulAddresses, *, loops: bool):
         self.program, self.addresses = program, addresses
         self.problem, self.dim = program.problem, program.config.dim
         self.where: dict[Piece, int] = {}
         self.drain: Command | None = None
+        self.nests = loops and knows_nests(program.config)
+        self.strides: Command | None = None
 
     def commands(self) -> Iterator[Command]:
         yield from self._configuration()
+        products: list[Multiply] = []
         for op in self.program.ops:
-            match op:
-                case Load():
-                    yield self._load(op)
-                case Multiply():
-                    yield from self._multiply(op)
-                case Store():
-                    yield from self._store(op)
+            if isinstance(op, Multiply):
+                products.append(op)
+                continue
+            yield from self._products(products)
+            products.clear()
+            if isinstance(op, Load):
+                yield self._load(op)
+            else:
+                yield from self._store(op)
+        yield from self._products(products)
 
     def _configuration(self) -> Iterator[Command]:
         problem, pitches = self.problem, self.program.pitches
@@ -83,18 +92,32 @@ class _Lowering:
             local_rows=piece.rows,
         )
 
-    def _multiply(self, op: Multiply) -> Iterator[Command]:
-        target = LocalAddress(row=op.at, accumulator=True, accumulate=op.k > 0)
-        yield PRELOAD.encode(
-            b=self.where[op.b] + self.program.b_row(op),
-            b_cols=op.cols,
-            b_rows=op.depth,
-            c=target.encode(),
-            c_cols=op.cols,
-            c_rows=op.rows,
-        )
-        yield COMPUTE_PRELOADED.encode(
-            a=self.where[op.a] + self.program.a_row(op), a_cols=op.depth, a_rows=op.rows, d=GARBAGE
+    def _products(self, ops: Iterable[Multiply]) -> Iterator[Command]:
+        tiles = [self._tile(op) for op in ops]
+        if not self.nests:
+            for tile in tiles:
+                yield from encode_product(tile)
+            return
+        for nest in gather_products(tiles, self.dim):
+            if nest.count == 1:
+                yield from encode_product(*nest.each(self.dim))
+                continue
+            strides, command = encode_nest(nest)
+            if strides != self.strides:
+                self.strides = strides
+                yield strides
+            yield command
+
+    def _tile(self, op: Multiply) -> LocalMultiply:
+        """`op` on local rows."""
+        return LocalMultiply(
+            a=self.where[op.a] + self.program.a_row(op),
+            w=self.where[op.b] + self.program.b_row(op),
+            c=op.at,
+            rows=op.rows,
+            depth=op.depth,
+            cols=op.cols,
+            accumulate=op.k > 0,
         )
 
     def _store(self, op: Store) -> Iterator[Command]:

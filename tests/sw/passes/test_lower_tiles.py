@@ -1,5 +1,8 @@
 """Tile programs as commands."""
 
+from dataclasses import replace
+
+from celosia.isa.loops import expand
 from celosia.isa.presets import PRESETS
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses
@@ -46,3 +49,21 @@ def test_raw_results_leave_full():
     lines = lowered()
     assert lines[3] == "config_st stride=28"
     assert lines[-1] == "mvout dram=0x8000202c local=acc[9]+full local_cols=3 local_rows=2"
+
+
+def test_nests_are_one_command_each_where_it_exists():
+    problem, config = MatMul(m=1, n=12, k=8), PRESETS["tiny"]
+    a, b = Piece("a", 0, 0, 1, 8), Piece("b", 0, 0, 8, 12)
+    tiles = [Multiply(0, 1, col, 4, k, 4, a, b, col // 4) for k in (0, 4) for col in (0, 4, 8)]
+    ops = (Load(a, 0), Load(b, 32), *tiles, Store(0, 1, 0, 12, 0))
+    program = TileProgram(problem, config, ops, {"a": 1, "b": 8, "c": 1})
+    plain, short = (lower_tiles(program, ADDRESSES, loops=loops) for loops in (False, True))
+    lines = [format_command(command) for command in short]
+    assert lines[6:9] == [
+        "config_products w_column=8 c_column=1",
+        "products w=32 overwrite=1 rows=1 k=1 pieces=1 columns=3 last_depth=4 last_cols=4",
+        "products a=1 w=36 rows=1 k=1 pieces=1 columns=3 last_depth=4 last_cols=4",
+    ]
+    assert tuple(command for _, command in expand(short, config)) == plain
+    without = replace(program, config=config.with_values({"loop_entries": 0}))
+    assert lower_tiles(without, ADDRESSES, loops=True) == plain
