@@ -31,7 +31,7 @@ def lint(module: str, *files: Path | str) -> subprocess.CompletedProcess[str]:
     [
         (TopChoice.AXI, "tiny", SMALLEST),
         (TopChoice.AXI, "tiny", ()),
-        (TopChoice.CORE, "tiny", ()),
+        pytest.param(TopChoice.CORE, "tiny", (), marks=SLOW),
         pytest.param(TopChoice.AXI, "base", (), marks=SLOW),
         pytest.param(TopChoice.CORE, "base", (), marks=SLOW),
         pytest.param(TopChoice.AXI, "base", LARGE, marks=SLOW),

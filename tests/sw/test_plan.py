@@ -52,6 +52,7 @@ def test_a_probe_has_few_operators_of_a_kind_and_few_rows():
     assert {type(op) for op in probe.ops} == {type(op) for op in graph.ops}
 
 
+@pytest.mark.slow
 def test_alternatives_of_long_graphs_are_scaled(monkeypatch):
     graph = layer(20, 20)
     full = plan_graph(graph, TINY)

@@ -32,6 +32,7 @@ def product(memories: Memories):
     return c.tolist(), result.cycles, result.counters
 
 
+@pytest.mark.slow
 def test_a_product_takes_the_same_cycles():
     assert product(Memories.BLACKBOX) == product(Memories.INFERRED)
 

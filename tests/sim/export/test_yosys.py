@@ -8,8 +8,6 @@ from celosia.sim.export.choices import Memories, TopChoice
 from tests.support.exports import SMALLEST, exported
 from tests.support.yosys import CHECKS, run_yosys
 
-SLOW = pytest.mark.slow
-
 ONE_ROW = "Warning: Replacing memory"
 """Of a queue with one row, as there are in the smallest design: a register, rightly."""
 
@@ -33,7 +31,8 @@ def synthesize(work: Path, top: TopChoice, preset: str, overrides, *steps: str) 
     return result.stdout
 
 
-@pytest.mark.parametrize("top", [TopChoice.AXI, pytest.param(TopChoice.CORE, marks=SLOW)])
+@pytest.mark.slow
+@pytest.mark.parametrize("top", [TopChoice.AXI, TopChoice.CORE])
 def test_the_smallest_design_passes_the_checks(tmp_path, top):
     synthesize(tmp_path, top, "tiny", SMALLEST, "proc", "flatten", "opt_clean")
 
