@@ -63,6 +63,7 @@ def measure_product(
         failure=failure,
         until_stopped=failure.until if failure else {},
         executed=executed(result, issued, operator.name, compiled.schedule),
+        entries=len(compiled.commands),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, issued, device.config),
     )

@@ -103,7 +103,7 @@ class Measurement:
     dram_write_bytes: int = 0
     commands: int = 0
     entries: int | None = None
-    """Of a graph's program as it stands in a ring: a loop's body once."""
+    """Of a program as it stands in a ring: a loop's body once."""
     cpu_seconds: float = 0.0
     """Processor time inside the simulator, memory model included."""
     elapsed_seconds: float = 0.0
@@ -213,6 +213,7 @@ class Report:
             predicted_cycles=_sum_known([part.predicted_cycles for part in parts]),
             limit=total_limit(part.limit for part in parts if part.limit) if limited else None,
             least_traffic=_total_traffic(parts),
+            entries=_sum_known([part.entries for part in parts]),
             failure=next((part.failure for part in parts if part.failure), None),
             elapsed_seconds=self.elapsed_seconds,
             **sums,

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from celosia.isa.encoding import RING_ENTRY
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
 from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
@@ -134,7 +133,7 @@ class ProductLine:
         setting = self.report.setting
         if setting.issue != "ring":
             return 0
-        return self.report.total.commands * RING_ENTRY.size / setting.timing.bytes_per_cycle
+        return (self.report.total.program_bytes or 0) / setting.timing.bytes_per_cycle
 
     @property
     def right(self) -> bool:

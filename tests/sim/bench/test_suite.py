@@ -75,10 +75,10 @@ def test_a_bound_of_memory_is_a_share_of_its_cycles():
 
 def test_commands_of_a_ring_are_part_of_what_memory_must_carry():
     # 5,000 commands of 24 bytes: 7,500 cycles at 16 bytes per cycle.
-    assert line(ROW, 2 * 44_364, "ring", commands=5_000).reached == 0.5
-    assert line(ROW, 73_728, "stream", commands=5_000).reached == 0.5
-    assert line(SMALL, 2048, "ring", commands=5_000).reached == 0.5
-    stream, ring = (line(ROW, 50_000, issue, commands=5_000).limit for issue in ISSUES)
+    assert line(ROW, 2 * 44_364, "ring", entries=5_000).reached == 0.5
+    assert line(ROW, 73_728, "stream", entries=5_000).reached == 0.5
+    assert line(SMALL, 2048, "ring", entries=5_000).reached == 0.5
+    stream, ring = (line(ROW, 50_000, issue, entries=5_000).limit for issue in ISSUES)
     assert stream is not None
     assert ring is not None
     assert stream < ring < 1
