@@ -18,10 +18,10 @@ makes it.
 import re
 
 from celosia.hw.lib.sleep import AWAKE
+from celosia.sim.netlist.text import at_the_end, each_module
 
 __all__ = ["gate_clocks"]
 
-_MODULE_END = "endmodule\n"
 _SLEEPS = f"  input {AWAKE};\n"
 _RENAMED = re.compile(rf"  input \\{AWAKE}\$\d+ ;\n")
 _GIVEN = re.compile(rf"\.{AWAKE}\(({AWAKE}|\\{AWAKE}\$\d+ )\)")
@@ -38,8 +38,7 @@ def gate_clocks(verilog: str) -> str:
     """
     if _RENAMED.search(verilog):
         return verilog
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_gate_module(module) for module in modules)
+    return each_module(verilog, _gate_module)
 
 
 def _gate_module(module: str) -> str:
@@ -57,7 +56,7 @@ def _gate_module(module: str) -> str:
             f"    {before}<= {clock};\n"
             f"  end\n"
         )
-        module = module.replace(_MODULE_END, generated + _MODULE_END)
+        module = at_the_end(module, generated)
     return module
 
 

@@ -16,18 +16,17 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from celosia.sim.netlist.text import NAME, at_the_end, each_module
+
 __all__ = ["write_in_place"]
 
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_MEMORY = re.compile(rf"  reg (?:\[(\d+):0\] )?({_NAME}) ?\[\d+:0\];\n")
-_LANE = re.compile(rf"    if \(({_NAME})\[(\d+)\]\)\n      (\S+ ?\[.*\])\[(\d+):(\d+)\] <= (.*);\n")
+_MEMORY = re.compile(rf"  reg (?:\[(\d+):0\] )?({NAME}) ?\[\d+:0\];\n")
+_LANE = re.compile(rf"    if \(({NAME})\[(\d+)\]\)\n      (\S+ ?\[.*\])\[(\d+):(\d+)\] <= (.*);\n")
 
 
 def write_in_place(verilog: str) -> str:
     """`verilog`, with one block for each memory that only registers read."""
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_merge_ports(module) for module in modules)
+    return each_module(verilog, _merge_ports)
 
 
 def _merge_ports(module: str) -> str:
@@ -35,7 +34,7 @@ def _merge_ports(module: str) -> str:
         name = re.escape(match[2])
         block = r"  always @\((posedge \S+?) ?\) begin\n((?:%s)+)  end\n"
         write = rf"    if \(.*\)\n      {name} ?\[.*<= .*;\n"
-        read = rf"    if \(.*\) begin\n      {_NAME} ?<= {name} ?\[[^;]*;\n    end\n"
+        read = rf"    if \(.*\) begin\n      {NAME} ?<= {name} ?\[[^;]*;\n    end\n"
         writes = [*re.finditer(block % write, module)]
         reads = [*re.finditer(block % read, module)]
         clocks = {found[1] for found in (*writes, *reads)}
@@ -51,7 +50,7 @@ def _merge_ports(module: str) -> str:
             module = module.replace(found[0], "", 1)
         body = reading + "".join(_writes(lanes))
         merged = f"  always @({clocks.pop()} ) begin\n{body}  end\n"
-        module = module.replace(_MODULE_END, merged + _MODULE_END)
+        module = at_the_end(module, merged)
     return module
 
 

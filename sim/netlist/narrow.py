@@ -14,18 +14,17 @@ The text must be what `celosia.sim.verilog` makes of Yosys' output.
 import re
 from collections import defaultdict
 
+from celosia.sim.netlist.text import NAME, each_module
+
 __all__ = ["narrow_sums"]
 
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_SUM = re.compile(rf"  assign ({_NAME}) ?= [^;?:=<>]* [+-] [^;?:=<>]*;\n")
+_SUM = re.compile(rf"  assign ({NAME}) ?= [^;?:=<>]* [+-] [^;?:=<>]*;\n")
 _USE = re.compile(r"(\\\S+ |(?<![\w'$\\.])[A-Za-z_][\w$]*) ?(?:\[(\d+)[^]]*\])?")
 
 
 def narrow_sums(verilog: str) -> str:
     """`verilog`, its sums without the highest bits where nobody reads these."""
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_narrow_module(module) for module in modules)
+    return each_module(verilog, _narrow_module)
 
 
 def _narrow_module(module: str) -> str:

@@ -17,13 +17,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from celosia.sim.netlist.text import NAME, at_the_end, each_module
+
 __all__ = ["join_parts"]
 
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_WIRE = re.compile(rf"  wire (?:\[(\d+):0\] )?({_NAME}) ?;\n")
-_PART = re.compile(rf"({_NAME}) ?(?:\[(\d+)(?::(\d+))?\])? ?")
-_PARTIAL = re.compile(rf"  assign ({_NAME} ?\[[^]]*\] ?|\{{ [^}}]* \}} )= (.*);\n")
+_WIRE = re.compile(rf"  wire (?:\[(\d+):0\] )?({NAME}) ?;\n")
+_PART = re.compile(rf"({NAME}) ?(?:\[(\d+)(?::(\d+))?\])? ?")
+_PARTIAL = re.compile(rf"  assign ({NAME} ?\[[^]]*\] ?|\{{ [^}}]* \}} )= (.*);\n")
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,7 @@ class _Part:
 
 def join_parts(verilog: str) -> str:
     """`verilog`, with one assignment for each wire of which all parts are assigned."""
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_join_module(module) for module in modules)
+    return each_module(verilog, _join_module)
 
 
 def _join_module(module: str) -> str:
@@ -71,7 +70,7 @@ def _join_module(module: str) -> str:
             for piece in pieces
         )
         block.append(f"  assign {wire} = {{ {whole} }};\n")
-    return module.replace(_MODULE_END, "".join(block) + _MODULE_END)
+    return at_the_end(module, "".join(block))
 
 
 def _value(statement: int) -> str:

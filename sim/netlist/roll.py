@@ -24,6 +24,8 @@ from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeVar
 
+from celosia.sim.netlist.text import NAME, USE, at_the_end, each_module
+
 __all__ = ["MIN_ROWS", "roll_cells"]
 
 MIN_ROWS = 3
@@ -33,27 +35,21 @@ _K = TypeVar("_K", bound=Hashable)
 _ELEMENT_BITS = 32
 _ROW = "\\$row "
 _SCALARS = "scalars"
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_USE = re.compile(r"\\\S+ |(?<![\w'$\\.])[A-Za-z_][\w$]*")
 _CELL = re.compile(r"([A-Za-z]\w*?)_(\d+)_(\d+)")
-_DECLARED = re.compile(rf"  (?:wire|reg) (?:\[(\d+):0\] )?({_NAME}) ?(?:= [^;]*)?;\n")
+_DECLARED = re.compile(rf"  (?:wire|reg) (?:\[(\d+):0\] )?({NAME}) ?(?:= [^;]*)?;\n")
 _UPDATE = re.compile(
-    rf"  always @\(posedge (\S+?) ?\)(?:\n    ({_NAME}) ?<= ([^;\n]*);\n"
-    rf"| begin\n    if \((.*)\) begin\n      ({_NAME}) ?<= ([^;\n]*);\n    end\n  end\n)"
+    rf"  always @\(posedge (\S+?) ?\)(?:\n    ({NAME}) ?<= ([^;\n]*);\n"
+    rf"| begin\n    if \((.*)\) begin\n      ({NAME}) ?<= ([^;\n]*);\n    end\n  end\n)"
 )
-_PRODUCT = re.compile(rf"  assign ({_NAME}) ?= \$signed\(({_NAME})\) \* \$signed\(({_NAME})\);\n")
-_SUM = re.compile(
-    rf"  assign ({_NAME}) ?= \$signed\(({_NAME}|\d+'h0+)\) \+ \$signed\(({_NAME})\);\n"
-)
-_PART = re.compile(rf"{_NAME}\[(\d+):(\d+)\]")
-_CUT = re.compile(rf"({_NAME}) ?\[(\d+):0\] ?")
+_PRODUCT = re.compile(rf"  assign ({NAME}) ?= \$signed\(({NAME})\) \* \$signed\(({NAME})\);\n")
+_SUM = re.compile(rf"  assign ({NAME}) ?= \$signed\(({NAME}|\d+'h0+)\) \+ \$signed\(({NAME})\);\n")
+_PART = re.compile(rf"{NAME}\[(\d+):(\d+)\]")
+_CUT = re.compile(rf"({NAME}) ?\[(\d+):0\] ?")
 
 
 def roll_cells(verilog: str) -> str:
     """`verilog`, the cells of each module rolled up."""
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_roll_module(module) for module in modules)
+    return each_module(verilog, _roll_module)
 
 
 class _Cell(NamedTuple):
@@ -145,7 +141,7 @@ def _cell(name: str) -> _Cell | None:
 
 def _updates(module: str, widths: dict[str, int]) -> Iterator[_Update]:
     """The registers of `module` that are updated as `_Update` says."""
-    uses = Counter(name.strip() for name in _USE.findall(module))
+    uses = Counter(name.strip() for name in USE.findall(module))
     products = {match[1].strip(): match for match in _PRODUCT.finditer(module)}
     sums = {match[1].strip(): match for match in _SUM.finditer(module)}
     for match in _UPDATE.finditer(module):
@@ -212,7 +208,7 @@ def _private(
         ]
         text = _DECLARED.sub("", _without(module, taken))
         conditions = " ".join(update.condition for update in taken)
-        known = {name.strip() for name in _USE.findall(f"{text} {conditions}")}
+        known = {name.strip() for name in USE.findall(f"{text} {conditions}")}
         if not elements & known:
             return taken, elements
         elements = elements - known
@@ -387,4 +383,4 @@ def _rewritten(module: str, taken: list[_Update], elements: set[str], statements
         *statements,
         "  end\n",
     ]
-    return module.replace(_MODULE_END, "".join(block) + _MODULE_END)
+    return at_the_end(module, "".join(block))

@@ -16,15 +16,14 @@ from celosia.sim.netlist.narrow import narrow_sums
 from celosia.sim.netlist.parts import join_parts
 from celosia.sim.netlist.roll import roll_cells
 from celosia.sim.netlist.sink import sink_logic
+from celosia.sim.netlist.text import NAME, each_module
 
 __all__ = ["simulated_verilog"]
 
 _ASSERTED = re.compile(r"( *)if \(!(.*)\)\n *(\$write\(.*\);)\n *assert \(\2\);\n")
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_DECLARED = re.compile(rf" \[(\d+):0\] ({_NAME}) ?[;=]")
+_DECLARED = re.compile(rf" \[(\d+):0\] ({NAME}) ?[;=]")
 _EXTENDED = re.compile(
-    rf"\{{ (?:\{{(\d+)\{{)?({_NAME}) ?\[(\d+)\](?:\}}\}})?, \2 ?(?:\[\3:(\d+)\] ?)?\}}"
+    rf"\{{ (?:\{{(\d+)\{{)?({NAME}) ?\[(\d+)\](?:\}}\}})?, \2 ?(?:\[\3:(\d+)\] ?)?\}}"
 )
 _CLOCKED = re.compile(r"@\(posedge (\S+) ?\)")
 
@@ -34,8 +33,7 @@ def simulated_verilog(verilog: str) -> str:
     rolled = write_in_place(roll_cells(join_parts(gate_clocks(verilog))))
     text = sink_logic(narrow_sums(rolled))
     text = _ASSERTED.sub(r"\1if (!\2) begin\n\1  \3\n\1  assert (1'h0);\n\1end\n", text)
-    modules = re.split(f"(?<={_MODULE_END})", _CLOCKED.sub(r"@(edge \1 )", text))
-    return "".join(map(_extend_signs, modules))
+    return each_module(_CLOCKED.sub(r"@(edge \1 )", text), _extend_signs)
 
 
 def _extend_signs(module: str) -> str:

@@ -18,13 +18,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
+from celosia.sim.netlist.text import NAME, USE, at_the_end, each_module
+
 __all__ = ["sink_logic"]
 
-_MODULE_END = "endmodule\n"
-_NAME = r"(?:\\\S+ |[A-Za-z_][\w$]*)"
-_USE = re.compile(r"\\\S+ |(?<![\w'$\\.])[A-Za-z_][\w$]*")
-_WIRE = re.compile(rf"  (?:wire|reg) ((?:signed )?(?:\[[^]]*\] )?)({_NAME}) ?;\n")
-_ASSIGN = re.compile(rf"  assign ({_NAME}) ?= (.*);\n")
+_WIRE = re.compile(rf"  (?:wire|reg) ((?:signed )?(?:\[[^]]*\] )?)({NAME}) ?;\n")
+_ASSIGN = re.compile(rf"  assign ({NAME}) ?= (.*);\n")
 _COMPUTED = re.compile(
     r"  always @\* begin\n"
     r"    if \(\\\$auto\$verilog_backend\.cc:\d+:dump_module\$\d+ \) begin end\n"
@@ -35,7 +34,7 @@ _ENABLED = re.compile(
     r"    if \((.*)\) begin\n((?:      .*\n)*?)    end\n"
     r"(?:    if \(rst\) begin\n((?:      .*\n)*?)    end\n)?  end\n"
 )
-_TARGET = re.compile(rf"^ *({_NAME}) ?(?:\[[^]]*\] ?)?= ", re.MULTILINE)
+_TARGET = re.compile(rf"^ *({NAME}) ?(?:\[[^]]*\] ?)?= ", re.MULTILINE)
 _ROOT = "root"
 
 _Span = tuple[int, int]
@@ -43,8 +42,7 @@ _Span = tuple[int, int]
 
 def sink_logic(verilog: str) -> str:
     """`verilog` with each module's logic moved as far as it goes."""
-    modules = re.split(f"(?<={_MODULE_END})", verilog)
-    return "".join(_sink_module(module) if module else "" for module in modules)
+    return each_module(verilog, _sink_module)
 
 
 @dataclass
@@ -94,7 +92,7 @@ def _sink_module(module: str) -> str:
             * any(stages[key].resets)
             + "  end\n"
         )
-    return _without(module, moved).replace(_MODULE_END, "".join(blocks) + _MODULE_END)
+    return at_the_end(_without(module, moved), "".join(blocks))
 
 
 def _without(module: str, spans: Iterable[_Span]) -> str:
@@ -108,7 +106,7 @@ def _without(module: str, spans: Iterable[_Span]) -> str:
 
 
 def _uses(text: str) -> set[str]:
-    return set(_USE.findall(text))
+    return set(USE.findall(text))
 
 
 def _logic(module: str) -> dict[str, _Logic]:
