@@ -1,19 +1,25 @@
-"""What is done with a proof: it holds, its covers are reached, and its planted fault breaks it."""
+"""What is done with a proof: it holds, its covers are reached, its planted fault breaks it."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.support.prover import Proof, missed, planted, prove
 
-__all__ = ["check", "check_fault"]
+__all__ = ["proof_tests"]
 
 
-def check(proof: Proof, work: Path) -> None:
-    """The proof holds, and is about something that can happen."""
-    assert prove(proof, work) == ""
-    assert missed(proof, work) == []
+def proof_tests(proofs: Sequence[Proof]) -> tuple[Callable[[Proof, Path], None], ...]:
+    """The tests of a module: of what its `proofs` say, and that each of them can fail."""
 
+    def holds(proof: Proof, tmp_path: Path) -> None:
+        assert prove(proof, tmp_path) == ""
+        assert missed(proof, tmp_path) == []
 
-def check_fault(proof: Proof, work: Path) -> None:
-    """The proof notices a fault."""
-    with planted(proof.fault):
-        assert prove(proof, work)
+    def notices(proof: Proof, tmp_path: Path) -> None:
+        with planted(proof.fault):
+            assert prove(proof, tmp_path)
+
+    each = pytest.mark.parametrize("proof", proofs, ids=lambda proof: proof.name)
+    return pytest.mark.formal(each(holds)), pytest.mark.nightly(each(notices))

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import pytest
 from amaranth import Cat, Mux, Signal, Value
 
 from celosia.hw.dma.bursts import BurstSplitter
@@ -13,7 +12,7 @@ from celosia.hw.frontend.axi_lite import AxiLiteSlave
 from celosia.isa.config import MAX_REQUEST_BYTES
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers import BusId
-from tests.formal.running import check, check_fault
+from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
 
 CONFIG: Final = PRESETS["tiny"].with_values({"read_requests": 2, "write_requests": 2})
@@ -360,14 +359,4 @@ _PROOFS: Final = (
     ),
 )
 
-
-@pytest.mark.formal
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_it_is_proved(proof, tmp_path):
-    check(proof, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_a_planted_fault_is_noticed(proof, tmp_path):
-    check_fault(proof, tmp_path)
+test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)

@@ -10,7 +10,6 @@ from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any, Final
 
-import pytest
 from amaranth import Const, Mux, Signal, Value
 from amaranth.lib import data
 
@@ -24,7 +23,7 @@ from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, FULL_BIT
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct, Instruction
 from celosia.isa.errors import Cause
-from tests.formal.running import check, check_fault
+from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
 
 CONFIG: Final = AcceleratorConfig(
@@ -248,14 +247,4 @@ _PROOFS: Final = (
     ),
 )
 
-
-@pytest.mark.formal
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_it_is_proved(proof, tmp_path):
-    check(proof, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_a_planted_fault_is_noticed(proof, tmp_path):
-    check_fault(proof, tmp_path)
+test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-import pytest
 from amaranth import Cat, Mux, Signal
 
 from celosia.hw.dma.gear import Gear
 from celosia.hw.frontend.ring_gear import ENTRY_WORDS, RingGear
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, WORD_BITS
 from celosia.isa.presets import PRESETS
-from tests.formal.running import check, check_fault
+from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
 
 TINY: Final = PRESETS["tiny"]
@@ -167,14 +166,4 @@ _PROOFS: Final = (
     ),
 )
 
-
-@pytest.mark.formal
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_it_is_proved(proof, tmp_path):
-    check(proof, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_a_planted_fault_is_noticed(proof, tmp_path):
-    check_fault(proof, tmp_path)
+test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)

@@ -2,14 +2,13 @@
 
 from typing import Any, Final
 
-import pytest
 from amaranth import Cat, Mux, Signal, Value
 
 from celosia.hw.frontend.decoder import Kind
 from celosia.hw.issue.issue import Issue
 from celosia.hw.issue.ranges import RowRange
 from celosia.isa.config import AcceleratorConfig
-from tests.formal.running import check, check_fault
+from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
 
 CONFIG: Final = AcceleratorConfig(
@@ -180,14 +179,4 @@ _PROOFS: Final = (
     ),
 )
 
-
-@pytest.mark.formal
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_it_is_proved(proof, tmp_path):
-    check(proof, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_a_planted_fault_is_noticed(proof, tmp_path):
-    check_fault(proof, tmp_path)
+test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)

@@ -2,13 +2,12 @@
 
 from typing import Final
 
-import pytest
 from amaranth import Value
 
 from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.window import ENTRIES, BeatWindow
 from celosia.isa.presets import PRESETS
-from tests.formal.running import check, check_fault
+from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof, submodule
 
 DEPTH: Final = 4
@@ -74,14 +73,4 @@ _PROOFS: Final = (
     ),
 )
 
-
-@pytest.mark.formal
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_it_is_proved(proof, tmp_path):
-    check(proof, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("proof", _PROOFS, ids=lambda proof: proof.name)
-def test_a_planted_fault_is_noticed(proof, tmp_path):
-    check_fault(proof, tmp_path)
+test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)
