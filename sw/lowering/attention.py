@@ -1,13 +1,15 @@
 """Attention: scores and numerators never leave the chip.
 
-A unit of work is a block of rows of one head.  The scores of a unit are summed up while the
-context of the unit before it still waits for its numerators, so that softmax runs beside products:
+A part of the work is a block of rows of one head, with all of its keys or a block of them.  The
+scores of a part are summed up while the context of the part before it still waits for its
+numerators, so that softmax runs beside products:
 
     array:      scores(0) scores(1) context(0) scores(2) context(1) ...
     transforms:           softmax(0)           softmax(1), context(0) ...
 
-Scores stand in one half of the accumulator, contexts in the other.  Where not even a row of scores
-fits there, keys are taken block by block, twice: once for the maximum, once for all else.
+Scores stand in one half of the accumulator, contexts in the other.  Where too few rows of scores of
+all keys fit there, keys are taken block by block, twice: first for the maxima of the rows, then for
+all else (`celosia.sw.lowering.head_places` decides).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +20,7 @@ from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, operands
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings
+from celosia.sw.lowering.head_places import HeadPlaces, HeadShape, head_places
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.products import LocalRowsOfA, MemoryRowsOfA, ProductBlock, multiply
 from celosia.sw.lowering.writer import ProgramWriter
@@ -44,6 +47,17 @@ class Head:
         assert isinstance(self.context.finish, DivideBySums)
         return self.context.finish
 
+    @property
+    def shape(self) -> HeadShape:
+        """Its extents."""
+        scores = self.scores
+        return HeadShape(
+            rows=scores.out.rows,
+            keys=scores.out.cols,
+            depth=scores.a.cols,
+            width=self.context.out.cols,
+        )
+
     def reads(self, others: Iterable["Head"]) -> bool:
         """Whether it takes what one of the `others` computes: then it comes after it."""
         views = [*operands(self.scores), *operands(self.context)]
@@ -51,20 +65,39 @@ class Head:
 
 
 @dataclass(frozen=True)
-class _Unit:
+class _Block:
     """A block of rows of one head."""
 
     head: Head
+    places: HeadPlaces
     row: int
     rows: int
     turn: int
-    """0 or 1: whose places it uses."""
+    """0 or 1: whose context and statistics it uses."""
     slot: int
 
     @property
     def keys(self) -> int:
         """How many there are."""
         return self.head.scores.out.cols
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some keys of a block, and what is computed of them."""
+
+    block: _Block
+    key: int
+    keys: int
+    turn: int
+    """0 or 1: whose scores, queries and numerators it uses."""
+    functions: tuple[Function, ...]
+    """Passes of softmax: MAXIMUM, and EXPONENT, behind which comes its share of the context."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the context of the block is complete then."""
+        return self.key + self.keys == self.block.keys
 
 
 class AttentionWriter:
@@ -79,168 +112,131 @@ class AttentionWriter:
     def write(self, heads: Sequence[Head]) -> None:
         """All of `heads`, none of which reads what another one computes."""
         self.writer.agenda.write_all()
-        waiting: _Unit | None = None
-        for unit in self._units(heads):
-            if not (self._fits(unit) and self.places.choices.whole_scores):
-                self._finish(waiting)
-                waiting = None
-                self._write_by_blocks(unit)
-                continue
-            self._scores(unit, [(0, unit.keys)], (Function.MAXIMUM, Function.EXPONENT))
+        waiting: _Part | None = None
+        for part in self._parts(heads):
+            self._scores(part)
             self._finish(waiting)
-            waiting = unit
+            waiting = part
             if not self.places.choices.overlap:
                 self._finish(waiting)
                 waiting = None
         self._finish(waiting)
 
-    def _units(self, heads: Iterable[Head]) -> Iterator[_Unit]:
-        number = 0
+    def _parts(self, heads: Iterable[Head]) -> Iterator[_Part]:
+        both = Function.MAXIMUM, Function.EXPONENT
+        turn = 0
+        for block in self._blocks(heads):
+            parts = list(even_cuts(block.keys, block.places.block_keys, self.dim))
+            passes = [both] if len(parts) == 1 else [(each,) for each in both]
+            for functions in passes:
+                for key, keys in parts:
+                    yield _Part(block, key, keys, turn, functions)
+                    turn ^= 1
+
+    def _blocks(self, heads: Iterable[Head]) -> Iterator[_Block]:
+        slots = self.writer.config.statistics_rows // 2
+        places: dict[HeadShape, HeadPlaces] = {}
+        turn = 0
         for head in heads:
             self.writer.operator = head.context.name
-            self._check_width(head)
-            most = self._rows_that_fit(head)
-            for row, rows in even_cuts(head.scores.out.rows, most):
-                turn = number % 2
-                slots = self.writer.config.statistics_rows // 2
-                yield _Unit(head, row, rows, turn, turn * slots)
-                number += 1
+            shape = head.shape
+            if shape not in places:
+                places[shape] = head_places(self.places, shape)
+            for row, rows in even_cuts(shape.rows, places[shape].block_rows):
+                yield _Block(head, places[shape], row, rows, turn, turn * slots)
+                turn ^= 1
 
-    def _check_width(self, head: Head) -> None:
-        width, most = head.context.out.cols, self.places.accumulator_half * self.dim
-        if width > most:
-            raise ValueError(f"a head is {width} wide, more than the {most} that the sums of fit")
-
-    def _rows_that_fit(self, head: Head) -> int:
-        """Rows of a unit: as many as a block if scores, numerators and context of them fit."""
-        places, dim = self.places, self.dim
-        wide = tiles(max(head.scores.out.cols, head.context.out.cols), dim)
-        most = min(places.accumulator_half, places.attention.numerator_rows) // wide
-        limits = (places.block_rows, self.writer.config.statistics_rows // 2)
-        return max(1, min(most, *limits))
-
-    def _fits(self, unit: _Unit) -> bool:
-        wide = tiles(unit.keys, self.dim)
-        room = min(self.places.accumulator_half, self.places.attention.numerator_rows)
-        return unit.rows * wide <= room
-
-    def _finish(self, unit: _Unit | None) -> None:
-        """The context of a unit whose numerators are complete."""
-        if unit is None:
-            return
-        c = self._context_rows(unit)
-        self._add_context(unit, c, (0, unit.keys), accumulate=False)
-        self._store_context(unit, c)
-
-    def _write_by_blocks(self, unit: _Unit) -> None:
-        """A unit whose scores do not fit, keys block by block."""
-        room = min(self.places.accumulator_half, self.places.attention.numerator_rows)
-        most = room // unit.rows * self.dim
-        if self._fits(unit):  # Scores of all of them do not stand there by choice.
-            most = min(most, self.dim * tiles(tiles(unit.keys, self.dim), 2))
-        blocks = list(even_cuts(unit.keys, most, self.dim))
-        self._scores(unit, blocks, (Function.MAXIMUM,))
-        c = self._context_rows(unit)
-        for block in blocks:
-            self._scores(unit, [block], (Function.EXPONENT,))
-            self._add_context(unit, c, block, accumulate=block[0] > 0)
-        self._store_context(unit, c)
-
-    def _scores(
-        self, unit: _Unit, blocks: Sequence[tuple[int, int]], functions: Sequence[Function]
-    ) -> None:
-        """Scores of blocks of keys, and these passes of softmax over each of them."""
-        op, places = unit.head.scores, self.places
+    def _scores(self, part: _Part) -> None:
+        """Scores of some keys, and passes of softmax over them."""
+        block, op = part.block, part.block.head.scores
         self.writer.operator = op.name
-        # The context of the last unit of this turn still needs the statistics that begin here.
-        self.writer.agenda.write_drains(self._context_rows(unit))
-        a = op.a.part(row=unit.row, rows=unit.rows)
-        for key, keys in blocks:
-            wide = tiles(keys, self.dim)
-            c = LocalRows(Space.ACCUMULATOR, 0, unit.rows, wide, unit.rows)
-            queries = places.attention.queries[unit.turn]
-            block = ProductBlock(
-                a=MemoryRowsOfA(self.writer, a, queries),
-                w=op.b.part(row=key, rows=keys)
-                if op.b_transposed
-                else op.b.part(col=key, cols=keys),
-                w_transposed=op.b_transposed,
-                weights=places.attention.keys,
-                c=c,
-                piece_tiles=places.piece_tiles,
-            )
-            multiply(self.writer, block)
-            sums = FinishedSums(
-                rows=c,
-                out=op.out.part(row=unit.row, rows=unit.rows, col=key, cols=keys),
-                bias=op.bias and op.bias.part(col=key, cols=keys),
-                scale=unit.head.softmax.scale,
-            )
-            if Function.MAXIMUM in functions:
-                self._softmax(unit, Function.MAXIMUM, sums, ())
-            if Function.EXPONENT in functions:
-                self._exponents(unit, sums)
+        # The context of the last block of this turn still needs the statistics that begin here.
+        self.writer.agenda.write_drains(self._context_rows(block))
+        wide = tiles(part.keys, self.dim)
+        first = block.places.scores[part.turn]
+        c = LocalRows(Space.ACCUMULATOR, first, block.rows, wide, block.rows)
+        a = op.a.part(row=block.row, rows=block.rows)
+        product = ProductBlock(
+            a=MemoryRowsOfA(self.writer, a, block.places.queries[part.turn]),
+            w=op.b.part(row=part.key, rows=part.keys)
+            if op.b_transposed
+            else op.b.part(col=part.key, cols=part.keys),
+            w_transposed=op.b_transposed,
+            weights=block.places.keys,
+            c=c,
+            piece_tiles=self.places.piece_tiles,
+        )
+        multiply(self.writer, product)
+        sums = FinishedSums(
+            rows=c,
+            out=op.out.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys),
+            bias=op.bias and op.bias.part(col=part.key, cols=part.keys),
+            scale=block.head.softmax.scale,
+        )
+        if Function.MAXIMUM in part.functions:
+            self._softmax(block, Function.MAXIMUM, sums, ())
+        if Function.EXPONENT in part.functions:
+            self._exponents(part, sums)
 
-    def _exponents(self, unit: _Unit, sums: FinishedSums) -> None:
+    def _exponents(self, part: _Part, sums: FinishedSums) -> None:
         """Numerators, in two parts: the next scores can follow when the first part is over."""
-        numerators = self._numerators(unit, sums.out.cols)
-        most = self.dim * tiles(tiles(sums.out.cols, self.dim), 2)
-        for col, cols in even_cuts(sums.out.cols, most, self.dim):
+        numerators = self._numerators(part)
+        most = self.dim * tiles(tiles(part.keys, self.dim), 2)
+        for col, cols in even_cuts(part.keys, most, self.dim):
             target = numerators.block(col // self.dim, tiles(cols, self.dim))
-            part = sums.part(self.dim, col, cols)
-            self._softmax(unit, Function.EXPONENT, part, (target,))
+            self._softmax(part.block, Function.EXPONENT, sums.part(self.dim, col, cols), (target,))
 
     def _softmax(
-        self, unit: _Unit, function: Function, sums: FinishedSums, targets: tuple[LocalRows, ...]
+        self, block: _Block, function: Function, sums: FinishedSums, targets: tuple[LocalRows, ...]
     ) -> None:
         """A pass over the scores of some keys."""
-        scores = unit.head.scores.out
+        scores = block.head.scores.out
         key, end = sums.out.col - scores.col, sums.out.col + sums.out.cols - scores.col
-        settings = {"statistics": unit.slot, "start": int(key == 0)}
+        settings = {"statistics": block.slot, "start": int(key == 0)}
         if function is Function.EXPONENT:
-            settings |= {"finish": int(end == unit.keys), "type": ElementType.UINT8}
-        mask = mask_settings(unit.head.softmax.mask, unit.row, key)
+            settings |= {"finish": int(end == block.keys), "type": ElementType.UINT8}
+        mask = mask_settings(block.head.softmax.mask, block.row, key)
         self.finisher.write(function, sums, targets, settings, mask=mask)
 
-    def _numerators(self, unit: _Unit, keys: int) -> LocalRows:
-        first = self.places.attention.numerators[unit.turn]
-        wide = tiles(keys, self.dim)
-        return LocalRows(Space.SCRATCHPAD, first, unit.rows, wide, unit.rows)
-
-    def _context_rows(self, unit: _Unit) -> LocalRows:
-        """Rows of the other half of the accumulator, in turns if two contexts fit."""
-        half, wide = self.places.accumulator_half, tiles(unit.head.context.out.cols, self.dim)
-        size = wide * unit.rows
-        first = half + (unit.turn * (half // 2) if 2 * size <= half else 0)
-        return LocalRows(Space.ACCUMULATOR, first, unit.rows, wide, unit.rows)
-
-    def _add_context(
-        self, unit: _Unit, c: LocalRows, block: tuple[int, int], *, accumulate: bool
-    ) -> None:
-        """The product of numerators and values of a block of keys."""
-        key, keys = block
-        op = unit.head.context
+    def _finish(self, part: _Part | None) -> None:
+        """The context of a part whose numerators are complete: the product with its values."""
+        if part is None or Function.EXPONENT not in part.functions:
+            return
+        block, op = part.block, part.block.head.context
         self.writer.operator = op.name
+        c = self._context_rows(block)
         multiply(
             self.writer,
             ProductBlock(
-                a=LocalRowsOfA(self._numerators(unit, keys), unsigned=True),
-                w=op.b.part(row=key, rows=keys),
+                a=LocalRowsOfA(self._numerators(part), unsigned=True),
+                w=op.b.part(row=part.key, rows=part.keys),
                 w_transposed=False,
-                weights=self.places.attention.values,
+                weights=block.places.values,
                 c=c,
                 piece_tiles=self.places.piece_tiles,
-                accumulate=accumulate,
+                accumulate=part.key > 0,
             ),
         )
+        if part.is_last:
+            self._store_context(block, c)
 
-    def _store_context(self, unit: _Unit, c: LocalRows) -> None:
-        op = unit.head.context
+    def _numerators(self, part: _Part) -> LocalRows:
+        first = part.block.places.numerators[part.turn]
+        rows = part.block.rows
+        return LocalRows(Space.SCRATCHPAD, first, rows, tiles(part.keys, self.dim), rows)
+
+    def _context_rows(self, block: _Block) -> LocalRows:
+        first = block.places.contexts[block.turn]
+        wide = tiles(block.head.context.out.cols, self.dim)
+        return LocalRows(Space.ACCUMULATOR, first, block.rows, wide, block.rows)
+
+    def _store_context(self, block: _Block, c: LocalRows) -> None:
+        op = block.head.context
         sums = FinishedSums(
             rows=c,
-            out=op.out.part(row=unit.row, rows=unit.rows),
+            out=op.out.part(row=block.row, rows=block.rows),
             bias=op.bias,
-            scale=unit.head.division.scale,
-            slot=unit.slot,
+            scale=block.head.division.scale,
+            slot=block.slot,
         )
-        self.finisher.finish(unit.head.division, sums, self.places.attention.results)
+        self.finisher.finish(block.head.division, sums, block.places.results)

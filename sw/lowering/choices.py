@@ -18,7 +18,8 @@ class Choices:
     fused_norms: bool = True
     """Sums of squares are counted as a product's results leave; else they are loaded for it."""
     whole_scores: bool = True
-    """Scores of all keys stand in the accumulator at once, where they fit; else block by block."""
+    """Scores of all keys stand in the accumulator at once, where enough rows of them do; else block
+    by block."""
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
 

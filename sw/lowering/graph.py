@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
@@ -19,12 +20,13 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.lowering.attention import AttentionWriter, Head
 from celosia.sw.lowering.choices import DEFAULT, Choices
+from celosia.sw.lowering.head_places import HeadShape
 from celosia.sw.lowering.linear import LinearWriter
 from celosia.sw.lowering.norm import affine_name, affine_row
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.writer import ProgramWriter, Written
 
-__all__ = ["LoweredGraph", "lower_graph"]
+__all__ = ["LoweredGraph", "head_shapes", "lower_graph"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +138,13 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
             yield _Linear(op, None)
     if heads:
         yield _Heads(heads)
+
+
+def head_shapes(graph: Graph) -> tuple[HeadShape, ...]:
+    """Of the heads of attention in a graph that can be lowered: each shape once."""
+    readers = _Readers(graph)
+    heads = (_head(op, behind) for op, behind in pairwise(graph.ops) if readers.only(op, behind))
+    return tuple(dict.fromkeys(head.shape for head in heads if head))
 
 
 class _Readers:

@@ -5,13 +5,14 @@ alternate between two banks, and whoever wants one of these waits for the other'
 take as many as a load brings, so that they alternate, too.  For four banks of R rows (or as many
 quarters):
 
-    bank 0: weights, R/2; results of bytes, R/2             (attention: keys, R)
-    bank 1: pieces of A, R/2; wide results, R/2             (attention: queries and numerators ...
-    bank 2: pieces of A, R/2; normalized results, R/2       ... of every other block)
-    bank 3: weights, R/2; int16 operands, R/2               (attention: values, R/2; results, R/2)
+    bank 0: weights, R/2; results of bytes, R/2
+    bank 1: pieces of A, R/2; wide results, R/2
+    bank 2: pieces of A, R/2; normalized results, R/2
+    bank 3: weights, R/2; int16 operands, R/2
+
+Heads of attention have their own plan for the same banks (`celosia.sw.lowering.head_places`).
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
@@ -28,20 +29,6 @@ _CHUNK_TILES: Final = 8
 """Int16 tiles of a block of rows that are worth a ring of their own."""
 
 
-@dataclass(frozen=True)
-class AttentionPlaces:
-    """What attention needs, twice where blocks of rows alternate."""
-
-    keys: Ring
-    values: Ring
-    queries: tuple[Ring, Ring]
-    numerators: tuple[int, int]
-    """First scratchpad rows."""
-    numerator_rows: int
-    """How many there are of each."""
-    results: Ring
-
-
 class Places:
     """The rings and regions of an accelerator's memories.
 
@@ -51,7 +38,7 @@ class Places:
     def __init__(self, config: AcceleratorConfig, choices: Choices = DEFAULT):
         self.config = config
         self.choices = choices
-        rows = config.scratchpad_rows // _BANKS
+        rows = self.bank_rows
         half = rows // 2
         if half < RING_SHARES * config.dim:
             least = 2 * _BANKS * RING_SHARES * config.dim
@@ -59,7 +46,7 @@ class Places:
                 f"scratchpad_kib: {config.scratchpad_kib} are {config.scratchpad_rows} rows, but "
                 f"graphs need at least {2 * _BANKS * RING_SHARES}*dim = {least}"
             )
-        first = [bank * rows for bank in range(_BANKS)]
+        first = self.banks
         scratchpad = Space.SCRATCHPAD
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
@@ -91,17 +78,16 @@ class Places:
         )
         """Of sums: while one half is worked on, the other one is drained."""
         self._slots = 0
-        self.attention = AttentionPlaces(
-            keys=Ring(scratchpad, (first[0], rows)),
-            values=Ring(scratchpad, (first[3], half)),
-            queries=(
-                Ring(scratchpad, (first[1] + half, half)),
-                Ring(scratchpad, (first[2] + half, half)),
-            ),
-            numerators=(first[1], first[2]),
-            numerator_rows=half,
-            results=Ring(scratchpad, (first[3] + half, half)),
-        )
+
+    @property
+    def bank_rows(self) -> int:
+        """Rows of a bank, or of a quarter of the scratchpad."""
+        return self.config.scratchpad_rows // _BANKS
+
+    @property
+    def banks(self) -> tuple[int, ...]:
+        """Their first rows."""
+        return tuple(bank * self.bank_rows for bank in range(_BANKS))
 
     @property
     def piece_tiles(self) -> int:
@@ -116,14 +102,13 @@ class Places:
         """Rows that stream through a tile of weights, where there are as many.
 
         Their sums fit into half of the accumulator, their results into their rings, whatever the
-        type, and two pieces of them stay in the ring of queries.
+        type, and two pieces of them stay in a ring of queries in half of a bank.
         """
-        queries, _ = self.attention.queries
         return min(
             self.choices.block_tiles * self.config.dim,
             self.accumulator_half,
             self.wide.rows // ACC_BYTES,
-            queries.rows // (RING_SHARES * self.piece_tiles),
+            self.bank_rows // 2 // (RING_SHARES * self.piece_tiles),
         )
 
     def results(self, element_bytes: int) -> Ring:

@@ -22,6 +22,7 @@ from celosia.sw.graphs.cases import (
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.lowering.cuts import tiles
 from celosia.sw.models.encoder import EncoderShape
 from celosia.sw.pipeline import compile_graph
 from tests.support.levels import CONFIGS, check_levels, configured
@@ -80,7 +81,8 @@ def test_attention_whose_scores_do_not_fit(mask):
     config = configured("tiny", accumulator_kib=1)
     compiled = check_levels(queries_case(3, 140, 4, mask), config)
     maxima = [w.op for w in compiled.ops if getattr(w.op, "function", 0) is Function.MAXIMUM]
-    assert len(maxima) == 3 * 2, "keys are not taken block by block"
+    # Three rows at a time, and as many keys of them as half the accumulator holds twice.
+    assert len(maxima) == tiles(140, 5 * config.dim), "keys are not taken block by block"
 
 
 def queries_case(rows: int, keys: int, width: int, mask: Mask) -> Case:

@@ -1,7 +1,7 @@
 """Attention: the order of its parts, and what it keeps."""
 
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import pytest
 
@@ -77,17 +77,31 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     keys = 140
     ops = transforms(written(1, keys, 4, config))
     first = ops[: next(i for i, op in enumerate(ops) if op.function is Function.CONTEXT)]
-    maxima = [op for op in first if op.function is Function.MAXIMUM]
+    maxima = [op for op in first if op.function is Function.MAXIMUM and op.mask["first_row"] == 0]
     exponents = [op for op in first if op.function is Function.EXPONENT]
-    assert [op.function for op in first] == [Function.MAXIMUM] * 2 + [Function.EXPONENT] * 4
-    assert [op.settings["start"] for op in maxima] == [1, 0]
-    assert [op.settings["start"] for op in exponents] == [1, 0, 0, 0]
-    assert [op.settings["finish"] for op in exponents] == [0, 0, 0, 1]
-    assert sum(op.cols for op in exponents) == keys
-    first_keys = [op.mask and op.mask["first_key"] for op in exponents]
-    assert first_keys == [0, *accumulate(op.cols for op in exponents[:-1])]
+    for passes in (maxima, exponents):
+        assert [op.settings["start"] for op in passes] == [1] + [0] * (len(passes) - 1)
+        assert sum(op.cols for op in passes) == keys
+        first_keys = [op.mask and op.mask["first_key"] for op in passes]
+        assert first_keys == [0, *accumulate(op.cols for op in passes[:-1])]
+    assert [op.settings["finish"] for op in exponents] == [0] * (len(exponents) - 1) + [1]
     half = config.accumulator_rows // 2
     assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
+
+
+def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_scores():
+    ops = apart(written(1, 1024, 64), BASE)
+    products = [one for one in ops if isinstance(one.op, Multiply)]
+    runs = [
+        (name, [one.op for one in run])
+        for name, run in groupby(products, lambda one: (one.operator, one.op.c // 256))
+    ]
+    scores = [place for (name, place), _ in runs if name.startswith("scores")]
+    # First for the maximum, then for the numerators, each in the half that the one before left.
+    assert len(scores) == 2 * 16 * 1024 // 64
+    assert scores == [0, 1] * (len(scores) // 2)
+    names = [name.partition(".")[0] for (name, _), _ in runs]
+    assert names[:20] == ["scores"] * 17 + ["scores", "context", "scores"]
 
 
 def test_a_head_whose_context_does_not_fit_is_refused():

@@ -1,33 +1,14 @@
 """Rings and regions: inside their memories, and apart from each other."""
 
-from itertools import pairwise
-
 import pytest
 
 from celosia.sw.ir.program import Space
 from celosia.sw.lowering.places import Places
-from celosia.sw.lowering.rings import RING_SHARES, Ring
+from celosia.sw.lowering.rings import RING_SHARES
 from tests.support.levels import CONFIGS, configured
+from tests.support.regions import check_apart, spans
 
 config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-
-
-def spans(*rings: Ring) -> list[tuple[int, int]]:
-    """All rows that rings can give out, found by taking them; first and behind the last."""
-    found = []
-    for ring in rings:
-        most = ring.rows
-        taken = [ring.take(most) for _ in range(4)]
-        found += [(row, row + most) for row in sorted(set(taken))]
-    return found
-
-
-def check_apart(regions: list[tuple[int, int]], rows: int) -> None:
-    ordered = sorted(regions)
-    assert ordered[0][0] >= 0
-    assert ordered[-1][1] <= rows
-    for (_, end), (start, _) in pairwise(ordered):
-        assert end <= start
 
 
 @config
@@ -36,14 +17,6 @@ def test_rings_of_linear_operators_are_apart(config):
     rings = (places.weights, places.bytes, places.activations, places.wide)
     assert {ring.space for ring in (*rings, places.words)} == {Space.SCRATCHPAD}
     check_apart(spans(*rings, places.words), config.scratchpad_rows)
-
-
-@config
-def test_rings_of_attention_are_apart(config):
-    places = Places(config).attention
-    numerators = [(row, row + places.numerator_rows) for row in places.numerators]
-    rings = (places.keys, places.values, *places.queries, places.results)
-    check_apart(spans(*rings) + numerators, config.scratchpad_rows)
 
 
 @config
@@ -63,7 +36,7 @@ def test_blocks_and_pieces_fit(config):
     assert places.block_rows * 4 <= places.wide.rows
     piece = places.block_rows * places.piece_tiles
     assert piece <= places.activations.rows
-    assert RING_SHARES * piece <= places.attention.queries[0].rows
+    assert RING_SHARES * piece <= places.bank_rows // 2
     assert RING_SHARES * config.dim <= places.weights.rows
 
 
