@@ -75,6 +75,23 @@ def test_what_is_known_of_a_row_is_forgotten_when_it_leaves():
     simulate(dut, testbench)
 
 
+def test_rows_behind_a_special_one_have_neither_its_offset_nor_its_curve():
+    dut = PassingControl(AcceleratorConfig(dim=4))
+
+    async def testbench(ctx):
+        ctx.set(dut.row, [9, 9, 9, 9])
+        for command in (NormCommand.MAX, NormCommand.SUM_EXP):
+            offer(ctx, dut, command)
+            await grant(ctx, dut)
+            await wait(ctx, dut)
+        assert (ctx.get(dut.offset), ctx.get(dut.curve)) == (9, Curve.EXPONENTIAL)
+        offer(ctx, dut)
+        await grant(ctx, dut)
+        assert (ctx.get(dut.offset), ctx.get(dut.curve)) == (0, Curve.LINEAR)
+
+    simulate(dut, testbench)
+
+
 def test_what_ends_a_row_takes_as_long_as_the_factor():
     dut = PassingControl(AcceleratorConfig(dim=4))
 

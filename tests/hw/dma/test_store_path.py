@@ -274,6 +274,14 @@ def test_a_store_outside_the_limits_is_a_fault(seed):
     assert run.memory.responses == len(run.memory.bursts) == run.memory.written
 
 
+def test_a_store_below_the_base_is_a_fault():
+    ops = random_stores(TINY, 1, 5)
+    base = ops[0]["address"] + 1
+    run = Run(TINY, ops, seed=5, limits=LIMITS | {"base": base})
+    assert [fault["cause"] for fault in run.faults] == [Cause.WRITE_LIMIT]
+    assert min(run.memory.bytes, default=base) >= base
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_after_an_error_response_or_halt_it_comes_to_rest(seed):
     ops = random_stores(TINY, 8, seed)

@@ -59,6 +59,21 @@ def test_an_operation_waits_for_the_youngest_conflict(start):
     simulate(dut, testbench)
 
 
+def test_a_product_waits_for_one_whose_results_it_reads():
+    dut = HazardTables(CONFIG)
+
+    async def testbench(ctx):
+        tails, none = [0] * 3, (1 - CONFIG.execute_queue) % WRAP
+        await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 23), rows(0, 3))
+        # Results go to the same rows in order, without waiting for each other.
+        needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 23), rows(0, 3))
+        assert needs["execute_done"] == none
+        needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(30, 33), rows(23, 26))
+        assert needs["execute_done"] == 2
+
+    simulate(dut, testbench)
+
+
 def test_parameters_of_a_transform_are_read_until_it_is_done():
     config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
     dut = HazardTables(config)

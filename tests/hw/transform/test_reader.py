@@ -43,7 +43,7 @@ async def serve(ctx, port, contents, busy) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_every_step_gets_its_rows(seed):
     rng = random.Random(seed)
-    steps, expected = [], []
+    steps, expected, biases = [], [], []
     for number in range(40):
         kind = rng.choice(["wide", "staged", "pair", "header"])
         row, staged, before = rng.randrange(60), rng.randrange(200), rng.randrange(200)
@@ -51,6 +51,7 @@ def test_every_step_gets_its_rows(seed):
         if kind == "wide":
             steps.append({"accumulator": 1, "row": row, "bias_row": row % 8, "lane": lane})
             expected.append((number, wide_row(row)))
+            biases.append(row % 8)
         elif kind == "staged":
             steps.append({"scratchpad": 1, "staged": 1, "staged_row": staged, "lane": lane})
             expected.append((number, 2 * halves(staged)))
@@ -71,7 +72,7 @@ def test_every_step_gets_its_rows(seed):
             expected.append((number, halves(before) + halves(staged)))
     dut = TransformReader(CONFIG)
     rngs = [random.Random(100 * seed + n) for n in range(3)]
-    seen, starts, accepts = [], [], []
+    seen, starts, accepts, asked = [], [], [], []
 
     async def producer(ctx):
         await send(ctx, dut.steps, steps, sometimes(seed))
@@ -80,9 +81,16 @@ def test_every_step_gets_its_rows(seed):
         cycle = 0
         while len(seen) < len(steps):
             ctx.set(dut.hold, rngs[2].random() < 0.2)
-            _, _, accepted, start, step, row = await ctx.tick().sample(
-                dut.steps.ready, dut.start, dut.step.shift, dut.row
+            _, _, accepted, start, step, row, biased, bias = await ctx.tick().sample(
+                dut.steps.ready,
+                dut.start,
+                dut.step.shift,
+                dut.row,
+                dut.parameters.valid & dut.steps.ready,
+                dut.parameters.row,
             )
+            if biased:
+                asked.append(bias)
             if accepted:
                 accepts.append(cycle)
             if start:
@@ -97,6 +105,7 @@ def test_every_step_gets_its_rows(seed):
         await serve(ctx, dut.accumulator, wide_row, lambda: rngs[1].random() < 0.3)
 
     simulate(dut, producer, watch, background=[scratchpad, accumulator])
+    assert asked == biases
     assert starts == [cycle + TransformReader.LATENCY for cycle in accepts]
     for (shift, row), (number, want) in zip(seen, expected, strict=True):
         assert shift == number % 32

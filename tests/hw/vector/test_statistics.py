@@ -58,6 +58,7 @@ def test_slots_keep_what_is_written():
             await write_sums(ctx, dut, slot, totals[slot], squares[slot], 0)
             ctx.set(dut.maximum_write.valid, 0)
             assert not ctx.get(dut.busy)
+            assert not ctx.get(dut.derived)
         for slot in rng.sample(range(16), 16):
             assert await read(ctx, dut.maximum, slot) == maxima[slot]
             found = await read(ctx, dut.sums, slot)
@@ -149,4 +150,10 @@ def test_all_slots_finish_at_once(squared):
             else:
                 assert found.reciprocal == int(reciprocal32(max(totals[slot], 1))) & WORD
 
-    simulate(dut, bench)
+    async def watch(ctx):
+        rows = 0
+        async for _, _, written, derived in ctx.tick().sample(dut.sums_write, dut.derived):
+            assert derived <= rows, "derived before there is a row"
+            rows += bool(written.valid and written.finish) - derived
+
+    simulate(dut, bench, background=[watch])
