@@ -24,7 +24,7 @@ from celosia.sim.workloads import (
 )
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.lowering.graph import head_shapes
-from celosia.sw.lowering.head_places import HeadPlaces, HeadShape, head_places
+from celosia.sw.lowering.head_places import head_places
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.rings import Ring
 from celosia.sw.plan import GraphPlan, ProductPlan, Rejected, plan_graph, plan_product
@@ -195,19 +195,9 @@ def _decisions(plan: GraphPlan, config: AcceleratorConfig) -> Iterator[Decision]
         else "pieces of A between two banks, of weights too",
     )
     for shape in head_shapes(graph):
-        yield Decision(name="heads", value=_heads(shape, head_places(places, shape)))
+        yield Decision(name="heads", value=f"{shape}: {head_places(places, shape)}")
     for name, ring in _rings(places).items():
         yield Decision(name=f"ring of {name}", value=_ring(ring))
-
-
-def _heads(shape: HeadShape, places: HeadPlaces) -> str:
-    keys = (
-        "all scores of a block at once"
-        if places.block_keys >= shape.keys
-        else f"scores of {places.block_keys} keys at a time, once for the maximum and once again"
-    )
-    stay = "are streamed for each block" if places.streams else "stay until the next head"
-    return f"{shape}: blocks of {places.block_rows} rows; {keys}; keys and values {stay}"
 
 
 def _rings(places: Places) -> Mapping[str, Ring]:

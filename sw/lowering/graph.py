@@ -142,8 +142,12 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
 
 def head_shapes(graph: Graph) -> tuple[HeadShape, ...]:
     """Of the heads of attention in a graph that can be lowered: each shape once."""
-    readers = _Readers(graph)
-    heads = (_head(op, behind) for op, behind in pairwise(graph.ops) if readers.only(op, behind))
+    scores = [
+        (op, behind)
+        for op, behind in pairwise(graph.ops)
+        if isinstance(op, MatMul) and isinstance(op.finish, DeferredSoftmax)
+    ]
+    heads = (_head(op, behind) for op, behind in scores)
     return tuple(dict.fromkeys(head.shape for head in heads if head))
 
 

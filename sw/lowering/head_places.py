@@ -50,6 +50,8 @@ class HeadPlaces:
     """Rows of a block."""
     block_keys: int
     """Keys of a part: all, or so many that scores of two parts stand in the accumulator."""
+    at_once: bool
+    """All keys are one part."""
     keys: Ring
     values: Ring
     queries: tuple[Ring, Ring]
@@ -65,6 +67,15 @@ class HeadPlaces:
     def streams(self) -> bool:
         """Keys and values do not stay: they are loaded for each block of rows."""
         return self.keys is self.values
+
+    def __str__(self) -> str:
+        keys = (
+            "all scores of a block at once"
+            if self.at_once
+            else f"scores of {self.block_keys} keys at a time, for the maximum and once again"
+        )
+        stay = "are streamed for each block" if self.streams else "stay until the next head"
+        return f"blocks of up to {self.block_rows} rows; {keys}; keys and values {stay}"
 
 
 def head_places(places: Places, shape: HeadShape) -> HeadPlaces:
@@ -87,6 +98,7 @@ def head_places(places: Places, shape: HeadShape) -> HeadPlaces:
     return HeadPlaces(
         block_rows=rows,
         block_keys=keys,
+        at_once=at_once,
         keys=of_keys,
         values=of_values,
         queries=(

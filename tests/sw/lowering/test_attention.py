@@ -77,7 +77,10 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     keys = 140
     ops = transforms(written(1, keys, 4, config))
     first = ops[: next(i for i, op in enumerate(ops) if op.function is Function.CONTEXT)]
-    maxima = [op for op in first if op.function is Function.MAXIMUM and op.mask["first_row"] == 0]
+    # The next block of rows, of other statistics, begins before the context of this one.
+    maxima = [
+        op for op in first if op.function is Function.MAXIMUM and op.settings["statistics"] == 0
+    ]
     exponents = [op for op in first if op.function is Function.EXPONENT]
     for passes in (maxima, exponents):
         assert [op.settings["start"] for op in passes] == [1] + [0] * (len(passes) - 1)
@@ -90,18 +93,18 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
 
 
 def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_scores():
-    ops = apart(written(1, 1024, 64), BASE)
-    products = [one for one in ops if isinstance(one.op, Multiply)]
-    runs = [
-        (name, [one.op for one in run])
-        for name, run in groupby(products, lambda one: (one.operator, one.op.c // 256))
+    half = BASE.accumulator_rows // 2
+    products = [
+        (one.operator.partition(".")[0], one.op.c // (half // 2))
+        for one in apart(written(1, 1024, 64), BASE)
+        if isinstance(one.op, Multiply)
     ]
-    scores = [place for (name, place), _ in runs if name.startswith("scores")]
-    # First for the maximum, then for the numerators, each in the half that the one before left.
+    runs = [run for run, _ in groupby(products)]
+    scores = [place for name, place in runs if name == "scores"]
+    # First for the maximum, then for the numerators, each in the part that the one before left.
     assert len(scores) == 2 * 16 * 1024 // 64
     assert scores == [0, 1] * (len(scores) // 2)
-    names = [name.partition(".")[0] for (name, _), _ in runs]
-    assert names[:20] == ["scores"] * 17 + ["scores", "context", "scores"]
+    assert [name for name, _ in runs][:20] == ["scores"] * 18 + ["context", "scores"]
 
 
 def test_a_head_whose_context_does_not_fit_is_refused():

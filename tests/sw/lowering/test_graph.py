@@ -7,7 +7,13 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.presets import PRESETS
-from celosia.sw.graphs.cases import attention_case, layernorm_case, softmax_case
+from celosia.sw.graphs.cases import (
+    attention_case,
+    encoder_layer_case,
+    layernorm_case,
+    random_integer_encoder,
+    softmax_case,
+)
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -22,7 +28,8 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Products, Transform
-from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.graph import head_shapes, lower_graph
+from celosia.sw.models.encoder import EncoderShape
 from tests.support.levels import CONFIGS
 
 TINY = CONFIGS["tiny"]
@@ -67,6 +74,14 @@ def test_not_if_only_a_part_is_normalized():
 def test_numerators_and_sums_stay_on_the_chip():
     lowered = lower_graph(attention_case(2, 5, 4, seed=1).graph, TINY)
     assert lowered.on_chip == {"numerators", "sums"}
+
+
+def test_shapes_of_heads():
+    shape = EncoderShape(layers=2, width=16, heads=2, hidden=32)
+    case = encoder_layer_case(random_integer_encoder(shape, 1), (5, 7, 5), 1)
+    found = [(each.rows, each.keys, each.depth, each.width) for each in head_shapes(case.graph)]
+    assert found == [(5, 5, 8, 8), (7, 7, 8, 8)]
+    assert head_shapes(softmax_case(4, 4, seed=1).graph) == ()
 
 
 def test_heads_that_follow_each_other_overlap():

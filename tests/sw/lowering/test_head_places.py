@@ -41,7 +41,7 @@ def test_places_are_apart_and_large_enough(name, whole_scores, rows, keys, depth
     queries = min(tiles(depth, dim), RING_SHARES * places.piece_tiles)
     assert all(ring.rows >= block * queries for ring in found.queries)
     # Scores of two parts by turns, or of all keys in one place.
-    assert found.block_keys >= keys or found.scores[0] + size <= found.scores[1]
+    assert found.at_once or found.scores[0] + size <= found.scores[1]
     assert found.scores[1] + size <= half <= min(found.contexts)
     assert max(found.contexts) + context <= 2 * half
 
@@ -60,12 +60,22 @@ def test_places_are_apart_and_large_enough(name, whole_scores, rows, keys, depth
 )
 def test_how_heads_of_64_are_cut(config, keys, rows, at_once, streams):
     found = of(config, keys, keys)
-    assert (found.block_rows, found.block_keys >= keys, found.streams) == (rows, at_once, streams)
+    assert (found.block_rows, found.at_once, found.streams) == (rows, at_once, streams)
 
 
 def test_a_few_queries_meet_all_keys_at_once_if_they_fit():
     assert of("base", 3, 1024).block_keys == 1024
     assert of("base", 3, 4096).block_keys < 4096
+
+
+def test_what_is_said_of_them():
+    assert str(of("rebalanced", 512, 512)) == (
+        "blocks of up to 28 rows; all scores of a block at once; keys and values are streamed for"
+        " each block"
+    )
+    assert "; scores of 64 keys at a time, for the maximum and once again;" in str(
+        of("base", 1024, 1024)
+    )
 
 
 def test_keys_block_by_block_by_choice():
