@@ -70,6 +70,7 @@ def test_memories_are_inferred(tmp_path):
     assert result.returncode == 0, result.stdout[-2000:]
 
 
+@pytest.mark.slow
 def test_a_model_is_one_memory(tmp_path):
     design = exported(TopChoice.AXI, Memories.BLACKBOX)
     (tmp_path / "models.v").write_text(design.models)
