@@ -1,6 +1,7 @@
 """The run of a workload: from options to a report."""
 
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -37,7 +38,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.plan import choose
 
-__all__ = ["Opener", "Outcome", "RunOptions", "run_workload"]
+__all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
 
 
 class Opener(Protocol):
@@ -98,6 +99,10 @@ class Outcome:
 
     report: Report
     result: NDArray[Any] | None = None
+
+
+Runner = Callable[[RunOptions, Progress], Outcome]
+"""`run_workload`, or what takes its place in a test."""
 
 
 def run_workload(

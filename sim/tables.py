@@ -15,7 +15,6 @@ from celosia.sim.bench.nonlinear import (
     VTA_UTILIZATION,
     Nonlinear,
 )
-from celosia.sim.bench.speed import BOUND as SPEED_BOUND
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
 from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
@@ -175,21 +174,22 @@ def encoders_table(lines: Sequence[EncoderLine]) -> Table:
 def speed_table(speed: Speed) -> Table:
     """Cycles per second of the model and of the reference loop."""
     table = Table(title="Speed of simulation: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
     for head in ("pair", "model, cycles/s", "array_loop.c, cycles/s", "share", "at least"):
         table.add_column(head, justify="right")
-    for number, pair in enumerate(speed.pairs, 1):
-        table.add_row(
-            str(number), f"{pair.model:,.0f}", f"{pair.loop:,.0f}", f"{pair.share:.3f}", ""
-        )
-    table.add_section()
-    color = "green" if speed.right else "red"
-    table.add_row("median", "", "", f"[{color}]{speed.share:.3f}[/]", f"{SPEED_BOUND:.3f}")
+    for line in speed.lines:
+        for number, pair in enumerate(line.pairs, 1):
+            speeds = (f"{pair.model:,.0f}", f"{pair.loop:,.0f}")
+            name = escape(line.case.name) if number == 1 else ""
+            table.add_row(name, str(number), *speeds, f"{pair.share:.3f}", "")
+        color = "green" if line.right else "red"
+        share = f"[{color}]{line.share:.3f}[/]" + ("" if line.results_right else " wrong result")
+        table.add_row("", "median", "", "", share, f"{line.case.bound:.3f}")
+        table.add_section()
     count = speed.instructions_per_cycle
     counted = "valgrind is not there" if count is None else f"{count:,.0f}"
     table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
     table.caption_justify = "left"
-    if not speed.results_right:
-        table.caption = "[red]a result was wrong[/]"
     return table
 
 

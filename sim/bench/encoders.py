@@ -1,20 +1,17 @@
 """The benchmarks of attention, layers and encoders, with everything between their products."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celosia.sim.display import Steps
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report
-from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.run import Runner, RunOptions, run_workload
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue, MemoryTiming
 
 __all__ = ["ENCODERS", "Encoder", "EncoderLine", "run_encoders"]
-
-Runner = Callable[[RunOptions, Progress], Outcome]
-"""`run_workload`, or what takes its place in a test."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,12 +24,13 @@ from celosia.sim.bench import replay
 from celosia.sim.build import model_library
 from celosia.sim.cache import cached, digest
 from celosia.sim.checkout import checkout_root
+from celosia.sim.display import Steps
 from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.harness.settings import bench_config
-from celosia.sim.measure import measure_product
 from celosia.sim.product_workloads import device_bytes, matmul
 from celosia.sim.progress import Progress
+from celosia.sim.run import Runner, RunOptions, run_workload
 from celosia.sim.toolchain import Compiler, find_compiler, run_tools
 from celosia.sim.verilated import VerilatorDevice
 from celosia.sim.workload_options import WorkloadOptions
@@ -37,10 +38,12 @@ from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming
 from celosia.sw.driver.runtime import compile_product
 
 __all__ = [
-    "BOUND",
+    "CASES",
     "PAIRS",
     "Pair",
     "Speed",
+    "SpeedCase",
+    "SpeedLine",
     "array_loop",
     "instructions_per_cycle",
     "loop_speed",
@@ -48,11 +51,8 @@ __all__ = [
     "save_recording",
 ]
 
-BOUND: Final = 0.22
-"""The least share of the loop's speed."""
 PAIRS: Final = 5
 
-_SHAPE: Final = "512x768x768"
 _COUNTED_SHAPE: Final = "128x128x128"
 _LOOP_CYCLES: Final = 8_000_000
 _VALGRIND_SECONDS: Final = 900
@@ -72,16 +72,40 @@ class Pair:
         return self.model / self.loop
 
 
-@dataclass(frozen=True, kw_only=True)
-class Speed:
-    """What was measured."""
+@dataclass(frozen=True)
+class SpeedCase:
+    """What is simulated on preset `base`."""
 
+    name: str
+    bound: float
+    """The least share of the loop's speed."""
+    workload: str
+    details: WorkloadOptions
+
+    def options(self) -> RunOptions:
+        """How it is run."""
+        return RunOptions(workload=self.workload, simulator="verilator", details=self.details)
+
+
+CASES: Final = (
+    SpeedCase("matmul 512x768x768", 0.22, "matmul", WorkloadOptions(shape="512x768x768")),
+    SpeedCase(
+        "encoder-layer bert-base l=128",
+        0.2,
+        "encoder-layer",
+        WorkloadOptions(model="bert-base", seq=128),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedLine:
+    """How fast a workload was."""
+
+    case: SpeedCase
     pairs: tuple[Pair, ...]
     results_right: bool
     """Every run of the model had the right result."""
-    instructions_per_cycle: float | None = None
-    """None: valgrind is not there."""
-    compiler: str = ""
 
     @property
     def share(self) -> float:
@@ -91,25 +115,51 @@ class Speed:
     @property
     def right(self) -> bool:
         """The results are right, and the bound is kept."""
-        return self.results_right and self.share >= BOUND
+        return self.results_right and self.share >= self.case.bound
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "shape": _SHAPE,
-            "bound": BOUND,
+            "name": self.case.name,
+            "bound": self.case.bound,
             "share": self.share,
             "right": self.right,
             "cycles_per_second": median(pair.model for pair in self.pairs),
             "loop_cycles_per_second": median(pair.loop for pair in self.pairs),
             "pairs": [{"loop": pair.loop, "model": pair.model} for pair in self.pairs],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """What was measured."""
+
+    lines: tuple[SpeedLine, ...]
+    instructions_per_cycle: float | None = None
+    """None: valgrind is not there."""
+    compiler: str = ""
+
+    @property
+    def right(self) -> bool:
+        """All lines are."""
+        return all(line.right for line in self.lines)
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "workloads": [line.document() for line in self.lines],
             "instructions_per_cycle": self.instructions_per_cycle,
             "compiler": self.compiler,
         }
 
 
-def measure_speed(tell: Progress, pairs: int = PAIRS) -> Speed:
-    """Measure preset `base` in Verilator on a product.
+def measure_speed(
+    tell: Progress,
+    runner: Runner = run_workload,
+    cases: Sequence[SpeedCase] = CASES,
+    pairs: int = PAIRS,
+) -> Speed:
+    """Measure preset `base` in Verilator on `cases`.
 
     Raises `EnvironmentProblem` where a compiler or Verilator is missing, `InputError` outside of a
     checkout.
@@ -117,26 +167,26 @@ def measure_speed(tell: Progress, pairs: int = PAIRS) -> Speed:
     compiler = find_compiler()
     loop = array_loop(compiler)
     library = model_library(PRESETS["base"], progress=tell)
-    (operator,) = matmul(WorkloadOptions(shape=_SHAPE), 0)
-    timing = MemoryTiming()
-    measured: list[Pair] = []
-    right = True
-    with closing(
-        VerilatorDevice(PRESETS["base"], timing, device_bytes([operator]), library=library)
-    ) as device:
-        for number in range(pairs):
-            tell(f"pair {number + 1} of {pairs}", number / pairs)
-            speed = loop_speed(loop)
-            run, _ = measure_product(device, operator, timing)
-            measured.append(Pair(speed, run.cycles_per_second or 0.0))
-            right = right and run.right
+    steps = Steps(tell, len(cases) * pairs)
+    lines = tuple(_measure(case, loop, runner, steps, pairs) for case in cases)
     tell("counting instructions", None)
     return Speed(
-        pairs=tuple(measured),
-        results_right=right,
+        lines=lines,
         instructions_per_cycle=instructions_per_cycle(library),
         compiler=compiler.identity.partition("\n")[2].partition("\n")[0],
     )
+
+
+def _measure(case: SpeedCase, loop: Path, runner: Runner, steps: Steps, pairs: int) -> SpeedLine:
+    measured: list[Pair] = []
+    right = True
+    for number in range(pairs):
+        steps.begin(f"{case.name}, pair {number + 1} of {pairs}")
+        speed = loop_speed(loop)
+        report = runner(case.options(), steps).report
+        measured.append(Pair(speed, report.total.cycles_per_second or 0.0))
+        right = right and report.right
+    return SpeedLine(case=case, pairs=tuple(measured), results_right=right)
 
 
 def array_loop(compiler: Compiler) -> Path:

@@ -1,6 +1,6 @@
 """The benchmarks: what must be reached, and what is."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from celosia.sim.display import Steps
 from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report, commit, versions
-from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.run import Runner, RunOptions, run_workload
 from celosia.sim.toolchain import find_compiler
 from celosia.sim.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue, MemoryTiming
@@ -35,7 +35,7 @@ __all__ = [
     "run_products",
 ]
 
-BENCH_SCHEMA: Final = "celosia.bench/1"
+BENCH_SCHEMA: Final = "celosia.bench/2"
 
 BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 
@@ -44,9 +44,6 @@ NONLINEAR: Final = "nonlinear"
 
 ON_REQUEST: Final = (NONLINEAR, TRACE)
 """All that only run when they are asked for."""
-
-Runner = Callable[[RunOptions, Progress], Outcome]
-"""`run_workload`, or what takes its place in a test."""
 
 
 @dataclass(frozen=True, kw_only=True)

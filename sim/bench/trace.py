@@ -1,6 +1,5 @@
 """What it costs to follow each instruction: how much slower a run is, and how large its trace."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any, Final
@@ -10,7 +9,7 @@ from celosia.sim.display import Steps
 from celosia.sim.progress import Progress
 from celosia.sim.report import Report
 from celosia.sim.reporting.trace import trace
-from celosia.sim.run import Outcome, RunOptions, run_workload
+from celosia.sim.run import Runner, RunOptions, run_workload
 from celosia.sim.workload_options import WorkloadOptions
 
 __all__ = [
@@ -39,9 +38,6 @@ WORKLOADS: Final = {
     ),
 }
 """What is measured: long products, and many short ones with transforms between them."""
-
-Runner = Callable[[RunOptions, Progress], Outcome]
-"""`run_workload`, or what takes its place in a test."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import jsonschema
 import pytest
@@ -10,7 +12,15 @@ import celosia.isa
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.presets import PRESETS
 from celosia.sim.bench import replay, speed
-from celosia.sim.bench.speed import BOUND, Pair, Speed, array_loop, loop_speed
+from celosia.sim.bench.speed import (
+    CASES,
+    Pair,
+    Speed,
+    SpeedLine,
+    array_loop,
+    loop_speed,
+    measure_speed,
+)
 from celosia.sim.bench.suite import Bench, run_bench
 from celosia.sim.build import MODEL_TOP, build_model
 from celosia.sim.errors import EnvironmentProblem
@@ -27,19 +37,25 @@ from tests.support.stub_top import StubTop, copy
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 
 
-def made_up(*shares, right=True, count=None):
+def line(*shares, right=True):
     pairs = tuple(Pair(1e6, 1e6 * share) for share in shares)
-    return Speed(pairs=pairs, results_right=right, instructions_per_cycle=count, compiler="g++ 12")
+    return SpeedLine(case=CASES[0], pairs=pairs, results_right=right)
+
+
+def made_up(*shares, right=True, count=None):
+    lines = (line(0.9), line(*shares, right=right))
+    return Speed(lines=lines, instructions_per_cycle=count, compiler="g++ 12")
 
 
 def test_the_share_is_the_median_of_the_pairs():
-    assert made_up(0.1, 0.3, 0.2, 0.9, 0.25).share == 0.25
-    assert made_up(0.1, 0.3, 0.2, 0.9, 0.25).right
+    assert line(0.1, 0.3, 0.2, 0.9, 0.25).share == 0.25
+    assert line(0.1, 0.3, 0.2, 0.9, 0.25).right
 
 
 def test_too_slow_is_not_right():
-    assert made_up(BOUND).right
-    assert not made_up(BOUND - 0.001).right
+    bound = CASES[0].bound
+    assert made_up(bound).right
+    assert not made_up(bound - 0.001).right
     assert not Bench(speed=made_up(0.1)).right
 
 
@@ -51,8 +67,29 @@ def test_fast_but_wrong_is_not_right():
 def test_a_document_follows_the_schema(count):
     document = Bench(speed=made_up(0.3, 0.4, count=count)).document()
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(as_json(document)))
-    assert document["speed"]["cycles_per_second"] == pytest.approx(350_000)
+    assert document["speed"]["workloads"][1]["cycles_per_second"] == pytest.approx(350_000)
     assert document["products"] is None
+
+
+def test_loop_and_model_run_in_turns(monkeypatch):
+    order = []
+    report = SimpleNamespace(right=True, total=SimpleNamespace(cycles_per_second=5.0))
+
+    def run(options, tell) -> Any:
+        order.append(options.workload)
+        return SimpleNamespace(report=report)
+
+    def loop(path):
+        order.append("loop")
+        return 20.0
+
+    monkeypatch.setattr(speed, "loop_speed", loop)
+    monkeypatch.setattr(speed, "model_library", lambda config, progress: Path("model.so"))
+    monkeypatch.setattr(speed, "instructions_per_cycle", lambda library: 7.0)
+    found = measure_speed(silent, run, pairs=2)
+    assert order == ["loop", "matmul"] * 2 + ["loop", "encoder-layer"] * 2
+    assert [each.share for each in found.lines] == [0.25, 0.25]
+    assert found.instructions_per_cycle == 7.0
 
 
 def test_a_share_below_its_bound_is_red():
