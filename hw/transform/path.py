@@ -201,8 +201,8 @@ class TransformPath(wiring.Component):
             ]
         # Cycles until the next result may follow the last one.
         gap, early = Signal(2), Signal()
-        with m.If(accepted):
-            m.d.sync += gap.eq(Mux(step.target.valid, words_minus_1(self.config, step.target), 0))
+        with m.If(accepted & step.target.valid):
+            m.d.sync += gap.eq(words_minus_1(self.config, step.target))
         with m.Elif(gap != 0):
             m.d.sync += gap.eq(gap - 1)
         m.d.comb += [

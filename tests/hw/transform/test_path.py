@@ -150,6 +150,7 @@ LAYERNORM = (Function.LAYERNORM, {"type": ElementType.INT8, "source": scratchpad
         ["staged_sums", "layernorm", "gelu"],
         ["staged_sums", "layernorm", "biased"],
         ["staged_sums", "scaled", "layernorm"],
+        ["maximum", "wide", "exponent"],  # Which begins with a step without results.
     ],
 )
 @pytest.mark.parametrize("pause", [0, 1, 7])
@@ -162,6 +163,7 @@ def test_what_depends_on_the_one_before_waits(names, pause):
         "maximum": (Function.MAXIMUM, {"start": 1, "scale": 2.0**-20}),
         "exponent": (Function.EXPONENT, {"start": 1, "finish": 1, "scale": 2.0**-20}),
         "context": (Function.CONTEXT, {"scale": 1e-9}),
+        "wide": (Function.REQUANTIZE, {"type": ElementType.INT32}),
         "scaled": (Function.REQUANTIZE, {"column_scale": 1}),
         "biased": (Function.REQUANTIZE, {"bias": 1, "scale": 1e-8}),
         "gelu": (Function.GELU, {"column_scale": 1, "bias": 1, "scale2": 1e-7}),
