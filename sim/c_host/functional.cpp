@@ -51,7 +51,7 @@ class Functional : public Backend {
 
   [[noreturn]] void fail_at(Cause cause, uint64_t address) const {
     char text[160];
-    snprintf(text, sizeof text, "%s at address %#" PRIx64 ": the process has no such memory",
+    snprintf(text, sizeof text, "%s at address 0x%" PRIx64 ": the process has no such memory",
              kCauses[cause].name, address);
     fail(text);
   }

@@ -60,6 +60,16 @@ def test_random_programs(sim):
 
 
 @pytest.mark.parametrize("sim", SIMS)
+@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+def test_random_loops(sim, preset):
+    for seed in range(12):
+        program = random_program(seed, preset=preset, length=60, loop_percent=40)
+        commands, memory = list(program.commands), program.memory_image()
+        wanted = expected(commands, memory, preset)
+        assert c_host(preset).play(sim, commands, memory) == wanted
+
+
+@pytest.mark.parametrize("sim", SIMS)
 def test_random_programs_of_all_that_gemmini_does(sim):
     for seed in range(40):
         program = random_program(seed, preset="gemmini4", length=80)
