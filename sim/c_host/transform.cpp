@@ -44,7 +44,7 @@ void TransformUnit::run(const TransformOperation& operation, uint64_t row, RowSt
       for (uint64_t col = 0; col < cols; col++) {
         int64_t product = x[col] * int64_t(kept.reciprocal);
         int64_t quotient = round_half_up(product, kSumReciprocalBits - kContextFractionBits);
-        x[col] = requantized(wrap(quotient, 32), col);
+        x[col] = requantized(int32_t(quotient), col);
       }
       break;
     case kFunctionGelu:
