@@ -22,7 +22,7 @@ namespace celosia {
 
 namespace {
 
-constexpr size_t kRemembered = 4096;  // Commands: more than an accelerator holds.
+constexpr size_t kRemembered = 4096;  // Commands: more than an accelerator holds, but for loops.
 constexpr uint64_t kShown = 8;        // Of the last ones, in case of a failure.
 
 // An open accelerator.
