@@ -30,6 +30,7 @@ from celosia.isa.numerics.scaling import requantize_to
 
 __all__ = [
     "CONTEXT_FRACTION_BITS",
+    "RECIPROCAL_BITS",
     "attention_scores",
     "causal_mask",
     "context",
@@ -44,7 +45,8 @@ __all__ = [
 CONTEXT_FRACTION_BITS: Final = 16
 """What `deferred_context` adds to the product: its scale is that of the values over 2^16."""
 
-_RECIPROCAL_BITS: Final = 32
+RECIPROCAL_BITS: Final = 32
+"""Fraction bits of the reciprocal of a row's sum."""
 
 
 def attention_scores(x: ArrayLike, scale: ArrayLike) -> NDArray[np.int16]:
@@ -98,7 +100,7 @@ def probabilities(exponents: ArrayLike, reciprocals: ArrayLike, kind: DTypeLike)
     top = int(np.iinfo(output).max)
     factors = np.asarray(reciprocals, np.int64)[..., np.newaxis] * top
     products = np.asarray(exponents, np.int64) * factors
-    return np.minimum(round_half_up(products, _RECIPROCAL_BITS), top).astype(output)
+    return np.minimum(round_half_up(products, RECIPROCAL_BITS), top).astype(output)
 
 
 def deferred_softmax(
@@ -141,7 +143,7 @@ def deferred_context(x: ArrayLike, totals: ArrayLike) -> NDArray[np.int32]:
     array([[327680, -65536,    109]], dtype=int32)
     """
     sums = check_range(totals, 1, INT32_MAX, "deferred_context: sum")
-    return context(x, reciprocal32(sums) & (1 << _RECIPROCAL_BITS) - 1)
+    return context(x, reciprocal32(sums) & (1 << RECIPROCAL_BITS) - 1)
 
 
 def context(x: ArrayLike, reciprocals: ArrayLike) -> NDArray[np.int32]:
@@ -151,9 +153,9 @@ def context(x: ArrayLike, reciprocals: ArrayLike) -> NDArray[np.int32]:
     array([[-65536,    109]], dtype=int32)
     """
     products = check_range(x, INT32_MIN, INT32_MAX, "deferred_context: product").astype(np.int64)
-    factors = check_range(reciprocals, 0, (1 << _RECIPROCAL_BITS) - 1, "context: reciprocal")
+    factors = check_range(reciprocals, 0, (1 << RECIPROCAL_BITS) - 1, "context: reciprocal")
     scaled = products * factors.astype(np.int64)[..., np.newaxis]
-    return wrap32(round_half_up(scaled, _RECIPROCAL_BITS - CONTEXT_FRACTION_BITS))
+    return wrap32(round_half_up(scaled, RECIPROCAL_BITS - CONTEXT_FRACTION_BITS))
 
 
 def padding_mask(lengths: ArrayLike, columns: int) -> NDArray[np.bool_]:

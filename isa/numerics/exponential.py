@@ -13,6 +13,8 @@ __all__ = [
     "EXPONENT_FRACTION_BITS",
     "NUMERATOR_MAX",
     "NUMERATOR_SHIFT",
+    "QUOTIENT_MAX",
+    "QUOTIENT_SHIFT",
     "ExponentConstants",
     "exponent",
 ]
@@ -24,8 +26,11 @@ NUMERATOR_MAX: Final = 255
 """The numerator of a row's maximum in a deferred softmax."""
 NUMERATOR_SHIFT: Final = 24
 
-_QUOTIENT_SHIFT: Final = 24
-_QUOTIENT_MAX: Final = 31
+QUOTIENT_SHIFT: Final = 24
+"""Fraction bits of `ExponentConstants.inverse_ln2`."""
+QUOTIENT_MAX: Final = 31
+"""The most often that ln 2 may go into a distance."""
+
 _RESULT_MAX: Final = (1 << 16) - 1
 
 
@@ -53,10 +58,10 @@ class ExponentConstants:
         check_range(self.inverse_ln2, 0, (1 << 15) - 1, "exponent: inverse_ln2")
         check_range(self.shift, 0, 31, "exponent: shift")
         d = np.arange(self.lowest, 1, dtype=np.int64)
-        z = -d * self.inverse_ln2 >> _QUOTIENT_SHIFT
+        z = -d * self.inverse_ln2 >> QUOTIENT_SHIFT
         r = d + z * self.ln2
         p = (r + self.b) * r + self.c
-        check_range(z, 0, _QUOTIENT_MAX, "exponent: quotient")
+        check_range(z, 0, QUOTIENT_MAX, "exponent: quotient")
         check_range(p, 0, (1 << 31) - 1, "exponent: polynomial")
         if not 1 <= self.one <= _RESULT_MAX:
             raise ValueError(f"exponent: exp(0) is {self.one}, not in 1..{_RESULT_MAX}")
@@ -87,7 +92,7 @@ def exponent(distance: ArrayLike, constants: ExponentConstants = EXPONENT) -> ND
     """
     values = check_range(distance, INT32_MIN, 0, "exponent: distance")
     d = np.maximum(values, constants.lowest).astype(np.int32)
-    z = -d * constants.inverse_ln2 >> _QUOTIENT_SHIFT
+    z = -d * constants.inverse_ln2 >> QUOTIENT_SHIFT
     r = d + z * constants.ln2
     p = (r + constants.b) * r + constants.c
     return np.asarray((p >> constants.shift) >> z, np.uint16)

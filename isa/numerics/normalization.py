@@ -22,7 +22,9 @@ from celosia.isa.numerics.integers import (
 from celosia.isa.numerics.roots import isqrt, reciprocal31
 
 __all__ = [
+    "NORMALIZED_BITS",
     "NORMALIZED_FRACTION_BITS",
+    "RECIPROCAL_BITS",
     "Affine",
     "RowStatistics",
     "RowSums",
@@ -35,10 +37,12 @@ __all__ = [
 ]
 
 NORMALIZED_FRACTION_BITS: Final = 16
+NORMALIZED_BITS: Final = 18
 """Of `normalize`'s results."""
 
-_RECIPROCAL_BITS: Final = 31
-_NORMALIZED_BITS: Final = 18
+RECIPROCAL_BITS: Final = 31
+"""Fraction bits of the reciprocal of a row's root."""
+
 _SHIFT_MAX: Final = 31
 
 
@@ -151,8 +155,8 @@ def normalize_by(q: ArrayLike, mean: ArrayLike, reciprocals: ArrayLike) -> NDArr
     values = check_range(q, INT16_MIN, INT16_MAX, "layernorm").astype(np.int64)
     distances = values - np.asarray(mean, np.int64)[..., np.newaxis]
     products = distances * np.asarray(reciprocals, np.int64)[..., np.newaxis]
-    rounded = round_half_up(products, _RECIPROCAL_BITS - NORMALIZED_FRACTION_BITS)
-    half = 1 << _NORMALIZED_BITS - 1
+    rounded = round_half_up(products, RECIPROCAL_BITS - NORMALIZED_FRACTION_BITS)
+    half = 1 << NORMALIZED_BITS - 1
     return ((rounded + half & 2 * half - 1) - half).astype(np.int32)
 
 

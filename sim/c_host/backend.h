@@ -23,7 +23,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Whether it takes LOOP_WS itself, where the configuration has it.
+  // Whether it takes loops itself: LOOP_WS and REPEAT, where the configuration has them.
   virtual bool expands() const { return false; }
 
   // These throw `Failure`.  `number` is how many commands there are with this one, loops expanded.

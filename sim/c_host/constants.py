@@ -8,13 +8,23 @@ from celosia.isa import address
 from celosia.isa.bert import STATISTICS
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.document_registers import c_header
-from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
+from celosia.isa.encoding import (
+    INSTRUCTIONS,
+    KEEP_SCALE,
+    ONE,
+    Field,
+    Instruction,
+    Kind,
+)
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS, LOOP_WS
+from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
 from celosia.isa.errors import Cause, describe
 from celosia.isa.events import COUNTERS
 from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
+from celosia.isa.loops import MAX_LOOP_DEPTH
 from celosia.isa.registers import REGISTERS, configuration_words
 from celosia.isa.tokens import TOKENS
+from celosia.sim.c_host.transform_constants import transform_tables
 from celosia.sim.harness.settings import WATCHDOG_EDGES, WATCHDOG_LATENCIES, WATCHDOG_MARGIN
 from celosia.sim.wave.probe import LINES, Probe
 from celosia.sw.driver.device import MemoryTiming
@@ -58,6 +68,7 @@ def isa_header() -> str:
         *_numbers(),
         *(_class(instruction) for instruction in known),
         *_instruction_table(known),
+        *transform_tables(),
         *_cause_table(),
         *_counter_tables(),
         _TAIL,
@@ -119,6 +130,10 @@ def _numbers() -> Iterator[str]:
         ("MaxRequestBytes", MAX_REQUEST_BYTES),
         ("Statistics", STATISTICS),
         ("ToScratchpad", _mask(LOOP_WS, "to_scratchpad")),
+        ("MaxLoopDepth", MAX_LOOP_DEPTH),
+        ("LaneBits", LANE_BITS),
+        ("Lanes", LANES),
+        ("AddendBits", ADDEND_BITS),
         ("MemoryLatency", MemoryTiming.latency),
         ("MemoryRate", MemoryTiming.bytes_per_cycle),
         ("WatchdogEdges", WATCHDOG_EDGES + WATCHDOG_LATENCIES * MemoryTiming.latency),
@@ -149,6 +164,13 @@ def _class(instruction: Instruction) -> str:
         f"  {name}() = default;",
         f"  explicit {name}(const Command& given) : command(given) {{}}",
     ]
+    lines.append("  static bool matches(const Command& c) {")
+    same = ["c.funct == kFunct"]
+    for field in instruction.fields:
+        if field.fixed is not None:
+            word = f"c.{field.register} >> {field.low} & {field.limit - 1:#x}u"
+            same.append(f"({word}) == {field.fixed:#x}u")
+    lines += [f"    return {' && '.join(same)};", "  }"]
     for field in instruction.operands:
         word, mask = f"command.{field.register}", f"{field.limit - 1:#x}u"
         lines += [

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "arithmetic.h"
+#include "array.h"
 #include "backend.h"
 #include "operand.h"
 #include "passing.h"
 #include "process.h"
-#include "softmax.h"
+#include "tokens.h"
+#include "transform.h"
 
 namespace celosia {
 
@@ -22,16 +24,13 @@ class Functional : public Backend {
         dim_(c.dim),
         scratchpad_(size_t(c.scratchpad_rows) * c.dim),
         accumulator_(size_t(c.accumulator_rows) * c.dim),
-        parameters_(size_t(c.parameter_rows) * c.dim),
-        weights_(dim_ * dim_),
-        sums_(dim_ * dim_) {
+        parameters_(size_t(c.parameter_rows) * c.dim) {
     for (ConfigLd& load : loads_) load.block_stride(c.dim);
     // Local memories hold garbage at first: a program must not depend on it.
     uint64_t state = 1;
     auto chance = [&state] { return int32_t((state = state * 6364136223846793005u + 1) >> 32); };
     for (auto& x : scratchpad_) x = int8_t(chance());
     for (auto& x : accumulator_) x = chance();
-    execute_.weight_stationary(c.weight_stationary);
   }
 
   void command(const Command& command, uint64_t) override {
@@ -52,7 +51,7 @@ class Functional : public Backend {
 
   [[noreturn]] void fail_at(Cause cause, uint64_t address) const {
     char text[160];
-    snprintf(text, sizeof text, "%s at address %#" PRIx64 ": the process has no such memory",
+    snprintf(text, sizeof text, "%s at address 0x%" PRIx64 ": the process has no such memory",
              kCauses[cause].name, address);
     fail(text);
   }
@@ -70,15 +69,19 @@ class Functional : public Backend {
       case Mvout::kFunct:
         return store(Mvout(command));
       case Preload::kFunct:
-        preload_ = Preload(command);
+        array_.preload(Preload(command));
         return kCauseNone;
       case ComputePreloaded::kFunct:
-        return compute(ComputePreloaded(command), true);
+        return array_.compute(ComputePreloaded(command), true);
       case ComputeAccumulated::kFunct:
-        return compute(ComputePreloaded(command), false);
+        return array_.compute(ComputePreloaded(command), false);
       case Flush::kFunct:
+        return kCauseNone;
       case Fence::kFunct:
-      case ConfigToken::kFunct:  // Every store has ended before the next load begins.
+        tokens_.fence();
+        return kCauseNone;
+      case ConfigToken::kFunct:
+        tokens_.configure(ConfigToken(command));
         return kCauseNone;
       case MvinParam::kFunct:
         return load_parameters(MvinParam(command));
@@ -88,33 +91,37 @@ class Functional : public Backend {
       case ConfigProducts::kFunct:
       case Products::kFunct:
       case Repeat::kFunct:
-      case Stride::kFunct:
-        if (c_.loop_entries) fail("this simulator does not know loops of commands");
-        return kCauseUnknownFunct;
+      case Stride::kFunct:  // Those that are well formed were expanded.
+        return c_.loop_entries ? kCauseLoop : kCauseUnknownFunct;
       case ConfigTransform::kFunct:
-        return c_.normalization ? softmax_.configure(command) : kCauseUnknownFunct;
+        return c_.normalization ? transforms_.configure(command) : kCauseUnknownFunct;
       case Transform::kFunct:
-        if (!c_.normalization) return kCauseUnknownFunct;
-        if (!softmax_.knows()) fail("this simulator does not know the function of the TRANSFORM");
-        return softmax_.run(Transform(command));
+        return c_.normalization ? transform(Transform(command)) : kCauseUnknownFunct;
       default:
         return kCauseUnknownFunct;
     }
   }
 
+  Cause transform(const Transform& given) {
+    if (!given.local_rows() || !given.local_cols()) return kCauseNone;
+    const TransformOperation operation = transforms_.operation(given);
+    if (Cause cause = operation.check()) return cause;
+    std::string problem = transforms_.problem(operation);
+    if (!problem.empty()) fail(problem);
+    transforms_.execute(operation);
+    return kCauseNone;
+  }
+
+  // A load begins, if it need not wait for stores that are not before it.
+  void begin_load() const {
+    std::string problem = tokens_.problem();
+    if (!problem.empty()) fail(std::string(kCauses[kCauseWatchdog].name) + ": " + problem);
+  }
+
   Cause configure(const Command& command) {
     switch (command.rs1 & 3) {
-      case 0: {
-        ConfigEx now(command);
-        bool ws = now.weight_stationary(), a = now.a_transpose(), b = now.b_transpose();
-        bool known = ws ? c_.weight_stationary && !(a && b) : c_.output_stationary && b <= a;
-        if (!now.strides_only() && !known) return kCauseUnsupported;
-        if (now.strides_only())
-          execute_.a_stride(now.a_stride()).c_stride(now.c_stride());
-        else
-          execute_ = now;
-        return kCauseNone;
-      }
+      case 0:
+        return array_.configure(ConfigEx(command));
       case 1: {
         ConfigLd now(command);
         if (now.set() > 2 || (now.pixel_repeats() > 1 && !c_.convolution)) return kCauseUnsupported;
@@ -152,6 +159,7 @@ class Functional : public Backend {
     uint64_t repeats = local.accumulator ? 1 : std::max<uint64_t>(1, how.pixel_repeats());
     if (repeats > 1 && cols * repeats > dim_) return kCauseShape;
     if (Cause cause = check(local, rows, cols, how.block_stride(), wide)) return cause;
+    begin_load();
     std::vector<int32_t> data(rows * cols);
     if (move.dram()) fetch(move.dram(), how, wide, rows, cols, data.data());
     for (uint64_t r = 0; r < rows; r++)
@@ -212,6 +220,7 @@ class Functional : public Backend {
   Cause load_parameters(const MvinParam& move) {
     if (!move.count()) return kCauseNone;
     if (move.row() + (move.count() + dim_ - 1) / dim_ > c_.parameter_rows) return kCauseLocalRange;
+    begin_load();
     Piece piece{&parameters_[move.row() * dim_], move.dram(), move.count() * 4};
     if (!ProcessMemory::read(&piece, 1)) fail_at(kCauseReadLimit, move.dram());
     return kCauseNone;
@@ -233,11 +242,11 @@ class Functional : public Backend {
     bool passes = c_.bert && local.accumulator && !wide;
     if ((local.norm && (!passes || pools)) || (pools && wide)) return kCauseUnsupported;
     bool leaves = collect(local, rows, cols, pitch, biased);
-    if (!leaves) return kCauseNone;
-    if (pools)
+    if (leaves && pools)
       store_pooled(move.dram(), cols);
-    else
+    else if (leaves)
       this->move(move.dram(), store_.stride(), rows, cols * (wide ? 4 : 1), true);
+    tokens_.count_store();
     return kCauseNone;
   }
 
@@ -285,101 +294,19 @@ class Functional : public Backend {
     }
   }
 
-  static Maybe operand(uint64_t word, uint64_t rows, uint64_t cols) {
-    if (Local::is_garbage(word)) return {};
-    return Operand{Local(word), rows, cols};
-  }
-
-  Cause compute(const ComputePreloaded& given, bool preloaded) {
-    bool stays = !execute_.weight_stationary();  // The result, rather than the weights.
-    Maybe a = operand(given.a(), given.a_rows(), given.a_cols());
-    Maybe second = operand(given.d(), given.d_rows(), given.d_cols());
-    Maybe first = operand(preload_.b(), preload_.b_rows(), preload_.b_cols());
-    Maybe c = operand(preload_.c(), preload_.c_rows(), preload_.c_cols());
-    Maybe w = stays ? second : preloaded ? first : Maybe();
-    Maybe d = !stays ? second : preloaded ? first : Maybe();
-    if (a) a->stride = execute_.a_stride(), a->transposed = execute_.a_transpose();
-    if (w) w->transposed = execute_.b_transpose();
-    if (c) c->stride = execute_.c_stride();
-    if (Cause cause = check_product(c_, a, w, d, c, stays)) return cause;
-    if (preloaded || stays) weights_ = matrix(w, dim_);
-    if (stays) {
-      accumulate(a, d, preloaded);
-      if (c) write(*c, [&](uint64_t r, uint64_t col) {
-        return round_shift(sums_[r * dim_ + col], execute_.shift() & 31);
-      });
-      return kCauseNone;
-    }
-    if (!c || !c->rows) return kCauseNone;
-    std::vector<int8_t> rows = matrix(a, c->rows), bias = d ? matrix(d, c->rows) : rows;
-    std::vector<int64_t> sum(c->rows * dim_);
-    for (uint64_t r = 0; r < c->rows; r++) {
-      for (uint64_t k = 0; k < dim_; k++) {
-        int32_t x = element(rows[r * dim_ + k]);
-        for (uint64_t j = 0; x && j < dim_; j++) sum[r * dim_ + j] += x * weights_[k * dim_ + j];
-      }
-      for (uint64_t j = 0; d && j < dim_; j++) sum[r * dim_ + j] += bias[r * dim_ + j];
-    }
-    write(*c, [&](uint64_t r, uint64_t col) { return sum[r * dim_ + col]; });
-    return kCauseNone;
-  }
-
-  int32_t element(int8_t x) const { return execute_.a_unsigned() ? uint8_t(x) : x; }
-
-  // Output-stationary: the array's sums += A*B, after they were D or zeros.
-  void accumulate(const Maybe& a, const Maybe& d, bool preloaded) {
-    std::vector<int8_t> rows = matrix(a, dim_);
-    if (preloaded) {
-      std::vector<int8_t> start = matrix(d, dim_);
-      std::copy(start.begin(), start.end(), sums_.begin());
-    }
-    for (uint64_t r = 0; r < dim_; r++)
-      for (uint64_t k = 0; k < dim_; k++)
-        for (uint64_t j = 0; j < dim_; j++)
-          sums_[r * dim_ + j] =
-              add(sums_[r * dim_ + j], element(rows[r * dim_ + k]) * weights_[k * dim_ + j]);
-  }
-
-  // The operand's elements, `rows` x dim: cut, or filled up with zeros.
-  std::vector<int8_t> matrix(const Maybe& from, uint64_t rows) const {
-    std::vector<int8_t> result(rows * dim_);
-    if (!from) return result;
-    for (uint64_t r = 0; r < std::min(rows, from->rows); r++)
-      for (uint64_t c = 0; c < from->cols; c++) {
-        uint64_t line = from->transposed ? c : r, place = from->transposed ? r : c;
-        result[r * dim_ + c] = scratchpad_[(from->local.row + line * from->stride) * dim_ + place];
-      }
-    return result;
-  }
-
-  template <typename Value>
-  void write(const Operand& c, Value value) {
-    bool relu = execute_.activation() == 1;
-    for (uint64_t r = 0; r < c.rows; r++)
-      for (uint64_t col = 0; col < c.cols; col++) {
-        int64_t x = value(r, col);
-        uint64_t place = (c.local.row + r * c.stride) * dim_ + col;
-        if (c.local.accumulator)
-          accumulator_[place] = c.local.accumulate ? add(accumulator_[place], x) : add(0, x);
-        else
-          scratchpad_[place] = saturate(relu && x < 0 ? 0 : x);
-      }
-  }
-
   const Configuration& c_;
   const uint64_t dim_;
   std::vector<int8_t> scratchpad_;
   std::vector<int32_t> accumulator_, parameters_;
-  std::vector<int8_t> weights_;
-  std::vector<int32_t> sums_;
   std::vector<uint8_t> buffer_;  // Rows on their way from or to memory.
-  ConfigEx execute_;
   ConfigLd loads_[3];
   ConfigSt store_;
   PassingRows passing_;
   ConfigDrain drain_;
-  Preload preload_ = Preload().b(kGarbage).c(kGarbage);
-  SoftmaxUnit softmax_{c_, {scratchpad_.data(), accumulator_.data(), parameters_.data()}};
+  Tokens tokens_;
+  const LocalMemories memories_{scratchpad_.data(), accumulator_.data(), parameters_.data()};
+  Array array_{c_, memories_};
+  TransformUnit transforms_{c_, memories_};
   uint64_t number_ = 0;
 };
 

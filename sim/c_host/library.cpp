@@ -13,6 +13,7 @@
 #include "counters.h"
 #include "loops.h"
 #include "process.h"
+#include "repeat.h"
 #include "text.h"
 
 #define CELOSIA_EXPORT extern "C" __attribute__((visibility("default")))
@@ -21,7 +22,7 @@ namespace celosia {
 
 namespace {
 
-constexpr size_t kRemembered = 4096;  // Commands: more than an accelerator holds.
+constexpr size_t kRemembered = 4096;  // Commands: more than an accelerator holds, but for loops.
 constexpr uint64_t kShown = 8;        // Of the last ones, in case of a failure.
 
 // An open accelerator.
@@ -32,6 +33,7 @@ class Session {
         configuration_(configuration),
         backend_(std::move(backend)),
         hands_on_(configuration.loop_ws && backend_->expands()),
+        repeat_(configuration),
         matmul_(configuration),
         convolution_(configuration),
         counters_(*backend_) {}
@@ -42,6 +44,10 @@ class Session {
       if (!hands_on_) matmul_.finish(expanded_);
       return counters_.access(command);
     }
+    if (repeat_.take(command, repeated_)) {
+      if (backend_->expands()) backend_->command(command, sent_);
+      return 0;
+    }
     if (matmul_.take(command, expanded_)) {
       if (hands_on_) backend_->command(command, sent_);
       return 0;
@@ -51,6 +57,9 @@ class Session {
   }
 
   void fence() {
+    if (uint64_t missing = repeat_.missing())
+      throw Failure{std::to_string(missing) + " commands of the body are missing: " +
+                        format_command(repeat_.begun()), 0, false};
     matmul_.finish(expanded_);
     backend_->fence();
   }
@@ -90,6 +99,15 @@ class Session {
     backend_->command(command, sent_);
   }
 
+  // One that came out of a loop, which the accelerator expands on its own where it has the other
+  // loop, too.
+  void repeat(const Command& command) {
+    if (configuration_.loop_ws && matmul_.take(command, expanded_)) return;
+    if (!backend_->expands()) return send(command);
+    matmul_.finish(expanded_);
+    remember(command);
+  }
+
   void remember(const Command& command) {
     last_.push_back(command);
     if (last_.size() > kRemembered) last_.pop_front();
@@ -106,12 +124,14 @@ class Session {
   const Configuration& configuration_;
   std::unique_ptr<Backend> backend_;
   const bool hands_on_;  // LOOP_WS: only to know the commands that come out of it.
+  RepeatLoop repeat_;
   MatmulLoop matmul_;
   ConvolutionLoop convolution_;
   const Emit expanded_ = [this](const Command& each) {
     remember(each);
     if (!hands_on_) backend_->command(each, sent_);
   };
+  const Emit repeated_ = [this](const Command& each) { repeat(each); };
   Counters counters_;
   std::deque<Command> last_;
   uint64_t given_ = 0, sent_ = 0;

@@ -25,6 +25,11 @@ struct Local {
   }
 };
 
+struct LocalMemories {
+  int8_t* scratchpad;
+  int32_t *accumulator, *parameters;
+};
+
 struct Operand {
   Local local;
   uint64_t rows, cols;  // After transposition.

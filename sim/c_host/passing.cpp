@@ -8,13 +8,6 @@ int32_t wrap(int64_t x) { return int32_t(uint32_t(uint64_t(x))); }
 int64_t square(int32_t x) { return int64_t(x) * x; }
 int32_t product(int64_t a, int64_t b) { return wrap(int64_t(wrap(a)) * wrap(b)); }
 
-uint32_t root(uint32_t x) {
-  uint32_t found = uint32_t(std::sqrt(double(x)));
-  while (uint64_t(found) * found > x) found--;
-  while (uint64_t(found + 1) * (found + 1) <= x) found++;
-  return found;
-}
-
 }  // namespace
 
 bool PassingRows::configure(const ConfigBert& now) {
@@ -94,7 +87,7 @@ void PassingRows::gather(const int32_t* row, uint64_t cols, uint32_t norm, Recor
 void PassingRows::finish(uint32_t norm, float scale, Record& record) const {
   if (norm == kMean) record.mean = int32_t(int64_t(record.total) / int64_t(record.count));
   if (norm == kInvStddev) {
-    uint32_t deviation = root(uint32_t(std::max(0, record.total)) / record.count);
+    uint64_t deviation = root(uint32_t(std::max(0, record.total)) / record.count);
     record.deviation = 1.0f / float(deviation ? deviation : 1) * scale;
   }
   if (norm == kInvSumExp) record.probability = 127.0f / float(record.total) * scale;

@@ -144,7 +144,7 @@ class Rtl : public Backend {
     model_.run(handle_, kAccessEdges, kAccessOver);
     Status now = status();
     if (now.accessing || now.response)
-      throw Failure{print("register %#" PRIx64 ": no answer, or not a good one", offset), 0, false};
+      throw Failure{print("register 0x%" PRIx64 ": no answer, or not a good one", offset), 0, false};
     return now.data;
   }
 
@@ -179,7 +179,7 @@ class Rtl : public Backend {
     std::string what = kCauses[cause].name;
     if (cause == kCauseReadResponse || cause == kCauseWriteResponse || cause == kCauseReadLimit ||
         cause == kCauseWriteLimit)
-      what += print(" at address %#" PRIx64 ": the process has no such memory",
+      what += print(" at address 0x%" PRIx64 ": the process has no such memory",
                     read_pair(CELOSIA_ERROR_ADDRESS_LO));
     else
       what += std::string(": ") + kCauses[cause].text;

@@ -36,7 +36,7 @@ std::string format_float(uint64_t bits) {
 std::string format_value(const Field& field, uint64_t value) {
   switch (field.kind) {
     case kDram:
-      return print("%#" PRIx64, value);
+      return print("0x%" PRIx64, value);
     case kLocal:
       return format_local(value);
     case kFloat:
@@ -77,8 +77,8 @@ std::string format_command(const Command& command) {
     }
     return text;
   }
-  return ".word " + print("%#" PRIx64, command.funct) + print(" %#" PRIx64, command.rs1) +
-         print(" %#" PRIx64, command.rs2);
+  return ".word " + print("0x%" PRIx64, command.funct) + print(" 0x%" PRIx64, command.rs1) +
+         print(" 0x%" PRIx64, command.rs2);
 }
 
 }  // namespace celosia

@@ -59,6 +59,19 @@ class CHost:
 
     def play(self, sim: str, commands: Sequence[Command], memory: bytes) -> bytes:
         """All of memory, which is at `MEMORY_BASE`, after these commands."""
+        done, after = self._play(sim, commands, memory)
+        assert done.returncode == 0, done.stderr
+        return after
+
+    def refusal(self, sim: str, commands: Sequence[Command], memory: bytes = bytes(4096)) -> str:
+        """What standard error has to say of these commands, one of which is refused."""
+        done, _ = self._play(sim, commands, memory)
+        assert done.returncode == 1, done
+        return done.stderr
+
+    def _play(
+        self, sim: str, commands: Sequence[Command], memory: bytes
+    ) -> tuple[subprocess.CompletedProcess[str], bytes]:
         with TemporaryDirectory() as name:
             files = [Path(name, part) for part in ("memory", "commands", "result")]
             files[0].write_bytes(memory)
@@ -68,8 +81,7 @@ class CHost:
             done = subprocess.run(
                 words, env=variables, capture_output=True, text=True, timeout=300, check=False
             )
-            assert done.returncode == 0, done.stderr
-            return files[2].read_bytes()
+            return done, files[2].read_bytes() if done.returncode == 0 else b""
 
 
 @cache

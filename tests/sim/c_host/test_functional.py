@@ -2,6 +2,7 @@
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from celosia.isa.encoding import (
@@ -11,10 +12,12 @@ from celosia.isa.encoding import (
     CONFIG_EXPONENT,
     CONFIG_LD,
     CONFIG_MASK,
+    CONFIG_NORM,
     CONFIG_ROWS,
     CONFIG_ST,
     CONFIG_TRANSFORM,
     MVIN,
+    MVIN_PARAM,
     MVOUT,
     PRELOAD,
     TRANSFORM,
@@ -52,11 +55,21 @@ def expected(commands: list[Command], memory: bytes, preset: str = "tiny") -> by
 
 @pytest.mark.parametrize("sim", SIMS)
 def test_random_programs(sim):
-    """Their transforms are those of the next test."""
-    for seed in range(20):
-        program = random_program(seed, preset="tiny", overrides=("normalization=false",), length=80)
+    """Of all that `tiny` does: moves, products, every function of TRANSFORM, tokens."""
+    for seed in range(30):
+        program = random_program(seed, preset="tiny", length=150)
         commands, memory = list(program.commands), program.memory_image()
         assert c_host().play(sim, commands, memory) == expected(commands, memory)
+
+
+@pytest.mark.parametrize("sim", SIMS)
+@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+def test_random_loops(sim, preset):
+    for seed in range(12):
+        program = random_program(seed, preset=preset, length=60, loop_percent=40)
+        commands, memory = list(program.commands), program.memory_image()
+        wanted = expected(commands, memory, preset)
+        assert c_host(preset).play(sim, commands, memory) == wanted
 
 
 @pytest.mark.parametrize("sim", SIMS)
@@ -169,6 +182,32 @@ def softmax_program(random: Random) -> list[Command]:
         if function not in (Function.MAXIMUM, Function.SUM):
             commands += written(number, cols * (4 if kind is ElementType.INT32 else 1), rows)
     return commands
+
+
+@pytest.mark.parametrize("sim", SIMS)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_means_that_no_row_has_wrap(sim, channels):
+    """Four elements count as fewer channels than they are."""
+    size = {"local_cols": 4, "local_rows": 4}
+    commands = [
+        CONFIG_LD.encode(set=0, stride=4, block_stride=4),
+        CONFIG_ST.encode(stride=4),
+        *(MVIN.encode(dram=MEMORY_BASE + 16 * n, local=4 * n, **size) for n in range(2)),
+        MVIN_PARAM.encode(dram=MEMORY_BASE + 32, row=0, count=16),
+        CONFIG_ROWS.encode(source_stride=4, target_stride=4),
+        CONFIG_NORM.encode(channels=channels, shift=16),
+        CONFIG_TRANSFORM.encode(function=Function.MOMENTS, start=1, finish=1),
+        TRANSFORM.encode(local=0, **size),
+        CONFIG_TRANSFORM.encode(function=Function.LAYERNORM),
+        TRANSFORM.encode(local=0, target=64, **size),
+        MVOUT.encode(dram=MEMORY_BASE + 1024, local=64, **size),
+    ]
+    for seed in range(4):
+        # Elements of about 32,000: every second byte is the high one.
+        rows = bytes(0x7D if place % 2 else x for place, x in enumerate(random_bytes(32, seed)))
+        parameters = np.array([[100] * 4, [0] * 4] * 2, "<i4").tobytes()  # Gamma and beta.
+        memory = rows + parameters + random_bytes(2048, seed)
+        assert c_host().play(sim, commands, memory) == expected(commands, memory)
 
 
 def written(number: int, cols: int, rows: int) -> list[Command]:
