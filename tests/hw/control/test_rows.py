@@ -4,7 +4,7 @@ import pytest
 
 from celosia.hw.control.rows import RowStreamer
 from celosia.isa.config import AcceleratorConfig
-from tests.support.streams import send, simulate
+from tests.support.streams import receive, send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
 PRODUCT = {"a_row": 16, "a_rows": 3, "a_cols": 4, "a_stride": 2, "c_rows": 5, "c_accumulator": 1}
@@ -73,3 +73,23 @@ def test_a_product_is_held_until_its_weights_have_been_read():
         assert ctx.get(dut.reads_done)
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("dataflow", ["ws", "both"])
+def test_its_results_are_told_where_they_go(dataflow):
+    dut = RowStreamer(CONFIG.with_values({"dataflow": dataflow}))
+    fields = {"accumulate": 1, "relu": 1}
+    if dataflow == "both":
+        fields |= {"resident": 1, "start": 1, "kept": 3, "shift": 9}
+    product = PRODUCT | fields | {"c_row": 21, "c_cols": 3, "c_stride": 2}
+
+    async def testbench(ctx):
+        (told,) = await receive(ctx, dut.results, 1)
+        wanted = {"row": 21, "rows": 5, "stride": 2, "mask": 0b111, "to_accumulator": 1, "add_d": 0}
+        for name, value in (fields | wanted).items():
+            assert told[name] == value, name
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [product])
+
+    simulate(dut, testbench, producer)
