@@ -18,6 +18,7 @@ async def log(ctx, dut: RowStreamer, cycles: int, ready=lambda cycle: True) -> l
         ctx.set(dut.read.ready, ready(cycle))
         control = dut.control
         row = ctx.get(dut.read.row) if ctx.get(dut.read.valid) else None
+        assert ctx.get(dut.waits_bank) == (row is not None and not ready(cycle))
         enters, d_valid = ctx.get(control.valid), ctx.get(control.d_valid)
         padding = ctx.get(dut.padding) if enters else 0
         if row is not None or enters or d_valid:
