@@ -181,10 +181,12 @@ def test_nothing_is_lost_while_a_fence_is_not_over():
     simulate(dut, testbench)
 
 
-def test_a_loop_is_whole_though_a_reset_cut_off_the_one_before():
+@pytest.mark.parametrize(("activation", "span"), [(0, 40), (2, 80)])
+def test_a_loop_is_whole_though_a_reset_cut_off_the_one_before(activation, span):
     dut, reset = LoopWs(CONFIG), Signal()
-    commands = [command._asdict() for command in plain_loop()]
-    wanted, got = expanded(plain_loop()), []
+    program = plain_loop(activation=activation)
+    commands = [command._asdict() for command in program]
+    wanted, got = expanded(program), []
 
     async def sink(ctx):
         ctx.set(dut.o.ready, 1)
@@ -193,7 +195,7 @@ def test_a_loop_is_whole_though_a_reset_cut_off_the_one_before():
                 got.append((command.funct, command.rs1, command.rs2))
 
     async def testbench(ctx):
-        for cycles in range(LoopWs.PATIENCE, LoopWs.PATIENCE + 40, 5):
+        for cycles in range(LoopWs.PATIENCE, LoopWs.PATIENCE + span, 5):
             await send(ctx, dut.i, commands)
             await ctx.tick().repeat(cycles)
             assert ctx.get(dut.busy)
