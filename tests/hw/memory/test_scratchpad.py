@@ -27,9 +27,10 @@ def request(ctx, dut: Scratchpad, name: str, row: int, values=None, mask: int = 
         ctx.set(port.payload, {"row": row, "data": values, "mask": mask})
 
 
-@pytest.mark.parametrize("config", [CONFIG, NORMALIZED])
-@pytest.mark.parametrize("seed", range(3))
-def test_random_requests_see_a_plain_array(seed, config):
+@pytest.mark.parametrize(
+    ("config", "seed"), [*((CONFIG, seed) for seed in range(3)), (NORMALIZED, 3)]
+)
+def test_random_requests_see_a_plain_array(config, seed):
     dut, rng = Scratchpad(config), random.Random(seed)
     of_transforms = () if config.normalization else ("words", "words2", "transform")
     users = [name for name in PRIORITY if name not in of_transforms]
