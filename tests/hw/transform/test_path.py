@@ -1,6 +1,7 @@
 """`TransformPath` against the functional model: every function, under stalls of every memory."""
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -336,7 +337,9 @@ def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int
     return took[-1]
 
 
-def operations_of(calls: list[tuple[Function, dict[str, Any]]], rows: int) -> list[dict[str, Any]]:
+def operations_of(
+    calls: Sequence[tuple[Function, dict[str, Any]]], rows: int
+) -> list[dict[str, Any]]:
     """Of matrices of 16 columns."""
     state, operations = ArchState.reset(TINY), []
     for function, settings in calls:
