@@ -94,3 +94,23 @@ def test_its_results_are_told_where_they_go(dataflow):
         await send(ctx, dut.i, [product])
 
     simulate(dut, testbench, producer)
+
+
+@pytest.mark.parametrize("is_unsigned", [0, 1])
+def test_elements_outside_of_a_and_rows_behind_it_are_masked(is_unsigned):
+    dut, masks = RowStreamer(CONFIG), []
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [PRODUCT | {"a_cols": 3, "a_unsigned": is_unsigned}])
+
+    async def watch(ctx):
+        ctx.set(dut.results.ready, 1)
+        ctx.set(dut.read.ready, 1)
+        for _ in range(10):
+            if ctx.get(dut.control.valid):
+                masks.append(ctx.get(dut.control.mask))
+                assert ctx.get(dut.control.is_unsigned) == is_unsigned
+            await ctx.tick()
+
+    simulate(dut, producer, watch)
+    assert masks == [0b111] * 3 + [0] * 2
