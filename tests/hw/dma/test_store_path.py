@@ -9,6 +9,7 @@ import pytest
 
 from celosia.hw.control.ops import Space
 from celosia.hw.dma.store_path import StorePath, StoreState
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.errors import Cause
@@ -326,3 +327,15 @@ def test_under_halt_no_operation_is_taken():
     run = Run(TINY, [store(TINY)], halt_at=0)
     assert run.cycles >= 20
     assert not run.taken
+
+
+def test_a_norm_command_writes_nothing_and_is_alone():
+    config = TINY.with_values({"bert": True})
+    passing = {"passes": 1, "command": NormCommand.MAX.value}
+    norm = store(config, space=Space.ACCUMULATOR, rows=3, passing=passing)
+    ops = [store(config), norm, store(config, address=0x2000)]
+    run = Run(config, ops)
+    assert run.memory.bytes == run.expected([ops[0], ops[2]])
+    assert len(run.done) == len(run.reads_done) == 3
+    assert run.taken[1] > run.done[0]
+    assert run.taken[2] > run.done[1]
