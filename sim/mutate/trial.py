@@ -118,7 +118,9 @@ def environment(tree: Path) -> dict[str, str]:
 
 def _notices(tree: Path, test: str, name: str, running: set[int]) -> bool:
     """Whether a run of `test`, arguments of pytest, fails in `tree`."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", ""]
+    # Pytest's own tracebacks parse sources, which fails in some places deep inside of simulations.
+    command += ["-p", "no:cacheprovider", "--tb=native"]
     process = subprocess.Popen(
         [*command, *test.split()],
         cwd=tree,

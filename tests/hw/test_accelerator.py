@@ -1,5 +1,7 @@
 """`Accelerator`: the first error stops it, cleanly, and is kept."""
 
+from collections import Counter
+
 import pytest
 
 from celosia.hw.accelerator import Accelerator
@@ -7,6 +9,7 @@ from celosia.hw.counters import owner_number
 from celosia.hw.frontend.layouts import Completed
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
+    COMPUTE_PRELOADED,
     CONFIG_ST,
     CONFIG_TOKEN,
     FENCE,
@@ -14,9 +17,11 @@ from celosia.isa.encoding import (
     MVIN,
     MVIN_PARAM,
     MVOUT,
+    PRELOAD,
     Command,
 )
 from celosia.isa.errors import Cause
+from celosia.isa.events import TABLES
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
@@ -96,6 +101,66 @@ def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
         assert not ctx.get(dut.busy)
 
     simulate(dut, testbench)
+
+
+def test_it_is_busy_to_the_end_and_whose_the_cycles_are():
+    dut, ends, sums = Accelerator(CONFIG), [], Counter()
+    owners: dict[str, set[str]] = {table.name: set() for table in TABLES}
+    row = {"local_cols": 4, "local_rows": 1}
+    tile = {"b_cols": 4, "b_rows": 4, "c": 8, "c_cols": 4, "c_rows": 1}
+    parts = [
+        [MVIN.encode(dram=0x1000, local=0, **row)],
+        [PRELOAD.encode(b=4, **tile), COMPUTE_PRELOADED.encode(a=0, a_cols=4, a_rows=1)],
+        [MVIN.encode(dram=0x1010, local=12, **row), MVOUT.encode(dram=0x1100, local=12, **row)],
+    ]
+
+    async def watch(ctx):
+        async for _, _, events, completed in ctx.tick().sample(dut.events, dut.completed):
+            ends.extend(name for name, _ in Completed() if completed[name] and name != "nothing")
+            for table in TABLES:
+                owners[table.name].add(table.owners[events[table.name]].name)
+            for name in ("read_bytes", "write_bytes", "read_beat", "write_beat", "command"):
+                sums[name] += events[name]
+
+    async def memory(ctx):
+        """A beat some cycles after each address."""
+        read, write = dut.read_port, dut.write_port
+        for ready in (read.ar.ready, write.aw.ready, write.w.ready):
+            ctx.set(ready, 1)
+        while True:
+            _, _, asked, beat = await ctx.tick().sample(read.ar.valid, write.w.valid)
+            if asked or beat:
+                response = read.r if asked else write.b
+                await ctx.tick().repeat(6)
+                ctx.set(response.valid, 1)
+                if asked:
+                    ctx.set(read.r.p.last, 1)
+                await ctx.tick().until(response.ready)
+                ctx.set(response.valid, 0)
+
+    async def testbench(ctx):
+        for limits in (dut.read_limits, dut.write_limits):
+            ctx.set(limits, {"base": 0, "limit": 0xFFFF})
+        await ctx.tick()
+        for part, last in zip(parts, ("load", "execute", "store"), strict=True):
+            ends.clear()
+            await send(ctx, dut.commands, [command._asdict() for command in part])
+            await ctx.tick().until(~dut.busy)
+            assert last in ends
+        await ctx.tick().repeat(3)
+        assert ctx.get(dut.error.cause) == Cause.NONE
+
+    simulate(dut, testbench, background=[watch, memory])
+    assert {"array_rows", "wait_command", "wait_issue"} <= owners["array"]
+    assert {"read_none", "read_latency", "read_data"} <= owners["read"]
+    assert {"write_none", "write_wait_load", "write_data", "write_latency"} <= owners["write"]
+    assert sums == {
+        "read_bytes": 8,
+        "write_bytes": 4,
+        "read_beat": 2,
+        "write_beat": 1,
+        "command": 5,
+    }
 
 
 def test_commands_on_their_way_count_as_busy():

@@ -4,10 +4,11 @@
 
 import pytest
 
-from celosia.isa.encoding import FLUSH, Command
+from celosia.isa.encoding import CONFIG_TOKEN, FLUSH, MVIN, MVOUT, REPEAT, Command
 from celosia.isa.errors import Cause
 from celosia.isa.events import COUNTERS, TABLES
 from celosia.isa.presets import resolve_config
+from celosia.isa.queues import QUEUES
 from celosia.sim.functional import FunctionalDevice
 from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import ProgramFile
@@ -224,3 +225,27 @@ def test_what_moves_is_progress():
         await bench.idle(ctx)
 
     bench.simulate(test, watch)
+
+
+def test_why_a_program_hangs_can_be_read():
+    bench = AxiBench(small())
+    host, place = bench.host, {"dram": MEMORY_BASE, "local": 0, "local_rows": 4, "local_cols": 4}
+    program = [CONFIG_TOKEN.encode(wait=1, wait_id=6, count=9)]
+    program += [MVIN.encode(**place), MVOUT.encode(**place), MVOUT.encode(**place)]
+    program += [REPEAT.encode(count=1, length=2)]
+
+    async def test(ctx):
+        await bench.stream(ctx, program)
+        await bench.wait(ctx, 30)
+        none = dict.fromkeys(QUEUES, 0)
+        assert await host.fields(ctx, "DEBUG_QUEUES") == none | {"load": 1, "store": 2}
+        controller, older_load = 1 << 4, 1 << 0
+        waits = none | {"load": controller, "store": older_load}
+        assert await host.fields(ctx, "DEBUG_WAITS") == waits
+        assert await host.fields(ctx, "DEBUG_TOKEN") == {"waits": 1, "id": 6}
+        assert await host.read(ctx, "DEBUG_TOKEN_COUNT") == 9
+        assert await host.read(ctx, "DEBUG_TOKEN_VALUE") == 0
+        assert await host.fields(ctx, "DEBUG_LOOPS") == {"busy": 1, "missing": 2}
+        assert (await host.fields(ctx, "STATUS"))["busy"]
+
+    bench.simulate(test)

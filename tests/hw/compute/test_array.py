@@ -54,3 +54,33 @@ def test_a_row_of_d_is_masked():
         assert list(ctx.get(dut.d)) == [0, -1]
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("mask", [0b11, 0b01])
+def test_both_operands_may_leave_the_transposer(mask):
+    dut = ArrayPath(CONFIG)
+    tiles = [[1, 5], [9, 8], [2, 7], [3, 4]]
+    weights = [[1, 9], [5, 8]]
+    a = [[2, 3], [7, 4] if mask & 0b10 else [0, 0]]
+    full = {"shift": 1, "fill_mask": 0b11}
+    leaves = {"mask": 0b11, "from_transposer": 1}
+    waves = [full, full]
+    waves += [leaves | {"shift": 1, "fill_mask": mask, "turn": first} for first in (1, 0)]
+    waves[2]["start"] = 1
+    rows = [leaves | {"valid": 1, "swap": first, "turn": first} for first in (1, 0)]
+
+    async def testbench(ctx):
+        sums = []
+        for cycle in range(6 + dut.latency):
+            ctx.set(dut.weight_control, waves[cycle] if cycle < 4 else {})
+            ctx.set(dut.row_control, rows[cycle - 4] if cycle in (4, 5) else {})
+            arrives = cycle - LOCAL_READ_LATENCY
+            ctx.set(dut.weights, tiles[arrives] if arrives in range(4) else [6, 6])
+            sums.append([ctx.get(x) for x in dut.sums])
+            await ctx.tick()
+        products = [
+            [sum(row[k] * weights[k][col] for k in range(2)) for col in range(2)] for row in a
+        ]
+        assert sums[4 + dut.latency :] == products
+
+    simulate(dut, testbench)

@@ -210,3 +210,32 @@ def test_an_output_stationary_product_takes_as_many_cycles_as_the_array_has_rows
         resident=Resident(start=False, shift=0),
     )
     assert cycles_per_product(config, product, 6) == 8
+
+
+def test_what_the_array_does_is_told():
+    """With D, in every other cycle; rows that A does not have are padding."""
+    system, told = System(TINY), []
+    product = Product(
+        load_weights=True,
+        a=Operand(local=LocalAddress(row=0), rows=3, cols=4),
+        w=Operand(local=LocalAddress(row=TINY.scratchpad_bank_rows), rows=4, cols=4),
+        d=Operand(local=LocalAddress(row=8), rows=2, cols=4),
+        c=Operand(local=LocalAddress(row=0, accumulator=True), rows=8, cols=4),
+        a_unsigned=False,
+        relu=False,
+    )
+
+    async def run(ctx):
+        await send(ctx, system.path.op, [op_of(product, TINY)])
+        await ctx.tick().repeat(40)
+
+    async def watch(ctx):
+        async for _, _, now in ctx.tick().sample(system.path.state):
+            told.append(ArrayState(now))
+
+    simulate(system, run, background=[watch])
+    counts = {state: told.count(state) for state in told}
+    wanted = {ArrayState.D: 8, ArrayState.ROWS: 3, ArrayState.PADDING: 5}
+    assert {state: counts.get(state) for state in wanted} == wanted
+    assert ArrayState.WEIGHTS in counts
+    assert told[-1] == ArrayState.EMPTY

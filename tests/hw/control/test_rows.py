@@ -4,7 +4,7 @@ import pytest
 
 from celosia.hw.control.rows import RowStreamer
 from celosia.isa.config import AcceleratorConfig
-from tests.support.streams import send, simulate
+from tests.support.streams import receive, send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
 PRODUCT = {"a_row": 16, "a_rows": 3, "a_cols": 4, "a_stride": 2, "c_rows": 5, "c_accumulator": 1}
@@ -18,6 +18,7 @@ async def log(ctx, dut: RowStreamer, cycles: int, ready=lambda cycle: True) -> l
         ctx.set(dut.read.ready, ready(cycle))
         control = dut.control
         row = ctx.get(dut.read.row) if ctx.get(dut.read.valid) else None
+        assert ctx.get(dut.waits_bank) == (row is not None and not ready(cycle))
         enters, d_valid = ctx.get(control.valid), ctx.get(control.d_valid)
         padding = ctx.get(dut.padding) if enters else 0
         if row is not None or enters or d_valid:
@@ -73,3 +74,43 @@ def test_a_product_is_held_until_its_weights_have_been_read():
         assert ctx.get(dut.reads_done)
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("dataflow", ["ws", "both"])
+def test_its_results_are_told_where_they_go(dataflow):
+    dut = RowStreamer(CONFIG.with_values({"dataflow": dataflow}))
+    fields = {"accumulate": 1, "relu": 1}
+    if dataflow == "both":
+        fields |= {"resident": 1, "start": 1, "kept": 3, "shift": 9}
+    product = PRODUCT | fields | {"c_row": 21, "c_cols": 3, "c_stride": 2}
+
+    async def testbench(ctx):
+        (told,) = await receive(ctx, dut.results, 1)
+        wanted = {"row": 21, "rows": 5, "stride": 2, "mask": 0b111, "to_accumulator": 1, "add_d": 0}
+        for name, value in (fields | wanted).items():
+            assert told[name] == value, name
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [product])
+
+    simulate(dut, testbench, producer)
+
+
+@pytest.mark.parametrize("is_unsigned", [0, 1])
+def test_elements_outside_of_a_and_rows_behind_it_are_masked(is_unsigned):
+    dut, masks = RowStreamer(CONFIG), []
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [PRODUCT | {"a_cols": 3, "a_unsigned": is_unsigned}])
+
+    async def watch(ctx):
+        ctx.set(dut.results.ready, 1)
+        ctx.set(dut.read.ready, 1)
+        for _ in range(10):
+            if ctx.get(dut.control.valid):
+                masks.append(ctx.get(dut.control.mask))
+                assert ctx.get(dut.control.is_unsigned) == is_unsigned
+            await ctx.tick()
+
+    simulate(dut, producer, watch)
+    assert masks == [0b111] * 3 + [0] * 2

@@ -2,11 +2,14 @@
 
 import pytest
 
+from celosia.hw.bert.lanes import BertLanes
+from celosia.hw.bert.passing import PassingControl
 from celosia.hw.control.ops import Space
 from celosia.hw.dma.drain import BUFFER_WORDS, Drain
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
-from tests.support.streams import simulate
+from tests.support.streams import send, simulate
 
 TINY = PRESETS["tiny"]
 
@@ -100,3 +103,25 @@ def test_under_halt_nothing_is_read_and_granted_rows_arrive():
     bench = Bench(TINY, [read(row) for row in range(50)], 60, halt_at=20)
     assert bench.granted == list(range(20))
     assert [row for _, row, _ in bench.words] == list(range(20))
+
+
+def test_rows_of_a_norm_command_do_not_leave_and_the_last_one_tells():
+    dut = Drain(TINY.with_values({"bert": True}))
+    passing = {"passes": 1, "command": NormCommand.MAX.value}
+    row = read(1, space=Space.ACCUMULATOR, passing=passing, elements=4)
+    reads = [row, row | {"last": 1}, row | {"passing": {"passes": 1}, "last": 1}]
+
+    async def testbench(ctx):
+        ctx.set(dut.accumulator.ready, 1)
+        await send(ctx, dut.reads, reads[:2])
+        for _ in range(PassingControl.SPECIAL_CYCLES - 2):
+            assert not ctx.get(dut.silent_done)
+            await ctx.tick()
+        assert ctx.get(dut.silent_done)
+        await ctx.tick().repeat(Drain.LATENCY + BertLanes.LATENCY)
+        assert not ctx.get(dut.words.valid)
+        await send(ctx, dut.reads, reads[2:])
+        await ctx.tick().repeat(Drain.LATENCY + BertLanes.LATENCY - 1)
+        assert ctx.get(dut.words.valid)
+
+    simulate(dut, testbench)

@@ -90,3 +90,19 @@ def test_a_chunk_or_a_word_moves_in_each_cycle(config):
     cycles = run(config, rows, never)
     # The first word is on offer one cycle after the start.
     assert cycles <= 1 + len(rows) * 64 // min(config.dim, config.bus_bytes)
+
+
+def test_words_are_taken_up_to_the_one_that_completes_a_chunk():
+    """Though nobody takes chunks."""
+    dut, words = Gear(CONFIGS[0]), CONFIGS[0].bus_bytes // CONFIGS[0].dim
+
+    async def testbench(ctx):
+        ctx.set(dut.words.valid, 1)
+        for _ in range(words - 1):
+            assert ctx.get(dut.words.ready)
+            assert not ctx.get(dut.chunks.valid)
+            await ctx.tick()
+        assert ctx.get(dut.chunks.valid)
+        assert not ctx.get(dut.words.ready)
+
+    simulate(dut, testbench)

@@ -9,22 +9,30 @@ from celosia.isa.presets import PRESETS
 from tests.support.streams import receive, send, simulate, sometimes
 
 CONFIG = PRESETS["tiny"]
+POOLING = PRESETS["gemmini4"]
 
 
-def random_rows(rng: random.Random) -> dict:
-    return {
+def random_rows(rng: random.Random, pools: bool = False) -> dict:
+    rows = {
         "address": rng.choice([rng.getrandbits(64), (1 << 64) - 5, (1 << 32) - 1]),
         "stride": rng.choice([0, 1, rng.getrandbits(32), (1 << 32) - 1]),
         "rows": rng.choice([1, 1, 2, 4]),
         "bytes": rng.randint(1, 64),
         "tag": rng.getrandbits(32),
     }
+    if pools:
+        rows |= {"pools": rng.getrandbits(1), "cols": rng.randint(1, 3)}
+        rows["rows"] = rows["cols"] * rng.randint(1, 3)
+        rows["row_stride"] = rng.choice([0, 5, rng.getrandbits(40), (1 << 40) - 1])
+    return rows
 
 
 def expected_segments(rows: dict) -> list[dict]:
+    cols = rows["cols"] if rows.get("pools") else rows["rows"]  # Of a line of pixels.
+    starts = [(r // cols) * rows.get("row_stride", 0) for r in range(rows["rows"])]
     return [
         {
-            "address": (rows["address"] + r * rows["stride"]) % (1 << 64),
+            "address": (rows["address"] + starts[r] + r % cols * rows["stride"]) % (1 << 64),
             "bytes": rows["bytes"],
             "tag": rows["tag"],
             "last": r == rows["rows"] - 1,
@@ -33,10 +41,11 @@ def expected_segments(rows: dict) -> list[dict]:
     ]
 
 
+@pytest.mark.parametrize("config", [CONFIG, POOLING])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_row_is_on_offer_only_when_it_was_read(seed):
+def test_a_row_is_on_offer_only_when_it_was_read(seed, config):
     rng = random.Random(seed)
-    dut, ops = StoreSegments(CONFIG), [random_rows(rng) for _ in range(15)]
+    dut, ops = StoreSegments(config), [random_rows(rng, config.convolution) for _ in range(15)]
     expected = [segment for rows in ops for segment in expected_segments(rows)]
     read, accepted = 0, 0
 

@@ -2,12 +2,14 @@
 
 import random
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 import pytest
 
 from celosia.hw.control.ops import Space
-from celosia.hw.dma.store_path import StorePath
+from celosia.hw.dma.store_path import StorePath, StoreState
+from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.errors import Cause
@@ -121,6 +123,8 @@ class Run:
     reads_done: list[int] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
     faults: list[dict] = field(default_factory=list)
+    states: list[StoreState] = field(default_factory=list)
+    """Of each cycle."""
     taken: list[int] = field(default_factory=list)
     counted: int = 0
     cycles: int = 0
@@ -150,6 +154,7 @@ class Run:
         ctx.set(dut.limits, self.limits)
         ctx.set(dut.parameters.ready, 1)
         signals = [dut.op.ready, dut.reads_done, dut.done, dut.fault, dut.idle, dut.write_bytes]
+        signals.append(dut.state)
         for port in ports.values():
             signals += [port.valid, port.row, port.ready]
         signals += memory.signals(dut.port)
@@ -163,9 +168,19 @@ class Run:
                 ctx.set(dut.op.p, todo[0])
             for name in ("scratchpad", "accumulator"):
                 ctx.set(ports[name].ready, self._coin())
-            _, _, ready, reads_done, done, fault, idle, count, *rest = await ctx.tick().sample(
-                *signals
-            )
+            (
+                _,
+                _,
+                ready,
+                reads_done,
+                done,
+                fault,
+                idle,
+                count,
+                state,
+                *rest,
+            ) = await ctx.tick().sample(*signals)
+            self.states.append(StoreState(state))
             for index, (name, port) in enumerate(ports.items()):
                 row = delivery[name]
                 noise = self._rng.getrandbits(8)  # When there is no row to deliver.
@@ -243,6 +258,17 @@ def test_sixteen_bytes_leave_per_cycle_over_rows_and_operations(kind):
     assert run.memory.bytes == run.expected(ops)
 
 
+def test_what_it_does_is_told():
+    """Stages, beats, what memory takes to answer; and what is in the way."""
+    states = Run(TINY, [store(TINY, cols=4 * TINY.dim)]).states
+    order = [StoreState.IDLE, StoreState.STAGES, StoreState.DATA, StoreState.LATENCY]
+    assert [state for state, _ in groupby(states)][:4] == order
+    slow = Run(BASE, [store(BASE, rows=40, cols=64)], aw_blocked_until=200)
+    assert slow.states.count(StoreState.BANDWIDTH) > 150
+    stalled = Run(TINY, random_stores(TINY, 4, 0), seed=0)
+    assert StoreState.BANK in stalled.states
+
+
 def test_an_unaligned_row_takes_no_more_cycles_than_it_has_beats():
     ops = [store(BASE, address=0x1005 + 0x1000 * n, rows=8, cols=64, stride=80) for n in range(2)]
     run = Run(BASE, ops)
@@ -301,3 +327,15 @@ def test_under_halt_no_operation_is_taken():
     run = Run(TINY, [store(TINY)], halt_at=0)
     assert run.cycles >= 20
     assert not run.taken
+
+
+def test_a_norm_command_writes_nothing_and_is_alone():
+    config = TINY.with_values({"bert": True})
+    passing = {"passes": 1, "command": NormCommand.MAX.value}
+    norm = store(config, space=Space.ACCUMULATOR, rows=3, passing=passing)
+    ops = [store(config), norm, store(config, address=0x2000)]
+    run = Run(config, ops)
+    assert run.memory.bytes == run.expected([ops[0], ops[2]])
+    assert len(run.done) == len(run.reads_done) == 3
+    assert run.taken[1] > run.done[0]
+    assert run.taken[2] > run.done[1]

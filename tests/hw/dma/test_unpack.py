@@ -19,7 +19,9 @@ CONFIGS = {
     "base": PRESETS["base"],
     "wide-bus": TINY.with_values({"dim": 2, "bus_bits": 512}),
     "wide-rows": AcceleratorConfig(dim=64, bus_bits=32),
+    "copies": PRESETS["gemmini4"],
 }
+COPIED = ("copies", "cols")
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Stimulus:
         rng, config = random.Random(seed), self.config
         stride = rng.randrange(1, 5)
         context = {"space": Space.ACCUMULATOR, "block_stride": stride, "words": words}
+        if config.convolution:
+            context |= {name: rng.randrange(config.dim) for name in COPIED}
         self.contexts.append(context | {"accumulate": 1, "scale": scale, "tag": len(self.contexts)})
         for number, (address, count) in enumerate(segments):
             content = bytes(count) if zero else rng.randbytes(count)
@@ -80,6 +84,7 @@ class Stimulus:
                 "op_last": 0,
                 "zero": zero,
                 "fault": 0,
+                **{name: context[name] for name in COPIED if name in context},
             })
 
 

@@ -3,6 +3,8 @@
 `test_decoder.py` compares it with the contract on random programs.
 """
 
+import random
+
 from celosia.hw.frontend.configuration import Configuration
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
@@ -14,9 +16,11 @@ from celosia.isa.encoding import (
     CONFIG_TOKEN,
     FLUSH,
     KEEP_SCALE,
+    PRELOAD,
 )
 from celosia.isa.errors import Cause
 from celosia.isa.state import ArchState
+from celosia.isa.transform_state import TRANSFORM_CONFIGS
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -70,6 +74,27 @@ def test_commands_change_what_they_name_from_the_next_cycle_on():
         assert (ctx.get(dut.state.signal), ctx.get(dut.state.signal_token)) == (1, 9)
         assert (ctx.get(dut.state.wait), ctx.get(dut.state.wait_token)) == (0, 7)
         assert ctx.get(dut.state.wait_count) == 1 << 31
+
+    simulate(dut, testbench)
+
+
+def test_what_is_not_applied_changes_nothing():
+    configurable = {"normalization": True, "statistics_rows": 16, "bert": True}
+    dut, rng = Configuration(CONFIG.with_values(configurable)), random.Random(1)
+    kept = [dut.state.as_value()]
+    for registers in dut.transform.by_instruction.values():
+        kept += vars(registers).values()
+    instructions = [CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_BERT, CONFIG_DRAIN, CONFIG_TOKEN]
+    instructions += [PRELOAD, *TRANSFORM_CONFIGS]
+
+    async def testbench(ctx):
+        for instruction in instructions:
+            before = [ctx.get(value) for value in kept]
+            for _ in range(4):
+                fields = {field.name: rng.getrandbits(field.bits) for field in instruction.operands}
+                ctx.set(dut.command, instruction.encode(**fields)._asdict())
+                await ctx.tick()
+                assert [ctx.get(value) for value in kept] == before, instruction.name
 
     simulate(dut, testbench)
 

@@ -252,6 +252,32 @@ def test_results_may_touch_the_rows_of_operands_but_not_meet_them(index, in_plac
     simulate(dut, producer, consumer)
 
 
+def test_sizes_of_what_is_not_there_do_not_matter():
+    config, commands = CONFIGS[2], []
+    for weight_stationary in (1, 0):
+        commands.append(CONFIG_EX.encode(weight_stationary=weight_stationary))
+        for absent in "abcd":
+            rows = {"a": 10, "b": 20, "c": 100, "d": 30} | {absent: GARBAGE}
+            sizes = {f"{name}_{part}": 4 for name in "abcd" for part in ("rows", "cols")}
+            sizes |= {f"{absent}_{part}": 100 for part in ("rows", "cols")}
+            for instruction, names in ((PRELOAD, "bc"), (COMPUTE_PRELOADED, "ad")):
+                fields = {name: value for name, value in sizes.items() if name[0] in names}
+                fields |= {name: rows[name] for name in names}
+                commands.append(instruction.encode(**fields))
+    wanted = expected(config, commands)
+    assert [offer["cause"] for offer in wanted] == [Cause.NONE] * 8
+    dut = Decoder(config)
+
+    async def producer(ctx):
+        await send(ctx, dut.commands, [command._asdict() for command in commands], never)
+
+    async def consumer(ctx):
+        for one, other in zip(await receive(ctx, dut.o, len(wanted)), wanted, strict=True):
+            check(one, other)
+
+    simulate(dut, producer, consumer)
+
+
 def test_latency_and_throughput_are_as_documented():
     config, count, arrivals = CONFIGS[0], 10, []
     dut = Decoder(config)

@@ -226,3 +226,43 @@ def test_waits_name_the_queue():
         assert ctx.get(dut.waits[1].controller)
 
     simulate(dut, testbench)
+
+
+def test_what_a_product_waits_for_of_a_transform_is_named_by_its_function():
+    config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
+    dut = Issue(config)
+    places = [(Kind.TRANSFORM, first, first + 40) for first in (0, 10, 20, 30)]
+    places += [(Kind.EXECUTE, 90, 20), (Kind.EXECUTE, 50, 95)]  # Reads a result; writes a source.
+    payloads = []
+    for tag, (kind, written, read) in enumerate(places):
+        ranges = [{"valid": 0, "first": 0, "last": 0}] * hull_count(config)
+        for hull, row in ((0, written), (2, read)):
+            ranges[hull] = {"valid": 1, "first": row, "last": row}
+        payloads.append({
+            "kind": kind,
+            "tag": tag,
+            "ranges": ranges,
+            "transform": {"function": tag + 5},
+        })
+
+    async def end(ctx, event: str, count: int):
+        ctx.set(dut.finished[event], 1)
+        await ctx.tick().repeat(count)
+        ctx.set(dut.finished[event], 0)
+
+    async def testbench(ctx):
+        ctx.set(dut.transform.ready, 1)
+        ctx.set(dut.execute.ready, 1)
+        await send(ctx, dut.i, payloads[:5])
+        await ctx.tick().repeat(8)
+        assert ctx.get(dut.waits[1].transform)
+        assert ctx.get(dut.awaited) == 2 + 5
+        await end(ctx, "transform_reads", 1)
+        await end(ctx, "transform_done", 3)
+        await ctx.tick()
+        await send(ctx, dut.i, payloads[5:])
+        await ctx.tick().repeat(3)
+        assert ctx.get(dut.waits[1].transform)
+        assert ctx.get(dut.awaited) == 1 + 5
+
+    simulate(dut, testbench)

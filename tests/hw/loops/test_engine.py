@@ -75,6 +75,25 @@ def test_what_leaves_nothing_waits_until_all_fences_are_over(lost):
     simulate(dut, bench)
 
 
+def test_a_fence_counts_once_however_long_it_waits_to_go_out():
+    dut = LoopEngine(CONFIG)
+
+    async def bench(ctx):
+        await send(ctx, dut.i, [payload(FENCE.encode())])
+        ctx.set(dut.fenced, 1)
+        await ctx.tick()
+        ctx.set(dut.fenced, 0)
+        await ctx.tick()
+        await send(ctx, dut.i, [payload(CONFIG_PRODUCTS.encode())])
+        assert ctx.get(dut.lost)
+
+    async def sink(ctx):
+        await ctx.tick().repeat(3)
+        ctx.set(dut.o.ready, 1)
+
+    simulate(dut, bench, background=[sink])
+
+
 def test_a_body_that_does_not_come_is_told():
     dut = LoopEngine(CONFIG)
 

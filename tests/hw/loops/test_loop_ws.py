@@ -4,6 +4,7 @@ import random
 from itertools import pairwise
 
 import pytest
+from amaranth import ResetInserter, Signal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -178,3 +179,32 @@ def test_nothing_is_lost_while_a_fence_is_not_over():
         assert not ctx.get(dut.busy)
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize(("activation", "span"), [(0, 40), (2, 80)])
+def test_a_loop_is_whole_though_a_reset_cut_off_the_one_before(activation, span):
+    dut, reset = LoopWs(CONFIG), Signal()
+    program = plain_loop(activation=activation)
+    commands = [command._asdict() for command in program]
+    wanted, got = expanded(program), []
+
+    async def sink(ctx):
+        ctx.set(dut.o.ready, 1)
+        async for _, _, valid, command in ctx.tick().sample(dut.o.valid & ~reset, dut.o.payload):
+            if valid:
+                got.append((command.funct, command.rs1, command.rs2))
+
+    async def testbench(ctx):
+        for cycles in range(LoopWs.PATIENCE, LoopWs.PATIENCE + span, 5):
+            await send(ctx, dut.i, commands)
+            await ctx.tick().repeat(cycles)
+            assert ctx.get(dut.busy)
+            ctx.set(reset, 1)
+            await ctx.tick()
+            ctx.set(reset, 0)
+            got.clear()
+            await send(ctx, dut.i, commands)
+            await ctx.tick().until(~dut.busy)
+            assert got == [tuple(command) for command in wanted]
+
+    simulate(ResetInserter(reset)(dut), testbench, background=[sink])

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from celosia.hw.memory.accumulator import Accumulator
+from celosia.hw.memory.ports import BankUser
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.config import AcceleratorConfig
 from tests.support.memories import read_rows, set_row
@@ -104,6 +105,53 @@ def test_a_row_is_there_after_the_documented_latency():
             ctx.set(dut.store.row, min(cycle, 5))
             if cycle >= LOCAL_READ_LATENCY:
                 assert list(ctx.get(dut.store.data)) == rows[cycle - LOCAL_READ_LATENCY]
+            await ctx.tick()
+
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("banks", [1, 2])
+def test_transforms_read_before_stores_and_whoever_waits_is_told_for_whom(banks):
+    values = {"normalization": True, "accumulator_banks": banks}
+    config = CONFIGS[0].with_values(values)
+    dut, rng = Accumulator(config, memory_seed=1), random.Random(banks)
+    bank = config.accumulator_bank_rows
+
+    def random_row() -> int:
+        return rng.randrange(banks) * bank + rng.randrange(4)
+
+    async def testbench(ctx):
+        rows = await read_rows(ctx, dut.store, config.accumulator_rows)
+        due: list[tuple[int, str, list[int]]] = []
+        hit = None  # The bank of the results.
+        for cycle in range(300):
+            users: dict[int, BankUser] = {}  # Of each bank.
+            for name, port in (("RESULTS", dut.address), ("LOAD", dut.load)):
+                row, accumulate, valid = random_row(), rng.getrandbits(1), rng.random() < 0.4
+                write = {"row": row, "accumulate": accumulate, "mask": 0}
+                if name == "RESULTS":
+                    ctx.set(port, write | {"valid": valid})
+                    hit = row // bank if valid else None
+                else:
+                    ctx.set(port.valid, valid)
+                    ctx.set(port.payload, write)
+                    valid = valid and row // bank != hit
+                if valid and accumulate:
+                    users[row // bank] = BankUser[name]
+            for name in ("transform", "store"):
+                port, row, valid = getattr(dut, name), random_row(), rng.random() < 0.7
+                ctx.set(port.valid, valid)
+                ctx.set(port.row, row)
+                user = users.get(row // bank)
+                assert ctx.get(port.ready) == (valid and user is None)
+                if valid and user is None:
+                    users[row // bank] = BankUser[name.upper()]
+                    due.append((cycle + LOCAL_READ_LATENCY, name, rows[row]))
+                elif valid:
+                    assert ctx.get(getattr(dut, f"{name}_blocker")) == user
+            for when, name, wanted in due[-6:]:
+                if when == cycle:
+                    assert list(ctx.get(getattr(dut, name).data)) == wanted
             await ctx.tick()
 
     simulate(dut, testbench)

@@ -21,6 +21,7 @@ CONFIGS = [
     AcceleratorConfig(dim=16, accumulator_kib=256),
 ]
 WORDS = {ElementType.INT8: 1, ElementType.UINT8: 1, ElementType.INT16: 2, ElementType.INT32: 4}
+HANDED_ON = ("kind", "kind2", "shift", "shift2", "start", "finish")
 
 
 def random_op(config: AcceleratorConfig, rng: random.Random, function: Function) -> dict:
@@ -83,6 +84,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "elements": min(left, width),
                 "targets": list(targets(op, r, b, staged=traits.staged)),
             }
+            common |= settings(op)
             source = op["row"] + r + b * op["stride"]
             residual = op["residual"] + r + 2 * b * op["residual_stride"]
             last = ends and r == op["rows"] - 1
@@ -113,7 +115,29 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "span_last": ends and op["moments"],
                 "scale": op["scale2"],
                 "last": last,
+                "biased": 0,
+                "by_column": (0, 0),
             }
+
+
+def settings(op: dict) -> dict:
+    """What steps for blocks hand on to the lanes."""
+    traits = TRAITS[op["function"]]
+    return {name: op[name] for name in HANDED_ON} | {
+        "biased": op["bias"] and not traits.staged,
+        "by_column": (
+            op["column_scale"] and traits.column_scaled,
+            op["column_scale"] and traits.column_rescaled,
+        ),
+        "scale": op["scale"],
+        "raw": (not traits.scaled, not traits.rescaled or op["kind"] == ElementType.INT32),
+        "rescaled": {
+            "scale": op["scale" if traits.column_rescaled else "scale2"],
+            "zero_point": op["zero_point"],
+            "relu": op["relu"] and traits.column_rescaled,
+            "kind": op["kind"],
+        },
+    }
 
 
 def targets(op: dict, r: int, b: int, *, staged: bool) -> Iterator[tuple]:
@@ -143,6 +167,12 @@ def seen_step(step: Any) -> dict:
         "scale_row": lane.scaling.scale_row,
         "gamma_row": lane.gamma_row,
         "scale": lane.scaling.scale,
+        **{name: lane[name] for name in ("kind", "kind2", "shift", "shift2")},
+        **{name: lane.span[name] for name in ("start", "finish")},
+        "biased": lane.biased,
+        "by_column": (lane.scaling.by_column, lane.scaling2.by_column),
+        "raw": (lane.scaling.raw, lane.scaling2.raw),
+        "rescaled": {name: lane.scaling2[name] for name in ("scale", "zero_point", "relu", "kind")},
         "elements": step.target.elements,
         "targets": [(place.row, place.upper) for place in places],
         "last": step.last,

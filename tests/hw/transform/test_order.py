@@ -146,6 +146,19 @@ def test_only_so_many_finish_at_once_and_of_one_kind():
     simulate(dut, testbench)
 
 
+def test_constants_stay_while_operations_without_any_follow():
+    dut = TransformOrder(CONFIG)
+    curved = op(Function.GELU, constants={"gelu": {"b": 7}})
+
+    async def testbench(ctx):
+        await take(ctx, dut, curved)
+        await take(ctx, dut, op(Function.REQUANTIZE, constants={"gelu": {"b": 1}}))
+        assert ctx.get(dut.constants.gelu.b) == 7
+        assert await waiting(ctx, dut, curved) == 0
+
+    simulate(dut, testbench)
+
+
 @pytest.mark.parametrize("slots", [(4, 0), (0, 4)])
 def test_maxima_of_the_operation_before_the_last_one_are_waited_for(slots):
     dut = TransformOrder(CONFIG)

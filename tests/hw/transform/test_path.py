@@ -1,13 +1,14 @@
 """`TransformPath` against the functional model: every function, under stalls of every memory."""
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from celosia.hw.transform.order import ALIKE_ROWS
-from celosia.hw.transform.path import IN_FLIGHT, TransformPath
+from celosia.hw.transform.path import IN_FLIGHT, TransformPath, VectorState
 from celosia.hw.vector.background import Background
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_GELU, ElementType, Function
@@ -308,26 +309,7 @@ def test_operations_follow_each_other(calls, rows, pause):
 
 def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int:
     """From the first operation to the last one's end, with memories that never stall."""
-    state, operations = ArchState.reset(TINY), []
-    for function, settings in calls:
-        commands = transform(
-            function,
-            shape=(rows, 16),
-            source=accumulator_row(SOURCE),
-            target=scratchpad_row(TARGET),
-            rows={
-                "source_stride": rows,
-                "target_stride": rows,
-                "residual": scratchpad_row(STAGED),
-                "residual_stride": rows,
-            },
-            **settings,
-        )
-        for command in commands:
-            done = step(command, state, TINY)
-            state = done.state
-            if isinstance(done.operation, Transform):
-                operations.append(operation(done.operation))
+    operations = operations_of(calls, rows)
     dut, took = TransformPath(TINY), []
 
     async def run(ctx):
@@ -355,3 +337,66 @@ def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int
 
     simulate(dut, run, wait, background=[ends])
     return took[-1]
+
+
+def operations_of(
+    calls: Sequence[tuple[Function, dict[str, Any]]], rows: int
+) -> list[dict[str, Any]]:
+    """Of matrices of 16 columns."""
+    state, operations = ArchState.reset(TINY), []
+    for function, settings in calls:
+        commands = transform(
+            function,
+            shape=(rows, 16),
+            source=accumulator_row(SOURCE),
+            target=scratchpad_row(TARGET),
+            rows={
+                "source_stride": rows,
+                "target_stride": rows,
+                "residual": scratchpad_row(STAGED),
+                "residual_stride": rows,
+            },
+            **settings,
+        )
+        for command in commands:
+            done = step(command, state, TINY)
+            state = done.state
+            if isinstance(done.operation, Transform):
+                operations.append(operation(done.operation))
+    return operations
+
+
+def test_what_it_waits_for_is_told():
+    dut, told = TransformPath(TINY), set()
+    wide = (Function.REQUANTIZE, {"type": ElementType.INT32})
+    ports = ("accumulator", "scratchpad", "parameters", "parameters2", "words")
+
+    async def watch(ctx):
+        async for *_, now in ctx.tick().sample(dut.state):
+            told.add(VectorState(now))
+
+    async def testbench(ctx):
+        assert ctx.get(dut.state) == VectorState.IDLE
+        for calls, rows, stalled, state in (
+            ([wide], 3, None, VectorState.WORDS),
+            ([SCALED], 20, "words", VectorState.ROOM),
+            ([SCALED], 1, "accumulator", VectorState.BANK),
+            ([MAXIMUM, EXPONENT], 3, None, VectorState.ORDER),
+        ):
+            told.clear()
+            for name in ports:
+                ctx.set(getattr(dut, name).ready, name != stalled)
+            for op in operations_of(calls, rows):
+                ctx.set(dut.op.payload, op)
+                ctx.set(dut.op.valid, 1)
+                await ctx.tick().until(dut.op.ready)
+            ctx.set(dut.op.valid, 0)
+            await ctx.tick().repeat(120 if stalled else 1)
+            for name in ports:
+                ctx.set(getattr(dut, name).ready, 1)
+            await ctx.tick().until(dut.idle)
+            await ctx.tick()
+            waits = told - {VectorState.IDLE, VectorState.STEP, VectorState.STAGES}
+            assert waits == {state}
+
+    simulate(dut, testbench, background=[watch])
