@@ -132,12 +132,21 @@ class Normalizer:
         """Tiles of columns of `rows` rows of which several results fit into their rings."""
         sizes = [self.writer.element_bytes(output.out) for output in op.outputs]
         source = self.places.sums.rows // (rows * self.writer.element_bytes(op.source))
-        results = (self._results(size).rows // (_RESULTS * rows * size) for size in sizes)
+        results = (
+            ring.rows // (_RESULTS * rows * size)
+            for ring, size in zip(self._results(op), sizes, strict=True)
+        )
         return min(source, *results)
 
-    def _results(self, element_bytes: int) -> Ring:
-        """Where results of elements of this size go."""
-        return self.places.bytes if element_bytes == 1 else self.places.normalized
+    def _results(self, op: LayerNorm) -> list[Ring]:
+        """Where each result goes: two of them never to one ring, which may be full with either."""
+        narrow, wide = self.places.bytes, self.places.normalized
+        rings = [
+            narrow if self.writer.element_bytes(output.out) == 1 else wide for output in op.outputs
+        ]
+        if len(rings) > 1 and rings[0] is rings[1]:
+            rings[1] = wide if rings[0] is narrow else narrow
+        return rings
 
     def _source(self, block: NormBlock, col: int, cols: int, ring: Ring) -> LocalRows:
         """Where some columns of the rows stand."""
@@ -162,7 +171,8 @@ class Normalizer:
         writer, op = self.writer, block.op
         source = self._source(block, col, cols, ring)
         outs = [block.part(output.out, col, cols) for output in op.outputs]
-        targets = [self._target(out) for out in outs]
+        rings = self._results(op)
+        targets = [self._target(*each) for each in zip(outs, rings, strict=True)]
         norm = {
             "parameter_row": writer.load_parameters(
                 self._affine(op, col, cols), self.places.affines
@@ -192,9 +202,8 @@ class Normalizer:
         wide = 2 * self.dim
         return View(affine_name(op), 0, col // half * wide, 1, tiles(cols, half) * wide)
 
-    def _target(self, out: View) -> LocalRows:
+    def _target(self, out: View, ring: Ring) -> LocalRows:
         blocks = self.writer.blocks(out)
-        ring = self._results(self.writer.element_bytes(out))
         first = ring.take(blocks * out.rows)
         return LocalRows(Space.SCRATCHPAD, first, out.rows, blocks, out.rows)
 

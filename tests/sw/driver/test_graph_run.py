@@ -136,6 +136,10 @@ def test_random_graphs(config):
         check_levels(random_case(config.dim + seed), config)
 
 
+def test_two_results_of_a_normalization_fill_a_ring_each():
+    check_levels(random_case(133, ops=8, extent=20), CONFIGS["dim 2"])
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_many_random_graphs(config):
