@@ -79,7 +79,8 @@ def _file(lines: list[str], number: int, name: str) -> tuple[FilePatch, int]:
         number += 1
         while number < len(lines) and lines[number][:1] in {" ", "+", "-", "\\", ""}:
             sign, rest = lines[number][:1], lines[number][1:]
-            if sign == "-" and rest.startswith("-- ") and lines[number + 1].startswith("+++ "):
+            behind = lines[number + 1] if number + 1 < len(lines) else ""
+            if sign == "-" and rest.startswith("-- ") and behind.startswith("+++ "):
                 break
             if sign in {" ", "-", ""}:
                 old.append(rest)

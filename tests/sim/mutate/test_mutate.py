@@ -52,6 +52,11 @@ def test_what_is_no_patch(text, message):
         parse_patch(text, "p")
 
 
+def test_a_patch_may_end_with_a_line_like_a_header():
+    patch = parse_patch("--- a/hw/a.py\n+++ b/hw/a.py\n@@ -1 +1 @@\n--- x\n", "p")
+    assert [each.path for each in patch.files] == ["hw/a.py"]
+
+
 def test_a_patch_that_does_not_fit(tmp_path):
     with pytest.raises(InputError, match="has no lines"):
         apply_patch(parse_patch(PATCH, "p"), tree(tmp_path, "one\n2\nfour\n"))
