@@ -15,10 +15,10 @@ from celosia.hw.vector.stages import Stages
 from celosia.hw.vector.steps import RowFacts
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import ISQRT_BITS, MAX_COLUMNS
+from celosia.isa.numerics.normalization import MEAN_BITS
 
 __all__ = ["Background", "FactWrite", "RowJob"]
 
-MEAN_BITS = 17
 CHANNEL_BITS = MAX_COLUMNS.bit_length()
 ROWS_UNDER_WAY = 2
 """Between the division for the mean and that by the root."""

@@ -16,6 +16,7 @@ from celosia.hw.vector.background import CHANNEL_BITS, Background
 from celosia.hw.vector.reduction import MaximumWrite, RowSums, SumsWrite
 from celosia.hw.vector.steps import RowFacts
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.numerics.normalization import MEAN_BITS
 
 __all__ = ["Statistics"]
 
@@ -85,7 +86,7 @@ class Statistics(wiring.Component):
         maximum, total, squares, mean, reciprocal = (
             self._memory(m, name, index, bits)
             for index, (name, bits) in enumerate({
-                "maxima": 32, "totals": 32, "squares": 48, "means": 17, "reciprocals": 32,
+                "maxima": 32, "totals": 32, "squares": 48, "means": MEAN_BITS, "reciprocals": 32,
             }.items())
         )  # fmt: skip
         sums = self.sums_write

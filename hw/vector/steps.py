@@ -8,6 +8,7 @@ from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.scaler import ScaleRequest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, Instruction
+from celosia.isa.numerics.normalization import MEAN_BITS
 
 __all__ = [
     "LaneConstants",
@@ -105,7 +106,7 @@ class RowFacts(data.StructLayout):
     """What is derived from the sums of a row."""
 
     def __init__(self) -> None:
-        super().__init__({"mean": signed(17), "reciprocal": unsigned(32)})
+        super().__init__({"mean": signed(MEAN_BITS), "reciprocal": unsigned(32)})
 
 
 class PolynomialFlags(data.StructLayout):

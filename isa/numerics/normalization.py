@@ -22,6 +22,7 @@ from celosia.isa.numerics.integers import (
 from celosia.isa.numerics.roots import isqrt, reciprocal31
 
 __all__ = [
+    "MEAN_BITS",
     "NORMALIZED_BITS",
     "NORMALIZED_FRACTION_BITS",
     "RECIPROCAL_BITS",
@@ -35,6 +36,9 @@ __all__ = [
     "row_statistics",
     "row_sums",
 ]
+
+MEAN_BITS: Final = 17
+"""Of a row's mean, and of its elements' distances from that; signed."""
 
 NORMALIZED_FRACTION_BITS: Final = 16
 NORMALIZED_BITS: Final = 18

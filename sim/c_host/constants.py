@@ -8,14 +8,7 @@ from celosia.isa import address
 from celosia.isa.bert import STATISTICS
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.document_registers import c_header
-from celosia.isa.encoding import (
-    INSTRUCTIONS,
-    KEEP_SCALE,
-    ONE,
-    Field,
-    Instruction,
-    Kind,
-)
+from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS, LOOP_WS
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
 from celosia.isa.errors import Cause, describe

@@ -6,7 +6,6 @@ namespace celosia {
 
 namespace {
 
-constexpr unsigned kMeanBits = 17;
 constexpr uint64_t kSquares = (uint64_t(1) << kRootBits) - 1;
 
 int64_t floor_quotient(int64_t x, int64_t by) { return x / by - (x % by < 0); }

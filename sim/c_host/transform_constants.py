@@ -34,6 +34,7 @@ _NUMBERS: Final = {
     "NumeratorMax": NUMERATOR_MAX,
     "SumReciprocalBits": attention.RECIPROCAL_BITS,
     "ContextFractionBits": CONTEXT_FRACTION_BITS,
+    "MeanBits": normalization.MEAN_BITS,
     "RootBits": ISQRT_BITS,
     "RootReciprocalBits": normalization.RECIPROCAL_BITS,
     "NormalizedBits": normalization.NORMALIZED_BITS,
