@@ -1,0 +1,160 @@
+"""`TransformPath`: how its operations follow each other, and what it is told to wait for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from celosia.hw.transform.order import ALIKE_ROWS
+from celosia.hw.transform.path import IN_FLIGHT, TransformPath, VectorState
+from celosia.hw.vector.background import Background
+from celosia.isa.encoding import ElementType, Function
+from celosia.isa.presets import PRESETS
+from celosia.isa.semantics import step
+from celosia.isa.state import ArchState
+from celosia.isa.transforms import Transform
+from tests.support.streams import simulate
+from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
+
+TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 32})
+SOURCE, TARGET, STAGED = 16, 200, 1500
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "steps"),
+    [
+        (Function.REQUANTIZE, {"type": ElementType.INT8}, 3 * 4),
+        (Function.REQUANTIZE, {"type": ElementType.INT16}, 3 * 4 * 2),
+        (Function.REQUANTIZE, {"type": ElementType.INT32}, 3 * 4 * 4),
+        (Function.MAXIMUM, {"start": 1}, 3 * 4),
+        (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1}, 3 * (4 + 1)),
+        (Function.GELU, {"type": ElementType.UINT8}, 3 * 4),
+        (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2),
+    ],
+)
+def test_steps_follow_each_other_without_a_pause(function, settings, steps):
+    """From the operation to its end, with memories that never stall."""
+    cycles = cycles_of([(function, settings)], rows=3)
+    ends = 0 if function is Function.MAXIMUM else IN_FLIGHT  # Nothing has to be written.
+    assert steps + ends <= cycles <= steps + ends + 8
+
+
+MAXIMUM = (Function.MAXIMUM, {"start": 1})
+EXPONENT = (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1, "finish": 1})
+CONTEXT = (Function.CONTEXT, {"type": ElementType.INT8})
+SCALED = (Function.REQUANTIZE, {"type": ElementType.INT8, "bias": 1, "column_scale": 1})
+GELU = (Function.GELU, {"type": ElementType.UINT8, "column_scale": 1})
+
+
+@pytest.mark.parametrize(
+    ("calls", "rows", "pause"),
+    [
+        ([SCALED, SCALED, MAXIMUM, SCALED], 3, 0),
+        ([GELU, GELU, SCALED], 3, 0),
+        ([MAXIMUM, EXPONENT], ALIKE_ROWS, 0),
+        ([MAXIMUM, EXPONENT], 3, 6),  # Until the last maximum is in its slot.
+        ([SCALED, GELU], 3, 24),  # The parameters' port.
+        # The divider, from the end of the first row on.
+        ([EXPONENT, CONTEXT], ALIKE_ROWS, ALIKE_ROWS * (Background.CYCLES - 5) + 5 + 28),
+    ],
+)
+def test_operations_follow_each_other(calls, rows, pause):
+    """Without a pause where they share nothing, or the rows are far enough apart."""
+    steps = {Function.EXPONENT: 5 * rows}
+    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + IN_FLIGHT + pause
+    assert wanted <= cycles_of(calls, rows=rows) <= wanted + 8
+
+
+def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int:
+    """From the first operation to the last one's end, with memories that never stall."""
+    operations = operations_of(calls, rows)
+    dut, took = TransformPath(TINY), []
+
+    async def run(ctx):
+        for port in (dut.accumulator, dut.scratchpad, dut.parameters, dut.parameters2):
+            ctx.set(port.ready, 1)
+        ctx.set(dut.words.ready, 1)
+        for op in operations:
+            ctx.set(dut.op.payload, op)
+            ctx.set(dut.op.valid, 1)
+            await ctx.tick().until(dut.op.ready)
+        ctx.set(dut.op.valid, 0)
+
+    async def ends(ctx):
+        cycle, begun = 0, None
+        async for *_, ready, valid, done in ctx.tick().sample(dut.op.ready, dut.op.valid, dut.done):
+            if begun is None and ready and valid:
+                begun = cycle
+            if done:
+                took.append(cycle - 1 - (begun or 0))
+            cycle += 1
+
+    async def wait(ctx):
+        while len(took) < len(operations):
+            await ctx.tick()
+
+    simulate(dut, run, wait, background=[ends])
+    return took[-1]
+
+
+def operations_of(
+    calls: Sequence[tuple[Function, dict[str, Any]]], rows: int
+) -> list[dict[str, Any]]:
+    """Of matrices of 16 columns."""
+    state, operations = ArchState.reset(TINY), []
+    for function, settings in calls:
+        commands = transform(
+            function,
+            shape=(rows, 16),
+            source=accumulator_row(SOURCE),
+            target=scratchpad_row(TARGET),
+            rows={
+                "source_stride": rows,
+                "target_stride": rows,
+                "residual": scratchpad_row(STAGED),
+                "residual_stride": rows,
+            },
+            **settings,
+        )
+        for command in commands:
+            done = step(command, state, TINY)
+            state = done.state
+            if isinstance(done.operation, Transform):
+                operations.append(operation(done.operation))
+    return operations
+
+
+def test_what_it_waits_for_is_told():
+    dut, told = TransformPath(TINY), set()
+    wide = (Function.REQUANTIZE, {"type": ElementType.INT32})
+    ports = ("accumulator", "scratchpad", "parameters", "parameters2", "words")
+
+    async def watch(ctx):
+        async for *_, now in ctx.tick().sample(dut.state):
+            told.add(VectorState(now))
+
+    async def testbench(ctx):
+        assert ctx.get(dut.state) == VectorState.IDLE
+        for calls, rows, stalled, state in (
+            ([wide], 3, None, VectorState.WORDS),
+            ([SCALED], 20, "words", VectorState.ROOM),
+            ([SCALED], 1, "accumulator", VectorState.BANK),
+            ([MAXIMUM, EXPONENT], 3, None, VectorState.ORDER),
+        ):
+            told.clear()
+            for name in ports:
+                ctx.set(getattr(dut, name).ready, name != stalled)
+            for op in operations_of(calls, rows):
+                ctx.set(dut.op.payload, op)
+                ctx.set(dut.op.valid, 1)
+                await ctx.tick().until(dut.op.ready)
+            ctx.set(dut.op.valid, 0)
+            await ctx.tick().repeat(120 if stalled else 1)
+            for name in ports:
+                ctx.set(getattr(dut, name).ready, 1)
+            await ctx.tick().until(dut.idle)
+            await ctx.tick()
+            waits = told - {VectorState.IDLE, VectorState.STEP, VectorState.STAGES}
+            assert waits == {state}
+
+    simulate(dut, testbench, background=[watch])
