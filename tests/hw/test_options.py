@@ -44,4 +44,3 @@ def below(fragment: Any, prefix: str = "") -> Iterator[str]:
 def test_an_option_adds_its_units_and_nothing_is_there_without(option):
     value, added = OPTIONS[option]
     assert modules(**{option: value}) - modules() == added
-    assert not added & modules()

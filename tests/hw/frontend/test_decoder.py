@@ -188,6 +188,20 @@ def check(got, wanted: dict) -> None:
     assert found == wanted["ranges"]
 
 
+def check_all(config: AcceleratorConfig, commands: list[Command], wanted: list[dict]) -> None:
+    """What a decoder makes of `commands`, without stalls."""
+    dut = Decoder(config)
+
+    async def producer(ctx):
+        await send(ctx, dut.commands, [command._asdict() for command in commands], never)
+
+    async def consumer(ctx):
+        for one, other in zip(await receive(ctx, dut.o, len(wanted)), wanted, strict=True):
+            check(one, other)
+
+    simulate(dut, producer, consumer)
+
+
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"dim{config.dim}-{config.dataflow}")
 @pytest.mark.parametrize("seed", range(3))
 def test_decodes_what_the_contract_says(config, seed):
@@ -240,16 +254,7 @@ def test_results_may_touch_the_rows_of_operands_but_not_meet_them(index, in_plac
     causes = [offer["cause"] for offer in wanted]
     meeting, apart = 3 * (7 - in_place) + in_place, 3 * (4 + in_place)
     assert (causes.count(Cause.OVERLAP), causes.count(Cause.NONE)) == (meeting, apart)
-    dut = Decoder(config)
-
-    async def producer(ctx):
-        await send(ctx, dut.commands, [command._asdict() for command in commands], never)
-
-    async def consumer(ctx):
-        for one, other in zip(await receive(ctx, dut.o, len(wanted)), wanted, strict=True):
-            check(one, other)
-
-    simulate(dut, producer, consumer)
+    check_all(config, commands, wanted)
 
 
 def test_sizes_of_what_is_not_there_do_not_matter():
@@ -266,16 +271,7 @@ def test_sizes_of_what_is_not_there_do_not_matter():
                 commands.append(instruction.encode(**fields))
     wanted = expected(config, commands)
     assert [offer["cause"] for offer in wanted] == [Cause.NONE] * 8
-    dut = Decoder(config)
-
-    async def producer(ctx):
-        await send(ctx, dut.commands, [command._asdict() for command in commands], never)
-
-    async def consumer(ctx):
-        for one, other in zip(await receive(ctx, dut.o, len(wanted)), wanted, strict=True):
-            check(one, other)
-
-    simulate(dut, producer, consumer)
+    check_all(config, commands, wanted)
 
 
 def test_latency_and_throughput_are_as_documented():
