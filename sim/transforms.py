@@ -27,6 +27,7 @@ from celosia.isa.numerics import (
     residual_add,
     scale_from_bits,
 )
+from celosia.isa.numerics.normalization import MEAN_BITS
 from celosia.isa.transforms import Rows, Transform
 
 __all__ = ["KINDS", "Statistics", "TransformUnit"]
@@ -243,7 +244,7 @@ class TransformUnit:
         """As `row_statistics`, but in registers: sums that no row has wrap."""
         kept = self.statistics
         total = kept.total[slots].astype(np.int64)
-        mean = _signed((2 * total + channels) // (2 * channels), _MEAN_BITS)
+        mean = _signed((2 * total + channels) // (2 * channels), MEAN_BITS)
         distances = (kept.squares[slots] - 2 * mean * total + channels * mean * mean) & _SQUARES
         kept.mean[slots] = mean
         kept.reciprocal[slots] = reciprocal31(np.maximum(isqrt(distances), 1))
@@ -268,7 +269,6 @@ class TransformUnit:
 
 _REGISTER: Final = (1 << 32) - 1
 _SQUARES: Final = (1 << 48) - 1
-_MEAN_BITS: Final = 17
 
 
 def _signed(x: NDArray[np.int64], bits: int) -> NDArray[np.int64]:

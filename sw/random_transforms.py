@@ -8,6 +8,8 @@ from typing import Final
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
+    CONFIG_EXPONENT,
+    CONFIG_GELU,
     CONFIG_MASK,
     CONFIG_NORM,
     CONFIG_ROWS,
@@ -20,6 +22,7 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.transforms import FUNCTIONS
+from celosia.sw.random_constants import random_exponent_constants, random_gelu_constants
 
 __all__ = ["STATISTICS_SLOTS", "RandomTransforms"]
 
@@ -48,6 +51,8 @@ class RandomTransforms:
             self._config_rows: 5,
             self._config_norm: 3,
             self._config_mask: 3,
+            self._config_exponent: 3,
+            self._config_gelu: 3,
             self._transform: 30,
         }
 
@@ -105,6 +110,12 @@ class RandomTransforms:
             first_key=self.random.choice((0, 0, self.config.dim, 60_000)),
             first_row=self.random.choice((0, 3, self.config.dim)),
         )
+
+    def _config_exponent(self) -> Command:
+        return CONFIG_EXPONENT.encode() if self._flag() else random_exponent_constants(self.random)
+
+    def _config_gelu(self) -> Command:
+        return CONFIG_GELU.encode() if self._flag() else random_gelu_constants(self.random)
 
     def _row(self) -> int:
         """A plain row of the scratchpad."""

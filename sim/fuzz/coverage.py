@@ -15,7 +15,7 @@ from celosia.isa.semantics import functs_not_built, step
 from celosia.isa.state import ArchState
 from celosia.isa.transforms import Transform
 
-__all__ = ["all_points", "exempt_points", "owner_points", "points"]
+__all__ = ["all_points", "owner_points", "points"]
 
 _Rows = tuple[str, int, int]
 _DISTANCE: Final = 8
@@ -45,12 +45,6 @@ def all_points(config: AcceleratorConfig) -> set[str]:
         if old in _WRITING and new in _WRITING:
             found.add(f"hazard waw {old} {new}")
     return found
-
-
-def exempt_points() -> dict[str, str]:
-    """What random programs leave out, and why."""
-    constants = "its constants must keep the widths of docs/numerics.md; graphs set them"
-    return {f"instruction {name}": constants for name in ("config_exponent", "config_gelu")}
 
 
 def owner_points(counters: Mapping[str, int]) -> Counter[str]:

@@ -7,11 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.bert import Activation, NormCommand
-from celosia.isa.encoding import CONFIG_BERT, FENCE, INSTRUCTIONS, Funct, Function, identify
+from celosia.isa.encoding import (
+    CONFIG_BERT,
+    CONFIG_EXPONENT,
+    CONFIG_GELU,
+    FENCE,
+    INSTRUCTIONS,
+    Funct,
+    Function,
+    identify,
+)
 from celosia.isa.errors import Cause
 from celosia.isa.operations import Load, LoadParameters, Product, Store
 from celosia.isa.semantics import LOOP_FUNCTS, step
 from celosia.isa.state import ArchState
+from celosia.isa.transform_state import TransformState
 from celosia.isa.transforms import Transform
 from celosia.sim.functional import FunctionalDevice
 from celosia.sw.driver.device import MEMORY_BASE
@@ -165,6 +175,14 @@ def test_every_function_is_applied_where_there_is_a_normalization_unit():
     found = [op for program in programs for op in operations(program) if isinstance(op, Transform)]
     counts = Counter(op.setting("function") for op in found)
     assert all(counts[function] >= 5 for function in Function)
+    reset = TransformState.reset(programs[0].config)
+    for known, functions in (
+        (CONFIG_EXPONENT, (Function.EXPONENT, Function.SUM, Function.PROBABILITY)),
+        (CONFIG_GELU, (Function.GELU,)),
+    ):
+        own = [op for op in found if op.state.fields[known.name] != reset.fields[known.name]]
+        counts = Counter(op.setting("function") for op in own)
+        assert all(counts[function] >= 5 for function in functions)
 
 
 @pytest.mark.parametrize("seed", range(5))
