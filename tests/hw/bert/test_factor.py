@@ -41,10 +41,26 @@ def test_results_are_those_of_the_numerics(wanted):
         total = rng.getrandbits(32) - (1 << 31) >> rng.randrange(32)
         scale = rng.choice([rng.getrandbits(32), 0x3F800000, 0x3C000001 + rng.getrandbits(20)])
         cases.append((total, rng.choice([1, 2, 4, 100, rng.randint(1, 5000)]), scale))
+    check([(wanted, *case) for case in cases])
+
+
+def test_nothing_is_left_of_the_factor_before():
+    """An infinity, a root and a sign: each kind comes behind each other."""
+    odd = {
+        Wanted.MEAN: (-7, 3, 0),
+        Wanted.DEVIATION: (50, 2, SCALES[2]),
+        Wanted.PROBABILITY: (0, 1, SCALES[0]),
+    }
+    pairs = [(one, other) for one in Wanted for other in Wanted]
+    check([(wanted, *odd[wanted]) for pair in pairs for wanted in pair])
+
+
+def check(cases: list[tuple[Wanted, int, int, int]]) -> None:
+    """Factors of what is wanted, total, count and scale, one behind the other."""
     dut = FactorUnit()
 
     async def testbench(ctx):
-        for total, count, scale in cases:
+        for wanted, total, count, scale in cases:
             ctx.set(dut.wanted, wanted)
             ctx.set(dut.total, total)
             ctx.set(dut.count, count)
