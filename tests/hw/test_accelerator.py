@@ -103,6 +103,48 @@ def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
     simulate(dut, testbench)
 
 
+def test_of_two_errors_the_first_one_is_kept():
+    """The units stop at the first one, a little later: whatever is between the two."""
+    move = {"dram": 0x1000, "local_cols": 4, "local_rows": 1}
+    program = [MVOUT.encode(local=0, **move), MVIN.encode(local=8, **move)]
+
+    def told(pause: int) -> list[int]:
+        """Causes, with bad responses: to the load `pause` cycles behind that to the store."""
+        dut, causes = Accelerator(CONFIG), [int(Cause.NONE)]
+        read, write = dut.read_port, dut.write_port
+
+        async def watch(ctx):
+            async for *_, cause in ctx.tick().sample(dut.error.cause):
+                if cause != causes[-1]:
+                    causes.append(cause)
+
+        async def testbench(ctx):
+            for limits in (dut.read_limits, dut.write_limits):
+                ctx.set(limits, {"base": 0, "limit": 0xFFFF})
+            for ready in (read.ar.ready, write.aw.ready, write.w.ready):
+                ctx.set(ready, 1)
+            await send(ctx, dut.commands, [command._asdict() for command in program])
+            await ctx.tick().repeat(40)
+            ctx.set(read.r.p, {"response": 2, "last": 1})
+            ctx.set(write.b.p, {"response": 3})
+            for cycle in range(40):
+                ctx.set(read.r.valid, cycle == 15 + pause)
+                ctx.set(write.b.valid, cycle == 15)
+                await ctx.tick()
+            assert not ctx.get(dut.busy)
+
+        simulate(dut, testbench, background=[watch])
+        return causes
+
+    found = [told(pause) for pause in range(-6, -1)]
+    reading, writing = (
+        [Cause.NONE, cause] for cause in (Cause.READ_RESPONSE, Cause.WRITE_RESPONSE)
+    )
+    assert found[0] == reading
+    assert found[-1] == writing
+    assert all(causes in (reading, writing) for causes in found)
+
+
 def test_it_is_busy_to_the_end_and_whose_the_cycles_are():
     dut, ends, sums = Accelerator(CONFIG), [], Counter()
     owners: dict[str, set[str]] = {table.name: set() for table in TABLES}
