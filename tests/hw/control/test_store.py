@@ -14,6 +14,7 @@ CONFIGS = [
     PRESETS["tiny"],
     AcceleratorConfig(dim=2, accumulator_kib=8),
     AcceleratorConfig(dim=64, accumulator_kib=256),
+    AcceleratorConfig(dim=4, accumulator_kib=8, bert=True),
 ]
 
 
@@ -56,11 +57,12 @@ def expected_reads(config: AcceleratorConfig, op: dict) -> list[dict]:
                 "words_minus_1": -(-cols * 4 // config.dim) - 1 if wide else 0,
                 "last_in_row": b == blocks - 1,
                 "last": b == blocks - 1 and r == op["rows"] - 1,
+                **({"elements": cols} if config.bert else {}),
             })
     return reads
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}" + "-bert" * c.bert)
 @pytest.mark.parametrize("seed", range(3))
 def test_walks_every_block_of_every_row_under_stalls(config, seed):
     rng = random.Random(seed)

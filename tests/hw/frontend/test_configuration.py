@@ -125,3 +125,21 @@ def test_stores_are_softmax_until_the_next_config_st():
             assert ctx.get(dut.state.bert.softmax) == softmax
 
     simulate(dut, testbench)
+
+
+def test_the_two_constants_of_the_exponential_come_one_by_one():
+    dut = Configuration(AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bert=True))
+    others = {"statistics_only": 1, "second_constant": 1, "constant": 5, "qb": 6, "qc": 7}
+
+    async def testbench(ctx):
+        constants = dut.state.bert.constants
+        for fields, wanted in (
+            ({"constant": 11, "qb": 2, "qc": 3}, {"ln2": 11, "qb": 2, "qc": 3}),
+            (others, {"ln2": 11, "qb": 2, "qc": 3}),
+            (others | {"statistics_only": 0}, {"ln2": 11, "ln2_inverse": 5, "qb": 6, "qc": 7}),
+            ({"constant": 12}, {"ln2": 12, "ln2_inverse": 5, "qb": 0, "qc": 0}),
+        ):
+            assert await apply(ctx, dut, CONFIG_BERT.encode(**fields)) is Cause.NONE
+            assert {name: ctx.get(constants[name]) for name in wanted} == wanted
+
+    simulate(dut, testbench)
