@@ -91,6 +91,19 @@ def test_scratchpad_rows_are_saturated_one_cycle_later():
     simulate(dut, testbench)
 
 
+def test_a_product_without_rows_is_done_and_leaves_nothing_pending():
+    dut = ResultWriter(CONFIG, LATENCY)
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, [ROWS | {"to_accumulator": 0, "rows": 0}])
+        await ctx.tick().until(dut.done)
+        await ctx.tick()
+        assert not ctx.get(dut.scratchpad_pending)
+        assert ctx.get(dut.empty)
+
+    simulate(dut, testbench)
+
+
 def test_it_takes_as_many_products_as_it_says():
     dut = ResultWriter(CONFIG, LATENCY)
 
