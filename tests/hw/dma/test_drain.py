@@ -105,6 +105,23 @@ def test_under_halt_nothing_is_read_and_granted_rows_arrive():
     assert [row for _, row, _ in bench.words] == list(range(20))
 
 
+def test_of_the_rows_of_a_window_the_largest_leaves():
+    window = {"pools": 1, "last_in_row": 0}
+    reads = [
+        read(9),
+        read(7, **window | {"first": 1}),
+        read(3, **window | {"last_in_row": 1}),
+        read(2, **window | {"first": 1}),
+        read(8, **window | {"blank": 1}),
+        read(4, **window | {"last_in_row": 1}),
+        read(1),
+    ]
+    bench = Bench(TINY.with_values({"convolution": True}), reads, 30)
+    assert bench.granted == list(range(len(reads)))
+    wanted = ((0, 9), (2, 7), (5, 4), (6, 1))
+    assert bench.words == [(Drain.LATENCY + cycle, row, 1) for cycle, row in wanted]
+
+
 def test_rows_of_a_norm_command_do_not_leave_and_the_last_one_tells():
     dut = Drain(TINY.with_values({"bert": True}))
     passing = {"passes": 1, "command": NormCommand.MAX.value}
