@@ -11,8 +11,12 @@ from tests.support.streams import simulate
 INSIDE = LOCAL_READ_LATENCY + BertLanes.LATENCY
 
 
+CONSTANTS = {"qb": 5, "qc": 6, "ln2": 7, "ln2_inverse": 8}
+
+
 def offer(ctx, dut, command=NormCommand.RESET, activation=Activation.NONE, **fields) -> None:
     passing = {"passes": 1, "command": command.value, "activation": activation.value}
+    passing |= {"constants": CONSTANTS}
     read = {"passing": passing, "elements": 4, "last_in_row": 1, "last": 1, "scale": 0x3F800000}
     for name, value in (read | fields).items():
         ctx.set(dut.read[name], value)
@@ -44,6 +48,7 @@ def test_a_special_row_waits_for_those_before_it_and_nothing_follows_it():
         assert await wait(ctx, dut) == INSIDE + 1
         await grant(ctx, dut)
         assert ctx.get(dut.curve) == Curve.GELU
+        assert {name: ctx.get(dut.constants[name]) for name in CONSTANTS} == CONSTANTS
         offer(ctx, dut)
         assert await wait(ctx, dut) == PassingControl.SPECIAL_CYCLES
         assert not ctx.get(dut.silent)

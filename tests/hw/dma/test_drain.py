@@ -122,6 +122,16 @@ def test_of_the_rows_of_a_window_the_largest_leaves():
     assert bench.words == [(Drain.LATENCY + cycle, row, 1) for cycle, row in wanted]
 
 
+def test_rows_of_a_window_take_no_room_until_the_last_one():
+    row = read(5, pools=1, last_in_row=0)
+    reads = [row] * (2 * BUFFER_WORDS) + [read(6, pools=1, first=1)] * (BUFFER_WORDS + 9)
+    config = TINY.with_values({"convolution": True})
+    bench = Bench(config, reads, 400, accepts=lambda cycle: cycle >= 300)
+    assert len([cycle for cycle in bench.granted if cycle < 300]) == 3 * BUFFER_WORDS
+    assert len(bench.granted) == len(reads)
+    assert [row for _, row, _ in bench.words] == [6] * (BUFFER_WORDS + 9)
+
+
 def test_rows_of_a_norm_command_do_not_leave_and_the_last_one_tells():
     dut = Drain(TINY.with_values({"bert": True}))
     passing = {"passes": 1, "command": NormCommand.MAX.value}
