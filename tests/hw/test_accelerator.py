@@ -103,6 +103,29 @@ def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
     simulate(dut, testbench)
 
 
+def test_what_is_queued_when_an_error_comes_never_starts():
+    dut, products, ended = Accelerator(CONFIG), 6, Counter()
+    tile = {"b_cols": 4, "b_rows": 4, "c": 1 << 31, "c_cols": 4, "c_rows": 16}
+    product = COMPUTE_PRELOADED.encode(a=0, a_cols=4, a_rows=16)
+    program = [PRELOAD.encode(b=4, **tile), *[product] * products]
+
+    async def watch(ctx):
+        async for *_, completed in ctx.tick().sample(dut.completed):
+            ended["execute"] += completed.execute
+
+    async def testbench(ctx):
+        await send(ctx, dut.commands, [command._asdict() for command in program])
+        await ctx.tick().until(dut.completed.execute)
+        ctx.set(dut.fault, {"valid": 1, "cause": Cause.WATCHDOG})
+        await ctx.tick()
+        ctx.set(dut.fault, {"valid": 0})
+        await ctx.tick().repeat(32 * products)
+        assert not ctx.get(dut.busy)
+
+    simulate(dut, testbench, background=[watch])
+    assert 1 <= ended["execute"] < products
+
+
 def test_of_two_errors_the_first_one_is_kept():
     """The units stop at the first one, a little later: whatever is between the two."""
     move = {"dram": 0x1000, "local_cols": 4, "local_rows": 1}
