@@ -186,3 +186,35 @@ def test_with_stop_an_address_on_offer_stands_and_no_other_follows():
     simulate(dut, testbench)
     assert offers == [0] * 2 + [1] * 7 + [0] * 3
     assert in_flight == [0] * 3 + [1] * 9
+
+
+def test_pauses_of_a_slow_memory_are_told_from_a_burst_that_has_not_begun():
+    gap, silence = 3, 200
+    dut = Reader(TINY)
+    read = dut.port.r
+    items = [segment(0x1000, 2 * TINY.bus_bytes), segment(0x2000, 2 * TINY.bus_bytes)]
+
+    async def testbench(ctx):
+        ctx.set(dut.limits, EVERYTHING)
+        for ready in (dut.port.ar.ready, dut.runs.ready, dut.beats.ready):
+            ctx.set(ready, 1)
+        await ctx.tick().repeat(2 * silence)  # Nothing is asked for.
+        await send(ctx, dut.segments, items)
+        await ctx.tick().repeat(10)
+        told = []
+        for pause, last in ((0, 0), (gap, 1), (silence, 0), (gap, 1)):
+            now = []
+            for _ in range(pause):
+                now.append(ctx.get(dut.goes_on))
+                await ctx.tick()
+            told.append(sum(now))
+            assert now == sorted(now, reverse=True)
+            ctx.set(read.p.last, last)
+            ctx.set(read.valid, 1)
+            await ctx.tick()
+            ctx.set(read.valid, 0)
+        assert told == [0, gap, gap, gap]
+        assert not ctx.get(dut.in_flight)
+        assert not ctx.get(dut.goes_on)
+
+    simulate(dut, testbench)
