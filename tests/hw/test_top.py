@@ -1,9 +1,10 @@
 # amaranth: UnusedElaboratable=no
 
-"""`Top` and `AxiTop` have the ports that docs/architecture.md lists."""
+"""`Top` and `AxiTop` have the ports that docs/architecture.md lists, and counters behind them."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from amaranth.hdl import Shape
@@ -11,8 +12,11 @@ from amaranth.lib.wiring import Flow
 
 from celosia.hw.axi_top import AxiTop
 from celosia.hw.top import Top
+from celosia.isa.encoding import FLUSH
+from celosia.isa.events import COUNTERS, TABLES
 from celosia.isa.presets import PRESETS
 from tests.support.paths import combinational_paths
+from tests.support.streams import simulate
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "architecture.md"
 
@@ -68,3 +72,26 @@ def test_the_ports_on_a_bus_are_those_of_the_document(preset):
 @pytest.mark.parametrize("make", [Top, AxiTop])
 def test_no_output_depends_on_an_input_of_the_same_cycle(make):
     assert combinational_paths(make(PRESETS["tiny"])) == set()
+
+
+def test_counters_are_read_by_their_number():
+    top: Any = Top(PRESETS["tiny"].with_values({"normalization": False}))
+    flushes = 5
+
+    async def value(ctx, name: str) -> int:
+        ctx.set(top.counter_number, [counter.name for counter in COUNTERS].index(name))
+        await ctx.tick().repeat(2)
+        return ctx.get(top.counter_value)
+
+    async def testbench(ctx):
+        ctx.set(top.cmd_funct, FLUSH.funct)
+        ctx.set(top.cmd_valid, 1)
+        await ctx.tick().repeat(flushes)
+        ctx.set(top.cmd_valid, 0)
+        await ctx.tick().until(~top.busy)
+        assert await value(ctx, "commands") == flushes
+        assert await value(ctx, "read_beats") == 0
+        owners = [await value(ctx, owner.name) for owner in TABLES[0].owners]
+        assert sum(owners) == await value(ctx, "cycles") >= flushes
+
+    simulate(top, testbench)
