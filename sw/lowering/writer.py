@@ -79,7 +79,7 @@ class ProgramWriter:
         self._last_use = {space: np.full(count, -1, np.int64) for space, count in rows.items()}
         self._owner = {space: np.zeros(count, np.int64) for space, count in rows.items()}
         self._serial = 0
-        self._pieces: dict[tuple[View, int], tuple[int, LocalRows]] = {}
+        self._pieces: dict[tuple[View, Ring], tuple[int, LocalRows]] = {}
         """By view and ring: the latest load of a piece."""
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
@@ -116,13 +116,13 @@ class ProgramWriter:
         rows = LocalRows(ring.space, ring.take(blocks * view.rows), view.rows, blocks, view.rows)
         if ring.space is Space.ACCUMULATOR:
             self.agenda.write_drains(rows)
-        self._pieces[view, id(ring)] = self._take(rows), rows
+        self._pieces[view, ring] = self._take(rows), rows
         self._load(view, rows)
         return rows
 
     def loaded(self, view: View, ring: Ring) -> LocalRows | None:
         """The rows of `ring` that hold `view` from an earlier load, if there are any."""
-        serial, rows = self._pieces.get((view, id(ring)), (0, None))
+        serial, rows = self._pieces.get((view, ring), (0, None))
         return rows if rows is not None and self._owned(rows, serial) else None
 
     def load_parameters(self, view: View, ring: Ring) -> int:

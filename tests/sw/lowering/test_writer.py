@@ -93,6 +93,11 @@ def test_the_same_view_in_another_ring_is_another_piece(writer):
     assert [op.to.row for op in loads(finished(writer))] == [0, 4]
 
 
+def test_a_ring_that_is_gone_leaves_no_piece_to_the_next(writer):
+    firsts = [0, 4, 8, 12]
+    assert [writer.load(view(0), Ring(SCRATCHPAD, (row, 4))).row for row in firsts] == firsts
+
+
 def test_loads_come_before_what_needs_them_but_not_before_their_rows_are_free(writer):
     ring = Ring(SCRATCHPAD, (0, 4))
     for row in (0, 8, 16):
