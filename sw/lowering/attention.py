@@ -77,6 +77,11 @@ class _Block:
     slot: int
 
     @property
+    def slots(self) -> range:
+        """Its statistics."""
+        return range(self.slot, self.slot + self.rows)
+
+    @property
     def keys(self) -> int:
         """How many there are."""
         return self.head.scores.out.cols
@@ -150,8 +155,9 @@ class AttentionWriter:
         """Scores of some keys, and passes of softmax over them."""
         block, op = part.block, part.block.head.scores
         self.writer.operator = op.name
-        # The context of the last block of this turn still needs the statistics that begin here.
-        self.writer.agenda.write_drains(self._context_rows(block))
+        # Contexts of the last block of this turn still need the statistics that begin here: also
+        # those behind the sums of this block, if it has fewer rows or columns.
+        self.writer.agenda.write_statistics(block.slots)
         wide = tiles(part.keys, self.dim)
         first = block.places.scores[part.turn]
         c = LocalRows(Space.ACCUMULATOR, first, block.rows, wide, block.rows)

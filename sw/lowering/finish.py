@@ -104,6 +104,8 @@ class Finisher:
             self.writer.store(sums.out, sums.rows)
             return
         ring = ring or self.places.results(self.writer.element_bytes(sums.out))
+        uses = isinstance(how, DivideBySums) or channels
+        slots = range(sums.slot, sums.slot + sums.out.rows) if uses else range(0)
         for part in self.chunks(sums, ring):
             col = part.out.col - sums.out.col
             self.writer.defer(
@@ -111,6 +113,7 @@ class Finisher:
                 (part.out,),
                 delay=sums.out.rows * col // self.dim * _TILE_CYCLES,
                 drains=part.rows,
+                slots=slots,
             )
             if col == 0:
                 self.writer.trickle()

@@ -161,6 +161,7 @@ class ProgramWriter:
         delay: int = 0,
         drains: LocalRows | None = None,
         settling: int | None = None,
+        slots: range = range(0),
     ) -> None:
         """Let `write` be called between later steps, as an item of the agenda.
 
@@ -177,7 +178,12 @@ class ProgramWriter:
         clock = self.clock + delay
         self.agenda.add(
             Item(
-                write=write_as_then, results=results, clock=clock, drains=drains, settling=settling
+                write=write_as_then,
+                results=results,
+                clock=clock,
+                drains=drains,
+                settling=settling,
+                slots=slots,
             )
         )
 
