@@ -72,15 +72,22 @@ class Agenda:
 
     def write_drains(self, rows: LocalRows) -> None:
         """Write what drains any of `rows` of the accumulator."""
-        self._write_up_to([
-            item
-            for item in self._items
-            if item.drains is not None and item.drains.row < rows.end and rows.row < item.drains.end
-        ])
+        self._write_up_to(self._drains(rows))
+
+    def awaits(self, rows: LocalRows) -> bool:
+        """Whether any of `rows` of the accumulator is still to be drained."""
+        return bool(self._drains(rows))
 
     def write_statistics(self, slots: range) -> None:
         """Write what uses statistics in any of `slots`."""
         self._write_up_to([item for item in self._items if _meet(item.slots, slots)])
+
+    def _drains(self, rows: LocalRows) -> list[Item]:
+        return [
+            item
+            for item in self._items
+            if item.drains is not None and item.drains.row < rows.end and rows.row < item.drains.end
+        ]
 
     def _write_up_to(self, items: Iterable[Item]) -> None:
         for item in list(items):

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, operands
+from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, View, operands
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings
@@ -80,6 +80,11 @@ class _Block:
     def slots(self) -> range:
         """Its statistics."""
         return range(self.slot, self.slot + self.rows)
+
+    @property
+    def scores(self) -> View:
+        """Its rows of the scores."""
+        return self.head.scores.out.part(row=self.row, rows=self.rows)
 
     @property
     def keys(self) -> int:
@@ -244,5 +249,6 @@ class AttentionWriter:
             bias=op.bias,
             scale=block.head.division.scale,
             slot=block.slot,
+            counted=block.scores,
         )
         self.finisher.finish(block.head.division, sums, block.places.results)

@@ -169,7 +169,8 @@ class Normalizer:
                 cols=cols,
                 settings={"start": start, "finish": finish, "statistics": block.slot},
                 norm={"channels": channels},
-            )
+            ),
+            block.part(block.op.source, col, cols),
         )
 
     def _normalize(self, block: NormBlock, col: int, cols: int, ring: Ring) -> None:
@@ -197,7 +198,8 @@ class Normalizer:
                 targets=tuple(targets),
                 settings=settings,
                 norm=norm,
-            )
+            ),
+            block.part(op.source, col, cols),
         )
         for out, target in zip(outs, targets, strict=True):
             writer.store(out, target)

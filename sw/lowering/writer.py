@@ -28,6 +28,7 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.lowering.agenda import Agenda, Item
 from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.statistics import Statistics
 
 __all__ = ["ProgramWriter", "Written"]
 
@@ -78,6 +79,7 @@ class ProgramWriter:
         }
         self._last_use = {space: np.full(count, -1, np.int64) for space, count in rows.items()}
         self._owner = {space: np.zeros(count, np.int64) for space, count in rows.items()}
+        self._statistics = Statistics()
         self._serial = 0
         self._pieces: dict[tuple[View, Ring], tuple[int, LocalRows]] = {}
         """By view and ring: the latest load of a piece."""
@@ -134,12 +136,18 @@ class ProgramWriter:
         self._place(LoadParameters(view, rows), free)
         return rows.row
 
-    def write(self, op: Multiply | Products | Transform | Store) -> None:
-        """The next step."""
+    def write(
+        self, op: Multiply | Products | Transform | Store, counted: View | None = None
+    ) -> None:
+        """The next step; statistics that a transform uses are of the rows of `counted`."""
         step = len(self._steps)
+        if isinstance(op, Transform):
+            self._statistics.follow(op, counted)
         for space, first, end in _uses(op, self.config.dim):
             self._last_use[space][first:end] = step
         for rows in _results(op):
+            drained = rows.space is not Space.ACCUMULATOR or not self.agenda.awaits(rows)
+            assert drained, f"{op}: overwrites sums that are still to be drained"
             self._take(rows)
         if isinstance(op, Store):
             self._stored.setdefault(op.view.tensor, []).append((op.view, step))

@@ -132,6 +132,13 @@ def test_what_uses_no_statistics_is_never_in_the_way_of_them(written):
     assert not written
 
 
+@pytest.mark.parametrize(("first", "awaited"), [(7, True), (8, False), (93, True), (108, False)])
+def test_sums_that_are_still_to_be_drained(agenda, written, first, awaited):
+    assert agenda.awaits(rows(first)) == awaited
+    agenda.write_all()
+    assert not agenda.awaits(rows(first))
+
+
 def test_an_item_may_need_others(written):
     agenda = Agenda()
     view = View("y", 0, 0, 1, 1)

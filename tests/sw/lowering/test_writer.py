@@ -181,6 +181,17 @@ def test_what_was_deferred_is_written_in_its_time(writer):
     assert {w.operator for w in written if w.op != store} == {"other"}
 
 
+def test_sums_that_are_still_to_be_drained_are_never_overwritten(writer):
+    rows = LocalRows(ACCUMULATOR, 8, 4, 2, 4)
+    writer.defer(lambda: writer.write(Store(view(0, tensor="y"), rows)), (), drains=rows)
+    writer.write(product(0, c=4))
+    writer.write(product(0, c=16))
+    with pytest.raises(AssertionError, match=r"^c@12 .*: overwrites sums that are still to be"):
+        writer.write(product(0, c=12))
+    writer.agenda.write_all()
+    writer.write(product(0, c=12))
+
+
 def test_what_was_deferred_is_written_when_someone_needs_it(writer):
     stores = [Store(view(4 * n, tensor="y"), scratchpad(4 * n)) for n in range(3)]
     for store in stores:
