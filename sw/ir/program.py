@@ -32,6 +32,9 @@ Settings = Mapping[str, int]
 
 NO_SETTINGS: Final[Settings] = {}
 
+_BEGINNINGS: Final = (Function.MAXIMUM, Function.MOMENTS, Function.RESIDUAL)
+"""Functions that begin a row's statistics, at its start; others that count go on with them."""
+
 
 class Space(Enum):
     """The local memories."""
@@ -192,6 +195,11 @@ class Transform:
     """Of CONFIG_NORM; None: it does not matter."""
     mask: Settings | None = None
     """Of CONFIG_MASK; None: it does not matter."""
+
+    @property
+    def begins_statistics(self) -> bool:
+        """Whether its rows' statistics begin here; else it goes on with them, or has none."""
+        return self.function in _BEGINNINGS and bool(self.settings.get("start"))
 
     def parameter_rows(self, dim: int) -> Iterator[tuple[int, int]]:
         """First row and number of rows of each range of parameters that it reads."""

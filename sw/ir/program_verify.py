@@ -28,8 +28,6 @@ from celosia.sw.ir.program import (
 
 __all__ = ["verify"]
 
-_STARTS = (Function.MAXIMUM, Function.MOMENTS)
-"""Functions that begin a row's statistics; others that count go on with them."""
 _COUNTS = (Function.SUM, Function.EXPONENT, Function.MOMENTS)
 _NEEDS = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
 """Functions that need complete statistics."""
@@ -136,22 +134,21 @@ class _Slots:
     def take(self, op: Transform) -> None:
         """What `op` does to them."""
         counts = op.function in _COUNTS or bool(op.settings.get("moments"))
-        if not counts and op.function not in (*_STARTS, *_NEEDS):
+        if not counts and op.function not in (Function.MAXIMUM, *_NEEDS):
             return
         first = op.settings.get("statistics", 0)
         if first + op.source.rows > len(self.state):
             raise ValueError(f"slots {first}.. of {op.source.rows} rows do not exist")
         state = self.state[first : first + op.source.rows]
-        start = bool(op.settings.get("start"))
-        begins = op.function in _STARTS or op.function is Function.RESIDUAL
         if op.function in _NEEDS:
             if (state < self.COMPLETE).any():
                 raise ValueError("its statistics are not complete")
             state[:] = self.USED
             return
-        if begins and start and ((state == self.OPEN) | (state == self.COMPLETE)).any():
+        begins = op.begins_statistics
+        if begins and ((state == self.OPEN) | (state == self.COMPLETE)).any():
             raise ValueError("starts statistics before those in their place have been used")
-        if not (begins and start) and (state != self.OPEN).any():
+        if not begins and (state != self.OPEN).any():
             raise ValueError("goes on with statistics that nobody has started")
         state[:] = self.COMPLETE if counts and op.settings.get("finish") else self.OPEN
 

@@ -24,6 +24,8 @@ class Item:
     """Not before this time, unless it must be."""
     drains: LocalRows | None = None
     """The sums that it drains; None: it is a normalization."""
+    slots: range = range(0)
+    """The statistics that it uses."""
     settling: int | None = None
     """A normalization with this one comes so long behind a drain, and no other one between."""
 
@@ -70,11 +72,22 @@ class Agenda:
 
     def write_drains(self, rows: LocalRows) -> None:
         """Write what drains any of `rows` of the accumulator."""
-        self._write_up_to([
+        self._write_up_to(self._drains(rows))
+
+    def awaits(self, rows: LocalRows) -> bool:
+        """Whether any of `rows` of the accumulator is still to be drained."""
+        return bool(self._drains(rows))
+
+    def write_statistics(self, slots: range) -> None:
+        """Write what uses statistics in any of `slots`."""
+        self._write_up_to([item for item in self._items if _meet(item.slots, slots)])
+
+    def _drains(self, rows: LocalRows) -> list[Item]:
+        return [
             item
             for item in self._items
             if item.drains is not None and item.drains.row < rows.end and rows.row < item.drains.end
-        ])
+        ]
 
     def _write_up_to(self, items: Iterable[Item]) -> None:
         for item in list(items):
@@ -92,3 +105,7 @@ class Agenda:
         for each in (*earlier, item):
             self._items.remove(each)
             each.write()
+
+
+def _meet(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, operands
+from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, View, operands
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings
@@ -75,6 +75,16 @@ class _Block:
     turn: int
     """0 or 1: whose context and statistics it uses."""
     slot: int
+
+    @property
+    def slots(self) -> range:
+        """Its statistics."""
+        return range(self.slot, self.slot + self.rows)
+
+    @property
+    def scores(self) -> View:
+        """Its rows of the scores."""
+        return self.head.scores.out.part(row=self.row, rows=self.rows)
 
     @property
     def keys(self) -> int:
@@ -150,8 +160,9 @@ class AttentionWriter:
         """Scores of some keys, and passes of softmax over them."""
         block, op = part.block, part.block.head.scores
         self.writer.operator = op.name
-        # The context of the last block of this turn still needs the statistics that begin here.
-        self.writer.agenda.write_drains(self._context_rows(block))
+        # Contexts of the last block of this turn still need the statistics that begin here: also
+        # those behind the sums of this block, if it has fewer rows or columns.
+        self.writer.agenda.write_statistics(block.slots)
         wide = tiles(part.keys, self.dim)
         first = block.places.scores[part.turn]
         c = LocalRows(Space.ACCUMULATOR, first, block.rows, wide, block.rows)
@@ -238,5 +249,6 @@ class AttentionWriter:
             bias=op.bias,
             scale=block.head.division.scale,
             slot=block.slot,
+            counted=block.scores,
         )
         self.finisher.finish(block.head.division, sums, block.places.results)

@@ -52,6 +52,8 @@ class FinishedSums:
     """What is added."""
     slot: int = 0
     """The first row's statistics."""
+    counted: View | None = None
+    """The rows that those are of, if not of `out`."""
     first: bool = True
     """These are the first columns of their rows."""
     last: bool = True
@@ -80,6 +82,7 @@ class FinishedSums:
             scale=columns(scale) if isinstance(scale, View) else scale,
             residual=self.residual and columns(self.residual),
             slot=self.slot,
+            counted=self.counted,
             first=self.first and col == 0,
             last=self.last and col + cols == self.out.cols,
         )
@@ -104,6 +107,8 @@ class Finisher:
             self.writer.store(sums.out, sums.rows)
             return
         ring = ring or self.places.results(self.writer.element_bytes(sums.out))
+        uses = isinstance(how, DivideBySums) or channels
+        slots = range(sums.slot, sums.slot + sums.out.rows) if uses else range(0)
         for part in self.chunks(sums, ring):
             col = part.out.col - sums.out.col
             self.writer.defer(
@@ -111,6 +116,7 @@ class Finisher:
                 (part.out,),
                 delay=sums.out.rows * col // self.dim * _TILE_CYCLES,
                 drains=part.rows,
+                slots=slots,
             )
             if col == 0:
                 self.writer.trickle()
@@ -196,7 +202,8 @@ class Finisher:
                 parameters=parameters,
                 norm={"channels": channels} if channels else None,
                 mask=mask,
-            )
+            ),
+            sums.counted or sums.out,
         )
 
     def chunks(self, sums: FinishedSums, ring: Ring) -> Iterator[FinishedSums]:

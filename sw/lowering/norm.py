@@ -65,6 +65,11 @@ class NormBlock:
     slot: int
     """The first row's statistics."""
 
+    @property
+    def slots(self) -> range:
+        """Their statistics."""
+        return range(self.slot, self.slot + self.rows)
+
     def part(self, view: View, col: int, cols: int) -> View:
         """Some columns of these rows of the source or an output."""
         return view.part(row=self.row, rows=self.rows, col=col, cols=cols)
@@ -116,6 +121,7 @@ class Normalizer:
                 tuple(block.part(output.out, col, cols) for output in block.op.outputs),
                 delay=delay + block.rows * col // self.dim * _TILE_CYCLES,
                 settling=None if exposed or whole <= cycles else delay,
+                slots=block.slots,
             )
         if not self.places.choices.overlap:
             self.writer.agenda.write_all()
@@ -163,7 +169,8 @@ class Normalizer:
                 cols=cols,
                 settings={"start": start, "finish": finish, "statistics": block.slot},
                 norm={"channels": channels},
-            )
+            ),
+            block.part(block.op.source, col, cols),
         )
 
     def _normalize(self, block: NormBlock, col: int, cols: int, ring: Ring) -> None:
@@ -191,7 +198,8 @@ class Normalizer:
                 targets=tuple(targets),
                 settings=settings,
                 norm=norm,
-            )
+            ),
+            block.part(op.source, col, cols),
         )
         for out, target in zip(outs, targets, strict=True):
             writer.store(out, target)

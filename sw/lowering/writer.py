@@ -28,6 +28,7 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.lowering.agenda import Agenda, Item
 from celosia.sw.lowering.rings import Ring
+from celosia.sw.lowering.statistics import Statistics
 
 __all__ = ["ProgramWriter", "Written"]
 
@@ -78,8 +79,9 @@ class ProgramWriter:
         }
         self._last_use = {space: np.full(count, -1, np.int64) for space, count in rows.items()}
         self._owner = {space: np.zeros(count, np.int64) for space, count in rows.items()}
+        self._statistics = Statistics()
         self._serial = 0
-        self._pieces: dict[tuple[View, int], tuple[int, LocalRows]] = {}
+        self._pieces: dict[tuple[View, Ring], tuple[int, LocalRows]] = {}
         """By view and ring: the latest load of a piece."""
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
@@ -116,13 +118,13 @@ class ProgramWriter:
         rows = LocalRows(ring.space, ring.take(blocks * view.rows), view.rows, blocks, view.rows)
         if ring.space is Space.ACCUMULATOR:
             self.agenda.write_drains(rows)
-        self._pieces[view, id(ring)] = self._take(rows), rows
+        self._pieces[view, ring] = self._take(rows), rows
         self._load(view, rows)
         return rows
 
     def loaded(self, view: View, ring: Ring) -> LocalRows | None:
         """The rows of `ring` that hold `view` from an earlier load, if there are any."""
-        serial, rows = self._pieces.get((view, id(ring)), (0, None))
+        serial, rows = self._pieces.get((view, ring), (0, None))
         return rows if rows is not None and self._owned(rows, serial) else None
 
     def load_parameters(self, view: View, ring: Ring) -> int:
@@ -134,12 +136,18 @@ class ProgramWriter:
         self._place(LoadParameters(view, rows), free)
         return rows.row
 
-    def write(self, op: Multiply | Products | Transform | Store) -> None:
-        """The next step."""
+    def write(
+        self, op: Multiply | Products | Transform | Store, counted: View | None = None
+    ) -> None:
+        """The next step; statistics that a transform uses are of the rows of `counted`."""
         step = len(self._steps)
+        if isinstance(op, Transform):
+            self._statistics.follow(op, counted)
         for space, first, end in _uses(op, self.config.dim):
             self._last_use[space][first:end] = step
         for rows in _results(op):
+            drained = rows.space is not Space.ACCUMULATOR or not self.agenda.awaits(rows)
+            assert drained, f"{op}: overwrites sums that are still to be drained"
             self._take(rows)
         if isinstance(op, Store):
             self._stored.setdefault(op.view.tensor, []).append((op.view, step))
@@ -161,6 +169,7 @@ class ProgramWriter:
         delay: int = 0,
         drains: LocalRows | None = None,
         settling: int | None = None,
+        slots: range = range(0),
     ) -> None:
         """Let `write` be called between later steps, as an item of the agenda.
 
@@ -177,7 +186,12 @@ class ProgramWriter:
         clock = self.clock + delay
         self.agenda.add(
             Item(
-                write=write_as_then, results=results, clock=clock, drains=drains, settling=settling
+                write=write_as_then,
+                results=results,
+                clock=clock,
+                drains=drains,
+                settling=settling,
+                slots=slots,
             )
         )
 

@@ -1,5 +1,7 @@
 """Graphs, their programs and their commands give the same elements of every tensor in memory."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 
@@ -19,10 +21,11 @@ from celosia.sw.graphs.cases import (
     residual_case,
     softmax_case,
 )
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Tensor
+from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.lowering.cuts import tiles
+from celosia.sw.lowering.head_places import HeadShape
 from celosia.sw.models.encoder import EncoderShape
 from celosia.sw.pipeline import compile_graph
 from tests.support.levels import CONFIGS, check_levels, configured
@@ -57,6 +60,18 @@ def test_attention_of_every_shape(shape, config):
     check_levels(attention_case(*shape, seed=1), config)
 
 
+@pytest.mark.parametrize("shape", [(2, 13, 17), (1, 11, 33)], ids=str)
+def test_attention_whose_last_block_of_rows_is_the_smallest(shape):
+    """Its sums end before those of another block whose last columns are still to be divided."""
+    check_levels(attention_case(*shape, seed=1), CONFIGS["least"])
+
+
+def test_a_narrow_head_behind_wide_ones():
+    wide, narrow = (HeadShape(rows=16, keys=9, depth=4, width=width) for width in (80, 4))
+    for shapes in ((wide, narrow, narrow), (wide, wide, narrow)):
+        check_levels(heads_case(shapes), CONFIGS["tiny"])
+
+
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int16"])
 @pytest.mark.parametrize(
     "mask",
@@ -79,24 +94,33 @@ def test_masked_attention(mask):
 @pytest.mark.parametrize("mask", [Mask(), Mask(keys=90, causal=True)], ids=str)
 def test_attention_whose_scores_do_not_fit(mask):
     config = configured("tiny", accumulator_kib=1)
-    compiled = check_levels(queries_case(3, 140, 4, mask), config)
+    compiled = check_levels(
+        heads_case([HeadShape(rows=3, keys=140, depth=4, width=4)], mask), config
+    )
     maxima = [w.op for w in compiled.ops if getattr(w.op, "function", 0) is Function.MAXIMUM]
     # Three rows at a time, and as many keys of them as half the accumulator holds twice.
     assert len(maxima) == tiles(140, 5 * config.dim), "keys are not taken block by block"
 
 
-def queries_case(rows: int, keys: int, width: int, mask: Mask) -> Case:
-    """Attention of a few queries to many keys."""
-    random, builder = np.random.default_rng(rows), GraphBuilder("queries")
-    sizes = {"q": rows, "k": keys, "v": keys}
-    q, k, v = (builder.input(Tensor(name, "int8", n, width)) for name, n in sizes.items())
-    p = builder.tensor(Tensor("p", "uint8", rows, keys))
-    sums = builder.tensor(Tensor("sums", "int32", rows, 1))
-    out = builder.tensor(Tensor("out", "int8", rows, width))
-    builder.matmul("scores", p, q, k, DeferredSoftmax(0.1, sums, mask), b_transposed=True)
-    builder.matmul("context", out, p, v, DivideBySums(sums, 2.0**-15))
-    inputs = {name: random.integers(-128, 128, (n, width), np.int8) for name, n in sizes.items()}
-    return Case(builder.finish("out"), inputs)
+def heads_case(shapes: Iterable[HeadShape], mask: Mask = NO_MASK) -> Case:
+    """Heads of attention, each with queries, keys and values of its own."""
+    random, builder = np.random.default_rng(3), GraphBuilder("heads")
+    inputs, outputs = {}, []
+    for index, shape in enumerate(shapes):
+        extents = (shape.rows, shape.depth), (shape.keys, shape.depth), (shape.keys, shape.width)
+        q, k, v = (
+            builder.input(Tensor(f"{name}{index}", "int8", *extent))
+            for name, extent in zip("qkv", extents, strict=True)
+        )
+        inputs |= {x.tensor: random.integers(-128, 128, x.shape, np.int8) for x in (q, k, v)}
+        p = builder.tensor(Tensor(f"p{index}", "uint8", shape.rows, shape.keys))
+        sums = builder.tensor(Tensor(f"sums{index}", "int32", shape.rows, 1))
+        out = builder.tensor(Tensor(f"out{index}", "int8", shape.rows, shape.width))
+        how = DeferredSoftmax(0.1, sums, mask)
+        builder.matmul(f"scores{index}", p, q, k, how, b_transposed=True)
+        builder.matmul(f"context{index}", out, p, v, DivideBySums(sums, 2.0**-15))
+        outputs.append(out.tensor)
+    return Case(builder.finish(*outputs), inputs)
 
 
 @pytest.mark.parametrize("operator", ["softmax", "layernorm", "gelu"])

@@ -33,6 +33,7 @@ def agenda(written) -> Agenda:
                 results=(View("y", number, 0, 1, 8),),
                 clock=10 * number,
                 drains=drains,
+                slots=range(10 * number, 10 * number + 4),
             )
         )
     return agenda
@@ -105,6 +106,37 @@ def test_results_that_somebody_needs(agenda, written, row, names):
 def test_rows_that_somebody_needs(agenda, written, first, names):
     agenda.write_drains(rows(first))
     assert written == names
+
+
+@pytest.mark.parametrize(
+    ("slots", "names"),
+    [
+        (range(4, 10), []),
+        (range(3, 5), ["d0"]),
+        (range(13, 14), ["d0", "d1"]),
+        (range(9, 11), ["d0", "d1"]),
+        (range(20, 24), ["d0", "d1", "n2"]),
+        (range(30, 31), ["d0", "d1", "d3"]),
+        (range(99), ["d0", "d1", "n2", "d3", "n4"]),
+    ],
+)
+def test_statistics_that_somebody_begins(agenda, written, slots, names):
+    agenda.write_statistics(slots)
+    assert written == names
+
+
+def test_what_uses_no_statistics_is_never_in_the_way_of_them(written):
+    agenda = Agenda()
+    agenda.add(Item(write=lambda: written.append("d"), results=(), clock=0, drains=rows(0)))
+    agenda.write_statistics(range(99))
+    assert not written
+
+
+@pytest.mark.parametrize(("first", "awaited"), [(7, True), (8, False), (93, True), (108, False)])
+def test_sums_that_are_still_to_be_drained(agenda, written, first, awaited):
+    assert agenda.awaits(rows(first)) == awaited
+    agenda.write_all()
+    assert not agenda.awaits(rows(first))
 
 
 def test_an_item_may_need_others(written):

@@ -114,6 +114,19 @@ def test_a_head_whose_context_does_not_fit_is_refused():
         written(1, 3, 129, config)
 
 
+def test_statistics_begin_behind_all_contexts_that_need_those_in_their_place():
+    """Of blocks of 6, 6 and 4 rows, the last one's sums end before the first one's last columns."""
+    ops = transforms(written(1, 16, 17, CONFIGS["least"]))
+    kinds = [
+        (op.function.name, op.source.rows)
+        for op in ops
+        if op.function is not Function.EXPONENT and op.settings["statistics"] == 0
+    ]
+    assert kinds == (
+        [("MAXIMUM", 6)] + [("CONTEXT", 6)] * 5 + [("MAXIMUM", 4)] + [("CONTEXT", 4)] * 5
+    )
+
+
 @pytest.mark.parametrize("part", ["queries", "keys", "values"])
 def test_a_head_that_reads_another_ones_context(part):
     products = [op for op in attention_case(2, 5, 4, seed=1).graph.ops if isinstance(op, MatMul)]

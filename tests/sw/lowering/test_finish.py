@@ -127,7 +127,9 @@ def test_sums_with_bias_are_int32():
 )
 def test_settings(how, kind, function, settings):
     bench = Bench(CONFIGS["base"], 5, 16, kind)
-    (transform,) = transforms(bench.finished(how, scale=how.scale, slot=3))
+    begin = Transform(Function.MAXIMUM, bench.rows, 16, settings={"statistics": 3, "start": 1})
+    bench.writer.write(begin, bench.out)
+    _, transform = transforms(bench.finished(how, scale=how.scale, slot=3))
     assert transform.function is function
     assert transform.settings == settings
     assert not transform.parameters

@@ -93,6 +93,11 @@ def test_the_same_view_in_another_ring_is_another_piece(writer):
     assert [op.to.row for op in loads(finished(writer))] == [0, 4]
 
 
+def test_a_ring_that_is_gone_leaves_no_piece_to_the_next(writer):
+    firsts = [0, 4, 8, 12]
+    assert [writer.load(view(0), Ring(SCRATCHPAD, (row, 4))).row for row in firsts] == firsts
+
+
 def test_loads_come_before_what_needs_them_but_not_before_their_rows_are_free(writer):
     ring = Ring(SCRATCHPAD, (0, 4))
     for row in (0, 8, 16):
@@ -174,6 +179,17 @@ def test_what_was_deferred_is_written_in_its_time(writer):
     assert written[index].operator == "one"
     assert index == 25, "it is written behind 100 cycles of products, of 4 each"
     assert {w.operator for w in written if w.op != store} == {"other"}
+
+
+def test_sums_that_are_still_to_be_drained_are_never_overwritten(writer):
+    rows = LocalRows(ACCUMULATOR, 8, 4, 2, 4)
+    writer.defer(lambda: writer.write(Store(view(0, tensor="y"), rows)), (), drains=rows)
+    writer.write(product(0, c=4))
+    writer.write(product(0, c=16))
+    with pytest.raises(AssertionError, match=r"^c@12 .*: overwrites sums that are still to be"):
+        writer.write(product(0, c=12))
+    writer.agenda.write_all()
+    writer.write(product(0, c=12))
 
 
 def test_what_was_deferred_is_written_when_someone_needs_it(writer):
