@@ -126,6 +126,40 @@ def test_what_is_queued_when_an_error_comes_never_starts():
     assert 1 <= ended["execute"] < products
 
 
+@pytest.mark.parametrize("loads", [True, False], ids=["load", "store"])
+def test_it_is_busy_until_an_error_is_there(loads):
+    dut, move = Accelerator(CONFIG), {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
+    read, write = dut.read_port, dut.write_port
+    quiet: list[int] = []
+
+    async def watch(ctx):
+        begun = False
+        async for *_, busy, cause in ctx.tick().sample(dut.busy, dut.error.cause):
+            if begun and not busy:
+                quiet.append(cause)
+            begun |= bool(busy)
+
+    async def testbench(ctx):
+        for limits in (dut.read_limits, dut.write_limits):
+            ctx.set(limits, {"base": 0, "limit": 0xFFFF})
+        for ready in (read.ar.ready, write.aw.ready, write.w.ready):
+            ctx.set(ready, 1)
+        command = (MVIN if loads else MVOUT).encode(**move)
+        await send(ctx, dut.commands, [command._asdict()])
+        await ctx.tick().repeat(40)
+        response = read.r if loads else write.b
+        ctx.set(response.p.response, 2)
+        if loads:
+            ctx.set(read.r.p.last, 1)
+        ctx.set(response.valid, 1)
+        await ctx.tick().until(response.ready)
+        ctx.set(response.valid, 0)
+        await ctx.tick().repeat(20)
+
+    simulate(dut, testbench, background=[watch])
+    assert set(quiet) == {Cause.READ_RESPONSE if loads else Cause.WRITE_RESPONSE}
+
+
 def test_of_two_errors_the_first_one_is_kept():
     """The units stop at the first one, a little later: whatever is between the two."""
     move = {"dram": 0x1000, "local_cols": 4, "local_rows": 1}

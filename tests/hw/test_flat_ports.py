@@ -64,6 +64,7 @@ def test_an_address_keeps_all_its_bits_and_the_lower_limit_holds():
             await ctx.tick()
         assert ctx.get(top.error_cause) == Cause.READ_LIMIT
         assert ctx.get(top.error_address) == HIGH - 1
+        assert ctx.get(top.error_tag) == 2
 
     simulator = Simulator(top)
     simulator.add_clock(1e-6)

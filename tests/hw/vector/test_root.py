@@ -23,7 +23,7 @@ def roots(numbers: list[int], in_stall: Stall = never, out_stall: Stall = never)
     async def feed(ctx):
         await send(ctx, dut.i, numbers, in_stall)
 
-    simulate(dut, bench, feed, deadline=40 * len(numbers) + 100)
+    simulate(dut, bench, feed, deadline=100 * len(numbers) + 100)
     return received
 
 
@@ -42,6 +42,11 @@ def test_random_numbers_and_neighbors_of_squares_under_stalls(seed):
     numbers += [*range(20), MOST, MOST - 1, ((1 << 24) - 1) ** 2]
     expected = [math.isqrt(number) for number in numbers]
     assert roots(numbers, sometimes(seed), sometimes(seed + 9)) == expected
+
+
+def test_a_result_waits_until_it_is_taken():
+    numbers = [(1 << 40) - 1, 0, 81]
+    assert roots(numbers, out_stall=lambda: 3 * Root.LATENCY) == [math.isqrt(n) for n in numbers]
 
 
 def test_latency_and_throughput_are_as_documented():
