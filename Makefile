@@ -67,7 +67,7 @@ cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)
 
 formal: $(READY) ## the proofs: queues, gears, hazards, decoder, both bus ports
-	$(BIN)/python -m pytest -m formal -v --durations=0 tests/formal $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) -m formal -v --durations=0 tests/formal $(ARGS)
 
 bench: $(READY) ## the performance tables, with their bounds
 	$(BIN)/celosia bench $(ARGS)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.prover import Proof, missed, planted, prove
+from tests.support.prover import Proof, planted, prove, prove_and_reach
 
 __all__ = ["proof_tests"]
 
@@ -14,8 +14,7 @@ def proof_tests(proofs: Sequence[Proof]) -> tuple[Callable[[Proof, Path], None],
     """The tests of a module: of what its `proofs` say, and that each of them can fail."""
 
     def holds(proof: Proof, tmp_path: Path) -> None:
-        assert prove(proof, tmp_path) == ""
-        assert missed(proof, tmp_path) == []
+        assert prove_and_reach(proof, tmp_path) == ("", [])
 
     def notices(proof: Proof, tmp_path: Path) -> None:
         with planted(proof.fault):

@@ -84,6 +84,8 @@ def parameters_op(load: LoadParameters) -> dict:
         "row": load.row,
         "block_stride": 1,
         "zero": 0,
+        "accumulate": 0,
+        "shrunk": 0,
     } | _wait_fields(load.wait)
 
 

@@ -18,7 +18,7 @@ from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue]
 from amaranth.hdl import Fragment, ValueLike
 from amaranth.hdl import _ir as ir
 
-from tests.support.gates import Aiger, read_aiger, refute, unreached
+from tests.support.gates import Aiger, read_aiger, refute, refute_anywhere, unreached
 from tests.support.yosys import run_yosys
 
 __all__ = [
@@ -26,9 +26,9 @@ __all__ = [
     "Harness",
     "Planted",
     "Proof",
-    "missed",
     "planted",
     "prove",
+    "prove_and_reach",
     "submodule",
     "translate",
 ]
@@ -110,10 +110,14 @@ class Harness:
         """What the surroundings promise."""
         self.m.d.comb += Assume(fact, "promised")
 
-    def claim(self, fact: ValueLike) -> None:
-        """What is to be proved; under a condition of `m`, only there."""
+    def claim(self, fact: ValueLike, what: str = "") -> None:
+        """What is to be proved; under a condition of `m`, only there.
+
+        `what` tells claims of the same line apart.
+        """
         caller = sys._getframe(1)
-        self.places.append(f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}")
+        place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
+        self.places.append(f"{place} ({what})" if what else place)
         wrong = Signal(name=f"wrong_{len(self._claims)}")
         self.m.d.comb += wrong.eq(~Value.cast(fact).bool())
         self._claims.append(wrong)
@@ -210,6 +214,8 @@ class Proof:
     fault: Planted
     induction: bool = False
     """Not only the first `depth` cycles: from any `depth` good cycles, the next one is good."""
+    anywhere: bool = False
+    """Nor from good cycles only: after any `depth` cycles from any state, the next one is good."""
 
     @property
     def name(self) -> str:
@@ -252,14 +258,22 @@ def translate(proof: Proof, work: Path) -> tuple[Aiger, list[str]]:
 def prove(proof: Proof, work: Path) -> str:
     """What is wrong with `proof`, if anything is."""
     gates, places = translate(proof, work)
-    return refute(gates, proof.depth, places) or (
-        refute(gates, proof.depth, places, anywhere=True) if proof.induction else ""
-    )
+    return _refuted(proof, gates, places)
 
 
-def missed(proof: Proof, work: Path) -> list[int]:
-    """The covers that cannot be reached a little below the depth."""
-    return unreached(translate(proof, work)[0], proof.depth + 6)
+def prove_and_reach(proof: Proof, work: Path) -> tuple[str, list[int]]:
+    """What is wrong with `proof`, and the covers that are not reached a little below its depth."""
+    gates, places = translate(proof, work)
+    return _refuted(proof, gates, places), unreached(gates, proof.depth + 6)
+
+
+def _refuted(proof: Proof, gates: Aiger, places: list[str]) -> str:
+    wrong = refute(gates, proof.depth, places)
+    if proof.induction:
+        wrong = wrong or refute(gates, proof.depth, places, anywhere=True)
+    if proof.anywhere:
+        wrong = wrong or refute_anywhere(gates, proof.depth, places)
+    return wrong
 
 
 @contextlib.contextmanager

@@ -4,9 +4,7 @@ import random
 
 import pytest
 
-from celosia.hw.control.ops import Space
-from celosia.hw.frontend.decoder import PRODUCT_HULLS, Decoder, Kind
-from celosia.hw.issue.ranges import space_base
+from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
@@ -26,15 +24,11 @@ from celosia.isa.encoding import (
     MVOUT,
     PRELOAD,
     Command,
-    Funct,
     Instruction,
 )
 from celosia.isa.errors import Cause
-from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
-from celosia.isa.semantics import LOOP_FUNCTS, step
-from celosia.isa.state import ArchState
-from celosia.isa.transforms import Transform
-from tests.support.operations import load_op, parameters_op, product_op, store_op
+from celosia.isa.semantics import LOOP_FUNCTS
+from tests.support.offers import expected
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIGS = [
@@ -112,59 +106,6 @@ def random_address(config: AcceleratorConfig, rng: random.Random, stores: bool) 
         full=stores and rng.random() < 0.5,
         norm=rng.choice([0] * 9 + [rng.randrange(8)]),
     ).encode()
-
-
-def expected(config: AcceleratorConfig, commands: list[Command]) -> list[dict]:
-    """What the decoder offers for `commands`."""
-    state, offers = ArchState.reset(config), []
-    for tag, command in enumerate(commands):
-        result = step(command, state, config)
-        state = result.state
-        if result.cause:
-            offers.append({"kind": Kind.ERROR, "cause": result.cause, "tag": tag})
-        elif result.operation is not None:
-            offers.append(offer(config, result.operation) | {"cause": Cause.NONE, "tag": tag})
-        elif command.funct == Funct.FENCE:
-            offers.append({"kind": Kind.FENCE, "cause": Cause.NONE, "tag": tag})
-    return offers
-
-
-def offer(config: AcceleratorConfig, operation: Operation) -> dict:
-    ranges: list[tuple[int, int] | None] = []
-
-    def add(space: Space, first: int, last: int) -> None:
-        base = space_base(config, space)
-        ranges.append((base + first, base + last) if last >= first else None)
-
-    match operation:
-        case Load() | Store():
-            space = Space.ACCUMULATOR if operation.local.accumulator else Space.SCRATCHPAD
-            blocks, first = operation.blocks(config.dim), operation.local.row
-            last = first + operation.rows - 1 + (blocks - 1) * operation.pitch
-            if isinstance(operation, Load) and operation.repeats > 1:
-                first = operation.first(config)
-            add(space, first, last)
-            if isinstance(operation, Store) and operation.bias_row is not None:
-                add(Space.PARAMETER, operation.bias_row, operation.bias_row + blocks - 1)
-            kind = Kind.LOAD if isinstance(operation, Load) else Kind.STORE
-            fields = load_op(operation) if isinstance(operation, Load) else store_op(operation)
-        case LoadParameters():
-            last = operation.row + -(-operation.count // config.dim) - 1
-            add(Space.PARAMETER, operation.row, last)
-            kind, fields = Kind.LOAD, parameters_op(operation)
-        case Product():
-            for operand in (operation.c, operation.a, operation.w, operation.d):
-                if operand is None:
-                    ranges.append(None)
-                else:
-                    in_accumulator = operand.local.accumulator
-                    space = Space.ACCUMULATOR if in_accumulator else Space.SCRATCHPAD
-                    add(space, operand.local.row, operand.last)
-            kind, fields = Kind.EXECUTE, product_op(operation)
-        case Transform():
-            raise AssertionError("these configurations have no normalization unit")
-    ranges += [None] * (PRODUCT_HULLS - len(ranges))
-    return {"kind": kind, "fields": fields, "ranges": ranges}
 
 
 def plain(got, like):
