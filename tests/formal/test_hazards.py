@@ -71,7 +71,8 @@ class _Issue:
             happens = h.drive(dut.finished[event], event)
             self.events[event] = h.count(happens, 5, f"{event}_count")
             h.assume(~happens | (self.events[event] < self.started[event.partition("_")[0]]))
-        for name in self.kinds.keys() & READ.keys() & WRITTEN.keys():  # All that is read was read before the end.
+        # All that an operation reads was read before its end.
+        for name in sorted(self.kinds.keys() & READ.keys() & WRITTEN.keys()):
             reads, done = (f"{name}_{what}" for what in ("reads", "done"))
             h.assume(~dut.finished[done] | (self.events[done] < self.events[reads]))
 
