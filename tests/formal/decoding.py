@@ -31,7 +31,7 @@ from tests.support.symbolic_contract import (
 )
 from tests.support.terms import Emitter, Term, multiply, variable
 
-__all__ = ["flow", "follows_contract", "starts_as_contract"]
+__all__ = ["UNKNOWN", "flow", "follows_contract", "starts_as_contract"]
 
 UNKNOWN: Final = tuple(sorted(set(range(1 << FUNCT_BITS)) - set(Funct)))
 """Functs of no command."""
