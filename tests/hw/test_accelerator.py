@@ -126,6 +126,14 @@ def test_what_is_queued_when_an_error_comes_never_starts():
     assert 1 <= ended["execute"] < products
 
 
+def accept_all(ctx, dut) -> None:
+    """Let memory accept all addresses and data at once."""
+    for limits in (dut.read_limits, dut.write_limits):
+        ctx.set(limits, {"base": 0, "limit": 0xFFFF})
+    for ready in (dut.read_port.ar.ready, dut.write_port.aw.ready, dut.write_port.w.ready):
+        ctx.set(ready, 1)
+
+
 @pytest.mark.parametrize("loads", [True, False], ids=["load", "store"])
 def test_it_is_busy_until_an_error_is_there(loads):
     dut, move = Accelerator(CONFIG), {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
@@ -140,10 +148,7 @@ def test_it_is_busy_until_an_error_is_there(loads):
             begun |= bool(busy)
 
     async def testbench(ctx):
-        for limits in (dut.read_limits, dut.write_limits):
-            ctx.set(limits, {"base": 0, "limit": 0xFFFF})
-        for ready in (read.ar.ready, write.aw.ready, write.w.ready):
-            ctx.set(ready, 1)
+        accept_all(ctx, dut)
         command = (MVIN if loads else MVOUT).encode(**move)
         await send(ctx, dut.commands, [command._asdict()])
         await ctx.tick().repeat(40)
@@ -176,10 +181,7 @@ def test_of_two_errors_the_first_one_is_kept():
                     causes.append(cause)
 
         async def testbench(ctx):
-            for limits in (dut.read_limits, dut.write_limits):
-                ctx.set(limits, {"base": 0, "limit": 0xFFFF})
-            for ready in (read.ar.ready, write.aw.ready, write.w.ready):
-                ctx.set(ready, 1)
+            accept_all(ctx, dut)
             await send(ctx, dut.commands, [command._asdict() for command in program])
             await ctx.tick().repeat(40)
             ctx.set(read.r.p, {"response": 2, "last": 1})
