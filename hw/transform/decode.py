@@ -18,7 +18,13 @@ from celosia.isa.errors import Cause
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.transforms import FUNCTIONS
 
-__all__ = ["TRANSFORM_HULLS", "TRANSFORM_PARAMETERS", "TRANSFORM_WRITES", "decode_transform"]
+__all__ = [
+    "TRANSFORM_HULLS",
+    "TRANSFORM_PARAMETERS",
+    "TRANSFORM_WRITES",
+    "decode_transform",
+    "log2_bytes",
+]
 
 TRANSFORM_HULLS = 6
 """Ranges of rows: first and second result, source, residual, bias (or gamma), scales."""
@@ -149,8 +155,8 @@ def _name_rows(
     cols, function = fields.local_cols, state.transform
     sp, parameter, one = Space.SCRATCHPAD, Space.PARAMETER, Const(1)
     whole, halves = blocks_of(config, cols), blocks_of(config, cols << 1)
-    first = blocks_of(config, cols << _log2_bytes(function.type))
-    second = blocks_of(config, cols << _log2_bytes(state.norm.type2))
+    first = blocks_of(config, cols << log2_bytes(function.type))
+    second = blocks_of(config, cols << log2_bytes(state.norm.type2))
     source = Mux(rules.staged, halves, whole)
     hull(0, rules.types != 0, sp, fields.target, first, state.rows.target_stride)
     hull(1, rules.two, sp, fields.target2, second, state.norm.target2_stride)
@@ -196,5 +202,6 @@ def _cause(config: AcceleratorConfig, fields, state, rules: _Rules) -> Value:
     return cause
 
 
-def _log2_bytes(kind: Value) -> Value:
+def log2_bytes(kind: Value) -> Value:
+    """Of the size of an element."""
     return Mux(kind == ElementType.INT32, 2, kind == ElementType.INT16)

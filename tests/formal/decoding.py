@@ -8,16 +8,18 @@ waits is claimed by `flow`.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from amaranth import Cat, Const, Value
+from amaranth import Cat, Const, Mux, Value
 from amaranth.lib import data
 
 from celosia.hw.control.ops import Space
 from celosia.hw.frontend.configuration import State
 from celosia.hw.frontend.decoder import Decoder, Kind
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.frontend.hulls import blocks_of
+from celosia.hw.frontend.layouts import COMMAND, operands
 from celosia.hw.issue.ranges import space_base, space_rows
+from celosia.hw.transform.decode import log2_bytes
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import FUNCT_BITS, Funct
+from celosia.isa.encoding import FUNCT_BITS, TRANSFORM, Funct
 from celosia.isa.state import ArchState
 from tests.support.prover import Harness
 from tests.support.symbolic import Failed, Outcomes
@@ -53,7 +55,8 @@ class _Bench:
         self.registers = {name: self._register(name) for name in registers(config)}
         unseen = {name: h.free(bits, name) for name, bits in ghosts(config).items()}
         words = {"rs1": self.command.rs1, "rs2": self.command.rs2}
-        self._emitter = Emitter(h.m, self.registers | unseen | words)
+        factors = self._factors() if config.normalization else {}
+        self._emitter = Emitter(h.m, self.registers | unseen | words, factors)
 
     def _register(self, name: str) -> Value:
         first, _, rest = name.partition(".")
@@ -63,6 +66,23 @@ class _Bench:
         for part in name.split("."):
             value = value[part]
         return Value.cast(value)
+
+    def _factors(self) -> dict[Term, Value]:
+        """What the decoder multiplies the strides of TRANSFORM with."""
+        cols = operands(TRANSFORM, self.command).local_cols
+        kind, kind2 = (self.inner[f"config_{name}"] for name in ("transform_type", "norm_type2"))
+        first, second, whole, halves = (
+            blocks_of(self.config, elements)
+            for elements in (cols << log2_bytes(kind), cols << log2_bytes(kind2), cols, cols << 1)
+        )
+        blocks = {
+            "config_rows.target_stride": first,
+            "config_norm.target2_stride": second,
+            "config_rows.source_stride": Mux(self.inner["staged"], halves, whole),
+            "config_rows.residual_stride": halves,
+        }
+        widths = registers(self.config)
+        return {variable(name, widths[name]): count - 1 for name, count in blocks.items()}
 
     def of(self, term: Term | None) -> Value:
         """A term of the command in stage 1 and the state that it meets."""

@@ -117,6 +117,17 @@ _PROOFS: Final = (
         fault=(_DECODE, "| (has_d & (d_cols > dim))", ""),
     ),
     _proof(
+        "transforms",
+        follows_contract,
+        FULL,
+        (Funct.TRANSFORM,),
+        fault=(
+            "transform.decode",
+            "Mux(normalizes, halves << 1, whole)",
+            "Mux(normalizes, halves, whole)",
+        ),
+    ),
+    _proof(
         "others",
         follows_contract,
         FULL,

@@ -26,6 +26,7 @@ Range = tuple[int, int] | None
 
 _UNUSED: Final = (
     "residual",
+    "target",
     "target2",
     "bias_row",
     "scale_row",

@@ -6,7 +6,7 @@ wires as it needs, and none of its operations overflows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from amaranth import Const, Module, Mux, Shape, Signal, Value
 from amaranth.utils import bits_for
@@ -233,10 +233,15 @@ class Emitter:
     """Makes hardware of terms, in a module.
 
     Each is a signal of its own: Amaranth copies what is part of several expressions.
+
+    `factors` says what else multiplies a variable, and with what: where a term multiplies it with
+    the same, their product is one, and nobody has to find out that two multipliers agree.
     """
 
-    def __init__(self, m: Module, inputs: Mapping[str, Value]):
-        self._m, self._inputs = m, inputs
+    def __init__(
+        self, m: Module, inputs: Mapping[str, Value], factors: Mapping[Any, Value] | None = None
+    ):
+        self._m, self._inputs, self._factors = m, inputs, factors or {}
         self._known: dict[Term, Value] = {}
 
     def of(self, term: Term) -> Value:
@@ -257,5 +262,12 @@ class Emitter:
         signed = term.low < 0
         width = max(bits_for(bound, signed) for bound in (term.low, term.high))
         made = Signal(Shape(width, signed), name=f"{term.operation}_{len(self._known)}")
-        self._m.d.comb += made.eq(_EMIT[term.operation](*operands))
+        self._m.d.comb += made.eq(self._result(term, operands))
         return made
+
+    def _result(self, term: Term, operands: list[Any]) -> Value:
+        result = _EMIT[term.operation](*operands)
+        if term.operation != "multiply" or term.operands[-1] not in self._factors:
+            return result
+        (one, other), factor = operands, self._factors[term.operands[-1]]
+        return Mux(one == factor, factor * other, result)

@@ -3,13 +3,13 @@
 import operator
 
 import pytest
-from amaranth import Module, Signal
+from amaranth import Const, Module, Signal
 from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.symbolic import Failed, choose, explore, number, summarized, truth
-from tests.support.terms import Emitter, Term, evaluate, variable
+from tests.support.terms import Emitter, Term, add, constant, evaluate, multiply, variable
 
 BITS = 6
 NAMES = ("x", "y", "z")
@@ -72,13 +72,12 @@ def test_a_program_has_the_same_result_on_unknown_numbers(steps, values):
     assert term.low <= wanted <= term.high
 
 
-@settings(max_examples=40, deadline=None)
-@given(STEPS, VALUES)
-def test_hardware_computes_what_a_term_says(steps, values):
-    term, m = merged(steps), Module()
+def emitted(term: Term, values: dict[str, int], factors: dict[str, int] | None = None) -> int:
+    """What the hardware of a term computes; `factors` are those of variables."""
+    m, found = Module(), []
     ports = {name: Signal(BITS, init=value, name=name) for name, value in values.items()}
-    value = Emitter(m, ports).of(term)
-    found = []
+    known = {INPUTS[name]: Const(factor) for name, factor in (factors or {}).items()}
+    value = Emitter(m, ports, known).of(term)
 
     async def testbench(ctx):
         found.append(ctx.get(value))
@@ -86,7 +85,22 @@ def test_hardware_computes_what_a_term_says(steps, values):
     simulator = Simulator(m)
     simulator.add_testbench(testbench)
     simulator.run()
-    assert found == [evaluate(term, values)]
+    return found[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(STEPS, VALUES)
+def test_hardware_computes_what_a_term_says(steps, values):
+    term = merged(steps)
+    assert emitted(term, values) == evaluate(term, values)
+
+
+@pytest.mark.parametrize("y", [0, 4, 5, 63])
+def test_factors_change_no_product(y):
+    product = multiply(add(INPUTS["y"], constant(-1)), INPUTS["x"])
+    values = {"x": 61, "y": y, "z": 0}
+    assert emitted(product, values, {"x": 3}) == 61 * (y - 1)
+    assert emitted(product, values, {"x": -1, "z": 3}) == 61 * (y - 1)
 
 
 def test_both_sides_of_each_decision_are_followed_and_no_contradictions():
