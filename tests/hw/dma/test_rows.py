@@ -176,6 +176,7 @@ def test_stop_throws_away_all_but_the_row_on_offer(ready):
         for cycle in range(20):
             ctx.set(dut.stop, cycle >= stop)
             ctx.set(dut.scratchpad.ready, cycle >= ready)
+            assert ctx.get(dut.pieces.ready) or cycle < stop
             if ctx.get(dut.scratchpad.valid & dut.scratchpad.ready):
                 taken.append(cycle)
             await ctx.tick()
