@@ -23,7 +23,7 @@ def random_exponent_constants(random: Random) -> Command:
 def _exponent_constants(random: Random) -> Command:
     """Half of them reduce by a multiple as they should, and half by anything."""
     most = _most(CONFIG_EXPONENT)
-    ln2 = random.randint(512, most["ln2"])
+    ln2 = random.randint(1 << QUOTIENT_SHIFT - 15, most["ln2"])  # So that its inverse fits.
     inverse_ln2 = random.choice(((1 << QUOTIENT_SHIFT) // ln2, random.randint(0, 1 << 15)))
     inverse_ln2 = min(inverse_ln2, most["inverse_ln2"])
     lowest = random.choice((most["lowest"], random.randint(0, most["lowest"])))
