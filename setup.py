@@ -14,6 +14,6 @@ setup(
     package_data={
         "": ["py.typed"],
         "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c", "**/*.html", "**/*.css", "**/*.js"],
-        "celosia.sw": ["models/data/*.txt"],
+        "celosia.sw": ["reference/data/*.txt"],
     },
 )

@@ -6,25 +6,25 @@ from amaranth import Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.control.execute import ExecutePath
-from celosia.hw.control.tokens import TokenReport, Tokens
-from celosia.hw.counters import CycleEvents
-from celosia.hw.dma.bus import Fault, Limits, ReadPort, WritePort
-from celosia.hw.dma.load_path import LoadPath
-from celosia.hw.dma.store_path import StorePath
-from celosia.hw.frontend.decoder import Decoder, Kind
-from celosia.hw.frontend.layouts import COMMAND, Completed
+from celosia.hw.bus.bus import Fault, Limits, ReadPort, WritePort
+from celosia.hw.decode.decoder import Decoder, Kind
+from celosia.hw.decode.layouts import COMMAND, Completed
+from celosia.hw.execute.path import ExecutePath
 from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.issue.tokens import TokenReport, Tokens
+from celosia.hw.load.path import LoadPath
 from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.scratchpad import Scratchpad
-from celosia.hw.owners import Commands, Owners
+from celosia.hw.observe.counters import CycleEvents
+from celosia.hw.observe.owners import Commands, Owners
+from celosia.hw.store.path import StorePath
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.errors import Cause
-from celosia.isa.events import TABLES
-from celosia.isa.registers import BODY_BITS
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.events import TABLES
+from celosia.isa.registers.map import BODY_BITS
 
 __all__ = ["Accelerator"]
 

@@ -6,22 +6,17 @@ from typing import Annotated
 
 import typer
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
-from celosia.sim import config_report
-from celosia.sim.assembly_commands import register as register_assembly
 from celosia.sim.bench import baseline
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
-from celosia.sim.checkout import checkout_root
-from celosia.sim.display import progress_bar, table_console
-from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
-from celosia.sim.document import write_documents
-from celosia.sim.export.choices import Memories, TopChoice
-from celosia.sim.export.files import check_destinations
-from celosia.sim.fault_commands import register as register_verification
-from celosia.sim.faults import parse_fault, parse_stalls
-from celosia.sim.guard import BAD_INPUT, WRONG, guarded, run_guarded
-from celosia.sim.options import (
+from celosia.sim.command import config_report
+from celosia.sim.command.assembly_commands import register as register_assembly
+from celosia.sim.command.document import write_documents
+from celosia.sim.command.fault_commands import register as register_verification
+from celosia.sim.command.memory_options import parse_fault, parse_stalls
+from celosia.sim.command.options import (
     BudgetOption,
     CausalOption,
     ChannelStallOption,
@@ -58,29 +53,34 @@ from celosia.sim.options import (
     WaveScopeOption,
     WaveWindowOption,
 )
-from celosia.sim.output import (
-    STANDARD_OUTPUT,
-    check_destination,
-    write_array,
-    write_file,
-)
-from celosia.sim.plan_command import plan
-from celosia.sim.problems import InputError
-from celosia.sim.report import as_json, versions
-from celosia.sim.reporting.commands import register as register_reporting
-from celosia.sim.reporting.options import (
+from celosia.sim.command.outputs import check_folder, write_reports
+from celosia.sim.command.plan_command import plan
+from celosia.sim.command.report_commands import register as register_reporting
+from celosia.sim.command.report_options import (
     OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
 )
-from celosia.sim.reporting.outputs import check_folder, write_reports
-from celosia.sim.run import RunOptions, run_workload
-from celosia.sim.tables import doctor_table, print_bench, print_report
+from celosia.sim.command.tables import doctor_table, print_bench, print_report
+from celosia.sim.export.choices import Memories, TopChoice
+from celosia.sim.export.files import check_destinations
+from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import BAD_INPUT, WRONG, guarded, run_guarded
+from celosia.sim.support.output import (
+    STANDARD_OUTPUT,
+    check_destination,
+    write_array,
+    write_file,
+)
+from celosia.sim.support.problems import InputError
+from celosia.sim.verilator.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.wave.request import parse_request
-from celosia.sim.workload_options import workload_options
-from celosia.sim.workloads import WORKLOADS
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sim.workloads.workload_options import workload_options
+from celosia.sim.workloads.workloads import WORKLOADS
 
 __all__ = ["app", "main"]
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import PRODUCTS, Command, Funct
-from celosia.sw.cost import Prediction, predict_matmul
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
@@ -14,13 +13,14 @@ from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
+from celosia.sw.matmul.cost import Prediction, predict_matmul
+from celosia.sw.matmul.lower_tiles import lower_tiles
+from celosia.sw.matmul.order_matmul import order_matmul
+from celosia.sw.matmul.place_tiles import place_tiles
+from celosia.sw.matmul.schedule_matmul import schedule_matmul
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
-from celosia.sw.passes.lower_tiles import lower_tiles
-from celosia.sw.passes.order_matmul import order_matmul
 from celosia.sw.passes.place_tensors import place_tensors
-from celosia.sw.passes.place_tiles import place_tiles
-from celosia.sw.passes.schedule_matmul import schedule_matmul
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 from celosia.sw.timeline.products import follow_tiles
 
@@ -94,7 +94,7 @@ class CompiledGraph:
     commands: tuple[tuple[Command, ...], ...]
     """Those that the program begins with, then those of each of `ops`; without REPEATs."""
     program: tuple[Command, ...]
-    """All commands in order; some of them stand for many (`celosia.isa.loops`)."""
+    """All commands in order; some of them stand for many (`celosia.isa.operations.loops`)."""
     addresses: dict[str, int]
     """Of every tensor that is ever in memory: operators write all but those on the chip."""
     end: int

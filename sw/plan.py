@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.cost import predict_matmul
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -23,7 +22,8 @@ from celosia.sw.ir.matmul import MatMul as Product
 from celosia.sw.ir.matmul import MatMulAddresses
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.passes.schedule_matmul import candidates, schedule_matmul
+from celosia.sw.matmul.cost import predict_matmul
+from celosia.sw.matmul.schedule_matmul import candidates, schedule_matmul
 from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph, tile_matmul
 from celosia.sw.timeline.graphs import GraphCycles
 from celosia.sw.timeline.products import follow_tiles

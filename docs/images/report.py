@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from celosia.sim.reporting.browser import picture
+from celosia.sim.reporting.page.browser import picture
 
 SECTIONS = {
     "stalls": ("?only=stalls-array&lost", (1100, 350)),

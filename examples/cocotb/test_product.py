@@ -9,7 +9,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiResp
 
-from celosia.isa.registers import IDENTITY, REGISTERS
+from celosia.isa.registers.map import IDENTITY, REGISTERS
 
 PROGRAM = Path(__file__).parent / "build" / "product.bin"
 A, B, C, RING = 0x8000_0000, 0x8000_0040, 0x8000_0080, 0x8000_1000

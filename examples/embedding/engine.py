@@ -7,8 +7,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.accelerator import Accelerator
-from celosia.hw.dma.bus import ReadPort, WritePort
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.bus.bus import ReadPort, WritePort
+from celosia.hw.decode.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["MatrixEngine"]

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
-from celosia.hw.dma.bus import ReadPort, WritePort
+from celosia.hw.bus.bus import ReadPort, WritePort
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["BurstMemory"]

@@ -12,12 +12,12 @@ from amaranth.sim import Simulator
 from engine import MatrixEngine
 from memory import BurstMemory
 
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.decode.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.runtime import Compiled, compile_product, describe_product
 
 CONFIG = resolve_config("tiny", ["scratchpad_kib=1", "accumulator_kib=1", "parameter_rows=8"])

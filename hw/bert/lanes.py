@@ -5,7 +5,7 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bert.op import CONSTANTS
-from celosia.hw.compute.requantizer import RequantizeRequest
+from celosia.hw.vector.requantizer import RequantizeRequest
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["BertLanes", "Curve"]

@@ -4,9 +4,9 @@ from amaranth import Module, Signal, Value, signed
 from amaranth.hdl import Assert
 from amaranth.lib import stream, wiring
 
-from celosia.hw.control.ops import POOLING, StoreOp
-from celosia.hw.control.store import StoreController, store_ports
+from celosia.hw.decode.ops import POOLING, StoreOp
 from celosia.hw.lib.fields import field_signals, leaves
+from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["PoolWalker", "PoolingController"]

@@ -7,9 +7,9 @@ from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.frontend.decoder import Kind, hull_count
+from celosia.hw.decode.decoder import Kind, hull_count
+from celosia.hw.decode.ranges import RowRange, overlap
 from celosia.hw.issue.queues import QueueTraits, event_names, queues
-from celosia.hw.issue.ranges import RowRange, overlap
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import AcceleratorConfig
 

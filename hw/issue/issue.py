@@ -7,13 +7,13 @@ from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.control.ops import ExecuteOp, LoadOp, StoreOp
-from celosia.hw.dma.bus import Fault
-from celosia.hw.frontend.decoder import Decoded, Kind
+from celosia.hw.bus.bus import Fault
+from celosia.hw.decode.decoder import Decoded, Kind
+from celosia.hw.decode.ops import ExecuteOp, LoadOp, StoreOp
+from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
 from celosia.hw.issue.queues import QueueTraits, event_names, queues
 from celosia.hw.lib.sleep import AWAKE, sleeper
-from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["MAX_QUEUES", "Finished", "Issue", "Waits"]

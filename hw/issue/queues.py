@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from amaranth.lib import data
 
-from celosia.hw.control.ops import ExecuteOp, LoadOp, StoreOp
-from celosia.hw.frontend.decoder import Kind
-from celosia.hw.transform.decode import TRANSFORM_HULLS, TRANSFORM_PARAMETERS, TRANSFORM_WRITES
-from celosia.hw.transform.op import TransformOp
+from celosia.hw.decode.decoder import Kind
+from celosia.hw.decode.ops import ExecuteOp, LoadOp, StoreOp
+from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_PARAMETERS, TRANSFORM_WRITES
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["QueueTraits", "event_names", "queues"]

@@ -7,7 +7,7 @@ from amaranth import EnableInserter, Signal
 __all__ = ["AWAKE", "sleeper"]
 
 AWAKE = "awake"
-"""The name of the enable: `celosia.sim.netlist.gate` finds it, and makes it a clock."""
+"""The name of the enable: `celosia.sim.verilator.netlist.gate` finds it, and makes it a clock."""
 
 
 def sleeper(unit: Any, awake: Signal) -> Any:

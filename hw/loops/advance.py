@@ -9,7 +9,7 @@ __all__ = ["advanced"]
 
 
 def advanced(m: Module, operand: Value, addend: Value, wraps: list[Value], name: str) -> Value:
-    """`celosia.isa.loops.advance`, of an addend without its sign's extension."""
+    """`celosia.isa.operations.loops.advance`, of an addend without its sign's extension."""
     parts, carry = [], Const(0, 1)
     for lane in range(LANES):
         low = lane * LANE_BITS

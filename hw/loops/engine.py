@@ -7,13 +7,13 @@ from amaranth import Cat, Module, Signal, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.decode.layouts import COMMAND
 from celosia.hw.loops.loop_ws import LoopWs
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
-from celosia.isa.registers import BODY_BITS
+from celosia.isa.registers.map import BODY_BITS
 
 __all__ = ["LoopEngine"]
 

@@ -10,7 +10,7 @@ from celosia.isa.address import NORM_BITS, NORM_LOW
 from celosia.isa.bert import STATISTICS, Activation
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_BERT, Funct
-from celosia.isa.loop_ws import PASSES
+from celosia.isa.operations.loop_ws import PASSES
 
 __all__ = ["Lines"]
 

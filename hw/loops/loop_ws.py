@@ -5,7 +5,7 @@ from typing import Final
 from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import stream, wiring
 
-from celosia.hw.frontend.layouts import COMMAND, operands
+from celosia.hw.decode.layouts import COMMAND, operands
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.loops.lines import Lines
 from celosia.hw.loops.matrices import State
@@ -14,7 +14,7 @@ from celosia.hw.loops.stage import LoopStage
 from celosia.hw.loops.tiles import Products
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.loop_ws import spacing
+from celosia.isa.operations.loop_ws import spacing
 
 __all__ = ["LoopWs"]
 
@@ -23,7 +23,7 @@ _STORE: Final = 0b1000
 
 
 class LoopWs(wiring.Component):
-    """Issues the commands of LOOP_WS in its place, as `celosia.isa.loop_ws` says.
+    """Issues the commands of LOOP_WS in its place, as `celosia.isa.operations.loop_ws` says.
 
     The commands that configure it are taken, one in four cycles at least.  The first load goes out
     `LATENCY` cycles after LOOP_WS came in, if no other loop is held; then one command per cycle,

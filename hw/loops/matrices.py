@@ -10,7 +10,7 @@ from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, FULL_BIT
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.loop_ws import PASSES
+from celosia.isa.operations.loop_ws import PASSES
 
 __all__ = ["State"]
 

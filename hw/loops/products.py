@@ -6,7 +6,7 @@ from typing import Any, Final
 from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import stream, wiring
 
-from celosia.hw.frontend.layouts import COMMAND, assembled, operands
+from celosia.hw.decode.layouts import COMMAND, assembled, operands
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.loops.stage import LoopStage
@@ -27,7 +27,7 @@ _COUNTS: Final = ("k", "pieces", "columns")
 
 
 class Products(wiring.Component):
-    """Expands PRODUCTS as `celosia.isa.loops` says, and keeps what CONFIG_PRODUCTS sets.
+    """Expands PRODUCTS as `celosia.isa.operations.loops` says, and keeps what CONFIG_PRODUCTS sets.
 
     The first PRELOAD is on offer `LATENCY` cycles after PRODUCTS was accepted, and from then on a
     command per cycle, while they are taken; the next command is accepted in the cycle behind the

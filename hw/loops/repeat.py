@@ -9,7 +9,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 
-from celosia.hw.frontend.layouts import COMMAND, operands
+from celosia.hw.decode.layouts import COMMAND, operands
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.loops.advance import advanced
@@ -17,7 +17,7 @@ from celosia.hw.loops.stage import LoopStage
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import REPEAT, STRIDE, WORD_BITS, Funct
 from celosia.isa.encoding.loops import LANES
-from celosia.isa.loops import MAX_LOOP_DEPTH
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 
 __all__ = ["Repeater"]
 
@@ -25,7 +25,7 @@ COUNT_BITS = next(field.bits for field in REPEAT.fields if field.name == "count"
 
 
 class Repeater(wiring.Component):
-    """Expands REPEAT and STRIDE as `celosia.isa.loops` says.
+    """Expands REPEAT and STRIDE as `celosia.isa.operations.loops` says.
 
     The body comes in from the second cycle after REPEAT on, a command per cycle, and is kept; the
     first command goes out `LATENCY`

@@ -3,7 +3,7 @@
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.decode.layouts import COMMAND
 
 __all__ = ["LoopStage"]
 

@@ -8,10 +8,10 @@ from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.control.ops import local_row_bits
+from celosia.hw.decode.ops import local_row_bits
+from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.transform.op import TransformOp
 from celosia.hw.transform.traits import TRAITS, trait_signals
 from celosia.hw.vector.steps import LaneStep, Mode
 from celosia.isa.config import AcceleratorConfig

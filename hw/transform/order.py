@@ -6,7 +6,7 @@ from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.transform.op import TransformOp
+from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.transform.traits import TRAITS
 from celosia.hw.vector.steps import LaneConstants

@@ -7,12 +7,12 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.hw.transform.controller import Placement, TransformController
 from celosia.hw.transform.endings import Endings
-from celosia.hw.transform.op import TransformOp
 from celosia.hw.transform.order import TransformOrder
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1

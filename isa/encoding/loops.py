@@ -1,4 +1,4 @@
-"""Celosia's loops: functs 38 to 41, which stand for many commands (`celosia.isa.loops`)."""
+"""Celosia's loops, functs 38 to 41: commands for many (`celosia.isa.operations.loops`)."""
 
 from collections.abc import Callable
 from typing import Final

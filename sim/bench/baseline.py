@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from celosia.sim.problems import InputError
+from celosia.sim.support.problems import InputError
 
 __all__ = ["TOLERANCE", "Key", "load_baseline", "regressed", "save_baseline"]
 

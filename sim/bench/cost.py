@@ -5,16 +5,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celosia.isa.memory import MEMORY_BASE
 from celosia.sim.bench.cost_cases import CostCase, random_cases
-from celosia.sim.devices import open_device
-from celosia.sim.display import Steps
-from celosia.sim.measure import measure_product
-from celosia.sim.measure_graph import measure_graph
-from celosia.sim.operands import random_operands
-from celosia.sim.product_workloads import MEMORY_STEP, Operator, device_bytes
-from celosia.sim.progress import Progress
-from celosia.sim.report import Measurement
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.measure import measure_product
+from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.report import Measurement
+from celosia.sim.support.display import Steps
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.operands import random_operands
+from celosia.sim.workloads.product_workloads import MEMORY_STEP, Operator, device_bytes
 from celosia.sw.pipeline import compile_graph
 
 __all__ = [

@@ -6,13 +6,13 @@ from functools import cache
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sw.driver.device import MemoryTiming
-from celosia.sw.graphs import cases
-from celosia.sw.graphs.cases import Case
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models import cases
+from celosia.sw.models.cases import Case
 from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["CostCase", "random_cases"]
 

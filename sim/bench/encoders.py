@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celosia.sim.display import Steps
-from celosia.sim.progress import Progress
-from celosia.sim.report import Report
-from celosia.sim.run import Runner, RunOptions, run_workload
-from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import Issue, MemoryTiming
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.report import Report
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.display import Steps
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Issue
 
 __all__ = ["ENCODERS", "Encoder", "EncoderLine", "run_encoders"]
 

@@ -10,23 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices import open_device
-from celosia.sim.display import Steps
-from celosia.sim.measure_graph import measure_graph
-from celosia.sim.problems import InputError
-from celosia.sim.product_workloads import MEMORY_STEP
-from celosia.sim.progress import Progress
-from celosia.sim.quantized import random_model
-from celosia.sim.report import Measurement
-from celosia.sw.driver.device import MEMORY_BASE
-from celosia.sw.graphs.cases import Case, encoder_layer_case
-from celosia.sw.graphs.offloaded import host_elements, offloaded
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.report import Measurement
+from celosia.sim.support.display import Steps
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.product_workloads import MEMORY_STEP
+from celosia.sim.workloads.quantized import random_model
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.lowering.choices import DEFAULT
-from celosia.sw.models.encoder import BERT_BASE, EncoderShape
+from celosia.sw.models.cases import Case, encoder_layer_case
+from celosia.sw.models.offloaded import host_elements, offloaded
 from celosia.sw.passes.serialize import serialize
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
 
 __all__ = ["HOST_CYCLES", "MODES", "Mode", "ModeLine", "Nonlinear", "run_nonlinear"]
 

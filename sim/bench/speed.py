@@ -19,22 +19,23 @@ from statistics import median
 from typing import Any, Final
 
 from celosia.isa.encoding import Command, pack_ring
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.bench import replay
-from celosia.sim.build import model_library
-from celosia.sim.cache import cached, digest
-from celosia.sim.checkout import checkout_root
-from celosia.sim.display import Steps
-from celosia.sim.doctor import absence
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.harness.settings import bench_config
-from celosia.sim.product_workloads import device_bytes, matmul
-from celosia.sim.progress import Progress
-from celosia.sim.run import Runner, RunOptions, run_workload
-from celosia.sim.toolchain import Compiler, find_compiler, run_tools
-from celosia.sim.verilated import VerilatorDevice
-from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import MEMORY_BASE, Device, MemoryTiming
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.display import Steps
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.progress import Progress
+from celosia.sim.verilator.build import model_library
+from celosia.sim.verilator.doctor import absence
+from celosia.sim.verilator.harness.settings import bench_config
+from celosia.sim.verilator.toolchain import Compiler, find_compiler, run_tools
+from celosia.sim.workloads.product_workloads import device_bytes, matmul
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Device
 from celosia.sw.driver.runtime import compile_product
 
 __all__ = [

@@ -5,21 +5,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
 from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
 from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
-from celosia.sim.checkout import checkout_root
-from celosia.sim.display import Steps
-from celosia.sim.problems import InputError
-from celosia.sim.progress import Progress
-from celosia.sim.report import Report, commit, versions
-from celosia.sim.run import Runner, RunOptions, run_workload
-from celosia.sim.toolchain import find_compiler
-from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import Issue, MemoryTiming
+from celosia.sim.run.report import Report, commit, versions
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.display import Steps
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.verilator.toolchain import find_compiler
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Issue
 
 __all__ = [
     "BENCHMARKS",

@@ -5,12 +5,12 @@ from statistics import median
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.display import Steps
-from celosia.sim.progress import Progress
-from celosia.sim.report import Report
 from celosia.sim.reporting.trace import trace
-from celosia.sim.run import Runner, RunOptions, run_workload
-from celosia.sim.workload_options import WorkloadOptions
+from celosia.sim.run.report import Report
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.display import Steps
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workload_options import WorkloadOptions
 
 __all__ = [
     "MEGABYTES",

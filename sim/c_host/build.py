@@ -7,20 +7,20 @@ from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.sim.build import model_library
-from celosia.sim.build_options import BuildOptions, Wave
 from celosia.sim.c_host.constants import isa_header, presets_header
 from celosia.sim.c_host.gemmini_headers import gemmini_headers
-from celosia.sim.cache import cached, digest
-from celosia.sim.problems import InputError, OutputError
-from celosia.sim.progress import Progress, silent
-from celosia.sim.toolchain import find_compiler, run_tools
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.support.progress import Progress, silent
+from celosia.sim.verilator.build import model_library
+from celosia.sim.verilator.build_options import BuildOptions, Wave
+from celosia.sim.verilator.toolchain import find_compiler, run_tools
 from celosia.sim.wave.model import wave_model
 
 __all__ = ["build_c_host", "c_host_library", "choose_presets"]
 
 _HERE = Path(__file__).parent
-_INCLUDES = (_HERE, _HERE.parent / "harness", _HERE.parent / "memory")
+_INCLUDES = (_HERE, _HERE.parent / "verilator" / "harness", _HERE.parent / "verilator" / "memory")
 _COMPILE = (
     *("-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"),
     # A float is rounded after each operation, as numerics.md has it.

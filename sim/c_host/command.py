@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from celosia.sim.display import progress_bar
-from celosia.sim.guard import guarded
-from celosia.sim.problems import InputError
+from celosia.sim.support.display import progress_bar
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.problems import InputError
 
 __all__ = ["app"]
 

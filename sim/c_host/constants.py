@@ -7,20 +7,24 @@ from typing import Final
 from celosia.isa import address
 from celosia.isa.bert import STATISTICS
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
-from celosia.isa.document_registers import c_header
+from celosia.isa.documents.registers import c_header
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS, LOOP_WS
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
-from celosia.isa.errors import Cause, describe
-from celosia.isa.events import COUNTERS
-from celosia.isa.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
-from celosia.isa.loops import MAX_LOOP_DEPTH
-from celosia.isa.registers import REGISTERS, configuration_words
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH
+from celosia.isa.registers.errors import Cause, describe
+from celosia.isa.registers.events import COUNTERS
+from celosia.isa.registers.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
+from celosia.isa.registers.map import REGISTERS, configuration_words
 from celosia.isa.tokens import TOKENS
 from celosia.sim.c_host.transform_constants import transform_tables
-from celosia.sim.harness.settings import WATCHDOG_EDGES, WATCHDOG_LATENCIES, WATCHDOG_MARGIN
-from celosia.sim.wave.probe import LINES, Probe
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sim.verilator.harness.settings import (
+    WATCHDOG_EDGES,
+    WATCHDOG_LATENCIES,
+    WATCHDOG_MARGIN,
+)
+from celosia.sim.verilator.probe import LINES, Probe
 
 __all__ = ["isa_header", "presets_header"]
 

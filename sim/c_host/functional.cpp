@@ -1,5 +1,5 @@
 // What commands mean, without a clock: each is executed as a whole before the next one.  Compared,
-// command by command, with celosia.sim.functional, which is the definition.
+// command by command, with celosia.sim.devices.functional, which is the definition.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

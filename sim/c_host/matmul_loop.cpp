@@ -1,4 +1,4 @@
-// LOOP_WS, as celosia.isa.loop_ws says.
+// LOOP_WS, as celosia.isa.operations.loop_ws says.
 #include <algorithm>
 
 #include "loops.h"

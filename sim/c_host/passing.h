@@ -1,5 +1,5 @@
 // I-GELU, LayerNorm and softmax of MVOUT: records of statistics, and what becomes of rows.  The
-// definition is celosia.sim.passing.
+// definition is celosia.sim.devices.norm_commands.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // REPEAT, STRIDE and PRODUCTS: the commands that they stand for.  The definition is
-// celosia.isa.loops.
+// celosia.isa.operations.loops.
 #pragma once
 
 #include <vector>

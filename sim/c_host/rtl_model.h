@@ -1,4 +1,4 @@
-// The simulated RTL as a library of its own (`sim/harness/c_api.h`), loaded when it is needed.
+// The simulated RTL as a library of its own (`sim/verilator/harness/c_api.h`), loaded when it is needed.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // What TRANSFORMs know of a row, from one to the next: registers of the widths that
-// celosia.sim.transforms.Statistics has.
+// celosia.sim.devices.transforms.Statistics has.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What TRANSFORM does to the local memories.  The definition is celosia.sim.transforms.
+// What TRANSFORM does to the local memories.  The definition is celosia.sim.devices.transforms.
 #pragma once
 
 #include "polynomials.h"

@@ -20,8 +20,8 @@ from celosia.isa.numerics.exponential import (
     QUOTIENT_MAX,
     QUOTIENT_SHIFT,
 )
-from celosia.isa.transforms import ELEMENT_BYTES, FUNCTIONS
-from celosia.sim.transforms import KINDS
+from celosia.isa.operations.transforms import ELEMENT_BYTES, FUNCTIONS
+from celosia.sim.devices.transforms import KINDS
 
 __all__ = ["transform_tables"]
 

@@ -1,5 +1,5 @@
 // TRANSFORM with its configuration resolved, and the rules that it keeps.  The definition is
-// celosia.isa.transforms.
+// celosia.isa.operations.transforms.
 #pragma once
 
 #include <string>

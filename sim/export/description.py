@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.errors import Cause, describe
-from celosia.isa.markdown import bit_range, table
-from celosia.isa.registers import REGISTERS, Access, Register, configuration_words
+from celosia.isa.documents.markdown import bit_range, table
+from celosia.isa.registers.errors import Cause, describe
+from celosia.isa.registers.map import REGISTERS, Access, Register, configuration_words
 from celosia.sim.export.design import Design
 from celosia.sim.export.ports import Port
 from celosia.sim.export.rams import Ram

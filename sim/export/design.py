@@ -13,7 +13,7 @@ from celosia.sim.export.models import ram_models
 from celosia.sim.export.ports import Port, ports_of
 from celosia.sim.export.rams import Ram, RamPlatform
 from celosia.sim.export.time_zero import wake_blocks
-from celosia.sim.verilog import to_verilog
+from celosia.sim.verilator.verilog import to_verilog
 
 __all__ = ["TOPS", "Design", "Top", "export_design"]
 
@@ -34,13 +34,13 @@ class Top:
 TOPS: Final[Mapping[TopChoice, Top]] = {
     TopChoice.CORE: Top(
         "celosia_core",
-        ("celosia.hw.top", "Top"),
+        ("celosia.hw.host.top", "Top"),
         "The accelerator alone: command stream, AXI4 memory port, status and counters as ports.",
         registers=False,
     ),
     TopChoice.AXI: Top(
         "celosia_axi",
-        ("celosia.hw.axi_top", "AxiTop"),
+        ("celosia.hw.host.axi_top", "AxiTop"),
         "The accelerator on a bus: AXI4 memory port, AXI4-Lite registers, command ring, interrupt.",
         registers=True,
     ),

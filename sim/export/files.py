@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from celosia.sim.export.choices import Memories
-from celosia.sim.output import STANDARD_OUTPUT, check_destination, open_atomically
-from celosia.sim.problems import OutputError
+from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, open_atomically
+from celosia.sim.support.problems import OutputError
 
 __all__ = ["check_destinations", "companions", "stands_alone", "write_files"]
 

@@ -9,8 +9,8 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Flow
 
-from celosia.isa.queues import QUEUES
-from celosia.isa.registers import BusId
+from celosia.isa.registers.map import BusId
+from celosia.isa.registers.queues import QUEUES
 
 __all__ = ["MEANINGS", "Port", "ports_of"]
 

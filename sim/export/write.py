@@ -7,7 +7,7 @@ from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.description import describe_design
 from celosia.sim.export.design import Design, export_design
 from celosia.sim.export.files import companions, stands_alone, write_files
-from celosia.sim.output import write_file
+from celosia.sim.support.output import write_file
 
 __all__ = ["design_files", "write_verilog"]
 

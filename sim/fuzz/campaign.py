@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.cache import digest
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
 from celosia.sim.fuzz.coverage import points
 from celosia.sim.fuzz.shrink import shrink
-from celosia.sim.output import write_file
-from celosia.sim.progress import Progress
+from celosia.sim.support.cache import digest
+from celosia.sim.support.output import write_file
+from celosia.sim.support.progress import Progress
 
 __all__ = ["SEED_BITS", "Findings", "Plan", "fuzz"]
 

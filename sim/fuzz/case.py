@@ -5,22 +5,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.memory import CHANNELS, MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices import open_device
+from celosia.isa.registers.events import ARRAY_OWNERS
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RING_ENTRIES
 from celosia.sim.fuzz.coverage import owner_points
-from celosia.sim.rtl_device import RING_ENTRIES
-from celosia.sw.driver.device import (
-    CHANNELS,
-    ISSUES,
-    MEMORY_BASE,
-    Device,
-    DeviceError,
-    Issue,
-    MemoryTiming,
-)
+from celosia.sim.fuzz.programs.programs import Recipe, random_recipe
+from celosia.sw.driver.device import ISSUES, Device, DeviceError, Issue
 from celosia.sw.driver.program_file import ProgramFile, Region, format_program
-from celosia.sw.random_programs import Recipe, random_recipe
 
 __all__ = ["Case", "difference", "draw_case", "replay_command", "replay_file"]
 

@@ -7,13 +7,20 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_BERT, INSTRUCTIONS, Command, Function, identify
-from celosia.isa.events import TABLES
-from celosia.isa.loops import expand
-from celosia.isa.operations import Load, LoadParameters, Operand, Operation, Product, Store
-from celosia.isa.queues import QUEUES
-from celosia.isa.semantics import functs_not_built, step
-from celosia.isa.state import ArchState
-from celosia.isa.transforms import Transform
+from celosia.isa.operations.loops import expand
+from celosia.isa.operations.operations import (
+    Load,
+    LoadParameters,
+    Operand,
+    Operation,
+    Product,
+    Store,
+)
+from celosia.isa.operations.semantics import functs_not_built, step
+from celosia.isa.operations.transforms import Transform
+from celosia.isa.registers.events import TABLES
+from celosia.isa.registers.queues import QUEUES
+from celosia.isa.state.state import ArchState
 
 __all__ = ["all_points", "owner_points", "points"]
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.fuzz.case import Case
-from celosia.sw.driver.device import MemoryTiming
 
 __all__ = ["shrink"]
 

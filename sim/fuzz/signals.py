@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.sim.build import MODEL_TOP
+from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.fuzz.case import Case, draw_case
-from celosia.sim.progress import Progress
-from celosia.sim.rtl_device import Setup
+from celosia.sim.support.progress import Progress
+from celosia.sim.verilator.build import MODEL_TOP
 from celosia.sim.wave.request import WaveRequest
 
 __all__ = [
@@ -93,7 +93,7 @@ class Machine:
 def machines(config: AcceleratorConfig) -> dict[str, Machine]:
     """The state machines, by scope."""
     # Not before it is needed: the RTL.
-    top = import_module("celosia.sim.observed").ObservedTop(config)
+    top = import_module("celosia.sim.verilator.observed").ObservedTop(config)
     hdl = import_module("amaranth.hdl")
     found = {}
     for scope, fragment in _scopes(hdl.Fragment.get(top, None), MODEL_TOP):
@@ -199,7 +199,7 @@ _EXEMPT: Final = {
     r"\.bad$|kept_bad|reader\.(outside|owed|place)$|writer\.found$|wrapped$": _ERRORS,
     r"decoder\.unit\.(meets|outside)": _ERRORS,
     r"ISSUE REST$": "only a loop that is not well formed: tests/system/test_loops.py",
-    r"axi\.(rst|reset|clear|enable)$|clear_counters|interrupt": "tests/hw/test_axi_top.py",
+    r"axi\.(rst|reset|clear|enable)$|clear_counters|interrupt": "tests/hw/host/test_axi_top.py",
     r"w_rdy$|beats\.i__ready$|endings\.fits$|unit\.fits$": _FULL,
     r"lock$|m_axi_bready|port__r__ready": _NEVER,
     r"scaler_(in|out)\.s._request\.raw|scaler_in\.s._request\.relu|scaling\.relu$": _NEVER,

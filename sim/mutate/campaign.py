@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from celosia.sim.cache import digest
 from celosia.sim.mutate.patch import Patch, parse_patch
 from celosia.sim.mutate.trial import LAYERS, Trial, try_fault
-from celosia.sim.output import read_text
-from celosia.sim.problems import InputError
-from celosia.sim.progress import Progress
+from celosia.sim.support.cache import digest
+from celosia.sim.support.output import read_text
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
 
 __all__ = ["Campaign", "load_faults", "load_foreign"]
 

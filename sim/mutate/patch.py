@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from celosia.sim.problems import InputError
+from celosia.sim.support.problems import InputError
 
 __all__ = ["FilePatch", "Patch", "apply_patch", "parse_patch", "patched_files"]
 

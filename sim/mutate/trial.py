@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from celosia.sim.mutate.patch import Patch, apply_patch
-from celosia.sim.problems import InputError
+from celosia.sim.support.problems import InputError
 
 __all__ = ["LAYERS", "Trial", "environment", "faulty_copy", "mirrored_tests", "try_fault"]
 
@@ -24,8 +24,8 @@ _DIRECTED: Final = {
     "hw": (
         "tests/system/test_differential.py",
         "tests/hw/test_accelerator.py",
-        "tests/hw/test_axi_top.py",
-        "tests/hw/test_axi_errors.py",
+        "tests/hw/host/test_axi_top.py",
+        "tests/hw/host/test_axi_errors.py",
         "tests/system/test_recovery.py",
         "tests/system/test_operators.py",
         "tests/system/test_hostile_bus.py",

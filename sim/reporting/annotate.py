@@ -3,11 +3,11 @@
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.loops import expand
-from celosia.sim.problems import InputError
-from celosia.sim.reporting.hottest import by_command
-from celosia.sim.reporting.profile import Profile
+from celosia.isa.operations.loops import expand
+from celosia.sim.profile.hottest import by_command
+from celosia.sim.profile.profile import Profile
 from celosia.sim.reporting.run_file import read_profile, read_timed_run
+from celosia.sim.support.problems import InputError
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.program_file import load_program
 

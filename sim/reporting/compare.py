@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from celosia.sim.reporting.losses import clocked_operators, group_cycles
-from celosia.sim.reporting.resources import ARRAY, groups
+from celosia.sim.profile.losses import clocked_operators, group_cycles
+from celosia.sim.profile.resources import ARRAY, groups
 
 __all__ = ["Comparison", "Difference", "compare"]
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celosia.sim.reporting.losses import Loss, clocked_operators, losses
+from celosia.sim.profile.losses import Loss, clocked_operators, losses
+from celosia.sim.profile.resources import ARRAY, RESOURCES
+from celosia.sim.profile.stopped import blamed, until_stopped
+from celosia.sim.profile.whatif import Change, what_if
 from celosia.sim.reporting.remedies import bounded_by_memory, remedy
-from celosia.sim.reporting.resources import ARRAY, RESOURCES
-from celosia.sim.reporting.stopped import blamed, until_stopped
-from celosia.sim.reporting.whatif import Change, what_if
 
 __all__ = ["Explanation", "explain"]
 

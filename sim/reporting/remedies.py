@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from celosia.isa.queues import QUEUES
-from celosia.sim.operator_groups import group_name
-from celosia.sim.reporting.instructions import owners_between, unit_operations
-from celosia.sim.reporting.losses import Loss
-from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.resources import ARRAY, RESOURCES, owner_named
-from celosia.sim.reporting.whatif import DEEPER_QUEUES
+from celosia.isa.registers.queues import QUEUES
+from celosia.sim.profile.instructions import owners_between, unit_operations
+from celosia.sim.profile.losses import Loss
+from celosia.sim.profile.operator_groups import group_name
+from celosia.sim.profile.profile import Profile
+from celosia.sim.profile.resources import ARRAY, RESOURCES, owner_named
+from celosia.sim.profile.whatif import DEEPER_QUEUES
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["ADVICE", "bounded_by_memory", "remedy"]

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.sim.output import read_text
-from celosia.sim.problems import InputError
-from celosia.sim.report import RUN_SCHEMA
-from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.stopped import until_stopped
+from celosia.sim.profile.profile import Profile
+from celosia.sim.profile.stopped import until_stopped
+from celosia.sim.run.report import RUN_SCHEMA
+from celosia.sim.support.output import read_text
+from celosia.sim.support.problems import InputError
 
 __all__ = ["read_clocked_run", "read_profile", "read_run", "read_timed_run"]
 

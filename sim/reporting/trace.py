@@ -17,11 +17,11 @@ import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import identify
-from celosia.sim.reporting.flows import arrows
-from celosia.sim.reporting.instructions import UNITS, Unit, unit_operations
-from celosia.sim.reporting.log import NEVER
-from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.resources import RESOURCES
+from celosia.sim.profile.flows import arrows
+from celosia.sim.profile.instructions import UNITS, Unit, unit_operations
+from celosia.sim.profile.log import NEVER
+from celosia.sim.profile.profile import Profile
+from celosia.sim.profile.resources import RESOURCES
 from celosia.sim.reporting.wire import fixed64, message, text, varint
 
 __all__ = ["GZIP", "trace", "trace_file"]

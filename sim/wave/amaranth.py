@@ -9,13 +9,13 @@ from typing import Any
 
 from amaranth.sim import Simulator
 
-from celosia.sim.build import MODEL_TOP
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.rtl import DOMAIN, PERIOD, AmaranthDevice
-from celosia.sim.rtl_device import Setup
-from celosia.sim.toolchain import run_tools
+from celosia.sim.devices.rtl import DOMAIN, PERIOD, AmaranthDevice
+from celosia.sim.devices.rtl_device import Setup
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.verilator.build import MODEL_TOP
+from celosia.sim.verilator.probe import Probe
+from celosia.sim.verilator.toolchain import run_tools
 from celosia.sim.wave.narrator import Narrator
-from celosia.sim.wave.probe import Probe
 from celosia.sim.wave.recording import Recorder, Recording
 from celosia.sim.wave.request import FST, VCD_TO_FST, WaveRequest
 from celosia.sim.wave.top import WaveTop

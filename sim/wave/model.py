@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.build import MODEL_TOP, model_key, model_library
-from celosia.sim.build_options import BuildOptions, Wave
-from celosia.sim.cache import cached
-from celosia.sim.progress import Progress, silent
-from celosia.sim.verilog import to_verilog
+from celosia.sim.support.cache import cached
+from celosia.sim.support.progress import Progress, silent
+from celosia.sim.verilator.build import MODEL_TOP, model_key, model_library
+from celosia.sim.verilator.build_options import BuildOptions, Wave
+from celosia.sim.verilator.verilog import to_verilog
 from celosia.sim.wave.views import Hierarchy
 
 __all__ = ["WaveModel", "hierarchy", "wave_model", "wave_verilog"]

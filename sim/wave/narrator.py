@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Final
 
 from celosia.isa.encoding import Command
-from celosia.isa.events import ARRAY_OWNERS
-from celosia.isa.queues import QUEUES
-from celosia.sim.wave.probe import LINES, Probe, pack_lines
+from celosia.isa.registers.events import ARRAY_OWNERS
+from celosia.isa.registers.queues import QUEUES
+from celosia.sim.verilator.probe import LINES, Probe, pack_lines
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["Narrator"]
@@ -33,7 +33,8 @@ class Narrator:
       started and not finished (a store is finished when its rows have been read), and how many
       others it has;
     * ``load_next``, ...: the head of the queue, and what it waits for;
-    * ``array``: the owner of the cycle, of `celosia.isa.events.ARRAY_OWNERS`, or ``idle``.
+    * ``array``: the owner of the cycle, of `celosia.isa.registers.events.ARRAY_OWNERS`, or
+      ``idle``.
     """
 
     def __init__(self) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from celosia.isa.encoding import Command
-from celosia.sim.build import MODEL_TOP
-from celosia.sim.output import replace_atomically
-from celosia.sim.problems import InputError, OutputError
-from celosia.sim.rtl_device import RtlDevice
-from celosia.sim.wave.probe import WAVE_SCOPE
+from celosia.sim.devices.rtl_device import RtlDevice
+from celosia.sim.support.output import replace_atomically
+from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.verilator.build import MODEL_TOP
+from celosia.sim.verilator.probe import WAVE_SCOPE
 from celosia.sim.wave.request import WaveRequest, check_scope
 from celosia.sim.wave.views import Hierarchy, write_views
 from celosia.sw.driver.device import DeviceError, RunResult

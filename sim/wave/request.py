@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from celosia.sim.doctor import absence
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.output import check_destination
-from celosia.sim.problems import InputError
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.output import check_destination
+from celosia.sim.support.problems import InputError
+from celosia.sim.verilator.doctor import absence
 
 __all__ = ["FST", "VCD", "VCD_TO_FST", "WaveRequest", "check_scope", "parse_request"]
 

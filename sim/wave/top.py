@@ -6,13 +6,13 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Elaboratable, Fragment, Module, ResetSignal, Signal, Value
 
-from celosia.hw.counters import Counters
-from celosia.hw.frontend.decoder import Decoder
+from celosia.hw.decode.decoder import Decoder
 from celosia.hw.issue.issue import Issue
+from celosia.hw.observe.counters import Counters
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.queues import QUEUES
-from celosia.sim.observed import ObservedTop, parts
-from celosia.sim.wave.probe import LINES, TEXT_BYTES, WAVE_SCOPE, Probe
+from celosia.isa.registers.queues import QUEUES
+from celosia.sim.verilator.observed import ObservedTop, parts
+from celosia.sim.verilator.probe import LINES, TEXT_BYTES, WAVE_SCOPE, Probe
 
 __all__ = ["WaveTop"]
 

@@ -16,15 +16,15 @@ from ctypes import (
 )
 from typing import Any
 
-from celosia.sim.build_options import Wave
-from celosia.sim.harness.binding import Goal
-from celosia.sim.problems import OutputError
-from celosia.sim.rtl_device import Setup
-from celosia.sim.verilated import VerilatorDevice
+from celosia.sim.devices.rtl_device import Setup
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.support.problems import OutputError
+from celosia.sim.verilator.build_options import Wave
+from celosia.sim.verilator.harness.binding import Goal
+from celosia.sim.verilator.probe import TEXT_BYTES, Probe
 from celosia.sim.wave.fst import is_whole
 from celosia.sim.wave.model import wave_model
 from celosia.sim.wave.narrator import Narrator
-from celosia.sim.wave.probe import TEXT_BYTES, Probe
 from celosia.sim.wave.recording import Recorder, Recording
 from celosia.sim.wave.request import WaveRequest
 

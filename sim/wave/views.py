@@ -9,9 +9,9 @@ from typing import Final
 
 from vcd.gtkw import GTKWColor, GTKWSave
 
-from celosia.isa.queues import QUEUES
-from celosia.sim.output import write_file
-from celosia.sim.wave.probe import LINES, WAVE_SCOPE
+from celosia.isa.registers.queues import QUEUES
+from celosia.sim.support.output import write_file
+from celosia.sim.verilator.probe import LINES, WAVE_SCOPE
 from celosia.sim.wave.request import WaveRequest
 
 __all__ = ["Group", "Hierarchy", "Item", "gtkw_text", "select_items", "sucl_text", "write_views"]

@@ -16,12 +16,11 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.driver.device import MEMORY_BASE, Device
+from celosia.isa.memory import ALIGNMENT, MEMORY_BASE
+from celosia.sw.driver.device import Device
 
-__all__ = ["ALIGNMENT", "ELEMENT_TYPES", "POISON", "Buffer", "BufferRuleError", "Buffers"]
+__all__ = ["ELEMENT_TYPES", "POISON", "Buffer", "BufferRuleError", "Buffers"]
 
-ALIGNMENT: Final = 64
-"""Bytes that the start of an array is aligned to, unless asked otherwise."""
 
 POISON: Final = 0xA5
 """What every byte of an output holds before the run."""

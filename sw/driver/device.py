@@ -10,75 +10,22 @@ from typing import Final, Literal, Protocol, get_args
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
-from celosia.isa.errors import Cause, describe
+from celosia.isa.registers.errors import Cause, describe
 
 __all__ = [
-    "CHANNELS",
     "ISSUES",
-    "MEMORY_BASE",
     "Device",
     "DeviceError",
     "Issue",
-    "MemoryFault",
-    "MemoryTiming",
     "RunResult",
     "Stopped",
 ]
 
-MEMORY_BASE = 0x8000_0000
-"""First byte address of a simulated device's memory."""
-
-CHANNELS: Final = ("ar", "r", "aw", "w", "b")
-"""Of the memory port."""
 
 Issue = Literal["stream", "ring"]
 """How commands reach the accelerator: one by one on its command port, or from a ring in memory."""
 
 ISSUES: Final[tuple[Issue, ...]] = get_args(Issue)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryFault:
-    """Bursts that a simulated memory answers with an error, though they are legal."""
-
-    way: Literal["read", "write"]
-    place: int
-    """An address: the beat that holds it fails, always.  With `by_number`: the burst that so many
-    others of its direction precede fails, once."""
-    by_number: bool = False
-    response: Literal["slverr", "decerr"] = "slverr"
-
-    def __str__(self) -> str:
-        place = f"#{self.place}" if self.by_number else f"{self.place:#x}"
-        return f"{self.way}:{place}:{self.response}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryTiming:
-    """How a simulated memory behaves.  The functional model ignores it."""
-
-    latency: int = 40
-    """Cycles from an accepted read address to its first beat, and from the last write beat to
-    its response."""
-    bytes_per_cycle: int = 16
-    """Sustained bandwidth of reads, and of writes, each; may be below the bus width."""
-    stall_percent: int = 0
-    """Chance that a channel refuses, or holds back, in a cycle."""
-    channel_stalls: tuple[tuple[str, int], ...] = ()
-    """Channels (`CHANNELS`) with a chance of their own, and that chance."""
-    reorder: bool = False
-    """Responses are in order within an ID only, and take up to twice the latency."""
-    ready_after_valid: bool = False
-    """Ready waits for valid, and that of AW for write data, too."""
-    faults: tuple[MemoryFault, ...] = ()
-    """What fails."""
-    seed: int = 0
-    """Of the stalls and the order, and of the garbage in memories at power-on."""
-
-    def stalls(self) -> tuple[int, ...]:
-        """The chance of each of `CHANNELS`."""
-        own = dict(self.channel_stalls)
-        return tuple(own.get(channel, self.stall_percent) for channel in CHANNELS)
 
 
 @dataclass(frozen=True)
@@ -89,7 +36,8 @@ class RunResult:
     """Cycles from the first command accepted (of a ring: from its doorbell) to the last write
     response; None without a clock."""
     counters: dict[str, int] = field(default_factory=dict)
-    """Hardware counters under the names of `celosia.isa.events`; empty without a clock."""
+    """Hardware counters under the names of `celosia.isa.registers.events`; empty without a clock.
+    """
     seconds: float = 0.0
     """CPU time inside the run, memory model included."""
     marks: tuple[dict[str, int], ...] = ()
@@ -160,13 +108,13 @@ class Device(Protocol):
         """Execute `program` to completion, and read the counters at `marks` on the way.
 
         A mark is the number of a command, among those that the program stands for
-        (`celosia.isa.loops.expand`); the next product is the first COMPUTE not before it.  The
-        counters stand as they do at the end of the last cycle that the array spends on the product
-        before that one: on its rows, and on its own weights behind them.  All waits for the next
-        product are behind the mark, and its rows; weights that move in below rows of the product
-        before are of the cycles of those rows.  If there is no product before, counters are 0; if
-        there is no next one, they are the final ones.  Commands and traffic are counted when they
-        happen, which may be long before the product that they are for.
+        (`celosia.isa.operations.loops.expand`); the next product is the first COMPUTE not before
+        it.  The counters stand as they do at the end of the last cycle that the array spends on the
+        product before that one: on its rows, and on its own weights behind them.  All waits for the
+        next product are behind the mark, and its rows; weights that move in below rows of the
+        product before are of the cycles of those rows.  If there is no product before, counters are
+        0; if there is no next one, they are the final ones.  Commands and traffic are counted when
+        they happen, which may be long before the product that they are for.
 
         Marks take no cycle.  Raises `DeviceError` when the accelerator stops, and `ValueError` for
         a program that ends within a REPEAT's body, and for marks that descend or do not exist.

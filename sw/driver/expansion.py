@@ -1,7 +1,7 @@
 """Programs and what they stand for: numbers of commands, as the accelerator counts them.
 
 The accelerator counts, reports and shows the commands that come out of loops
-(`celosia.isa.loops.expand`); here they find back to the program.
+(`celosia.isa.operations.loops.expand`); here they find back to the program.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.loops import expand, missing_commands
-from celosia.isa.semantics import LOOP_FUNCTS
+from celosia.isa.operations.loops import expand, missing_commands
+from celosia.isa.operations.semantics import LOOP_FUNCTS
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["Issued", "check_program", "expanded_length", "issued_command", "issued_commands"]

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from celosia.isa.memory import MEMORY_BASE
 from celosia.sw.driver.buffers import POISON
-from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, RunResult
+from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.graph_interpret import Array, checked_inputs
 from celosia.sw.pipeline import CompiledGraph
 

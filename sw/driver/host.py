@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTER_BITS, COUNTERS
-from celosia.isa.registers import IDENTITY, INTERFACE_VERSION, REGISTERS, configuration_words
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.events import COUNTER_BITS, COUNTERS
+from celosia.isa.registers.map import IDENTITY, INTERFACE_VERSION, REGISTERS, configuration_words
 from celosia.isa.tokens import TokenWait
 from celosia.sw.driver.registers import RegisterPort, Registers
 
@@ -145,7 +145,7 @@ class Host:
         self.registers.write_fields("CONTROL", ring_enable=ring, clear_counters=1)
 
     def counters(self) -> dict[str, int]:
-        """All counters under the names of `celosia.isa.events`.  The accelerator must be idle."""
+        """All counters, as `celosia.isa.registers.events` names them, of an idle accelerator."""
         return {
             counter.name: self.registers.read(f"COUNTER_{counter.name.upper()}") & _COUNTER_MASK
             for counter in COUNTERS

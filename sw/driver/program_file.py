@@ -23,9 +23,9 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.encoding import Command
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import parse_override, resolve_config
 from celosia.sw.driver.assembly import RAW_WORD, format_commands, parse_command
-from celosia.sw.driver.device import MEMORY_BASE
 
 __all__ = [
     "DEFAULT_MEMORY_BYTES",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from celosia.isa.registers import REGISTER_BITS, REGISTERS, Register
+from celosia.isa.registers.map import REGISTER_BITS, REGISTERS, Register
 
 __all__ = ["RegisterError", "RegisterPort", "Registers"]
 
@@ -31,7 +31,7 @@ class RegisterPort(Protocol):
 
 
 class Registers:
-    """Registers by the names of `celosia.isa.registers`.
+    """Registers by the names of `celosia.isa.registers.map`.
 
     A pair of registers, ``NAME_LO`` and ``NAME_HI``, is also one of 64 bits called ``NAME``; it is
     read and written in two accesses, which is safe while the accelerator is idle.

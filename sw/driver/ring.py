@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from celosia.isa.encoding import RING_ENTRY
-from celosia.isa.registers import REGISTER_BITS
+from celosia.isa.registers.map import REGISTER_BITS
 from celosia.sw.driver.host import Host
 
 __all__ = ["CommandRing", "StoppedError"]

@@ -2,7 +2,7 @@
 
     import numpy as np
     from celosia.isa.presets import resolve_config
-    from celosia.sim.functional import FunctionalDevice
+    from celosia.sim.devices.functional import FunctionalDevice
     from celosia.sw.driver.runtime import matmul
 
     device = FunctionalDevice(resolve_config("base"))
@@ -21,11 +21,12 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from celosia.isa.encoding import Command
-from celosia.sw.cost import Prediction
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
-from celosia.sw.driver.device import Device, Issue, MemoryTiming, RunResult
+from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
+from celosia.sw.matmul.cost import Prediction
 from celosia.sw.pipeline import compile_matmul
 
 __all__ = ["Compiled", "ProductForm", "compile_product", "describe_product", "matmul"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.encoding import Command
-from celosia.isa.loops import MAX_LOOP_DEPTH
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 from celosia.sw.loops.advances import Advances, Words, advances, join, moves, possible, still
 
 __all__ = ["Node", "Shapes", "command_node", "repeated"]

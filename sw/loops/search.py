@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.loops import MAX_LOOP_DEPTH
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 from celosia.sw.loops.advances import Advances, advances, join, moves, possible
 from celosia.sw.loops.nodes import Node, Shapes, repeated
 

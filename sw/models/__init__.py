@@ -1,1 +1,1 @@
-"""Workloads: the products of real models."""
+"""The graphs of models, and what connects them to the host's part."""

@@ -1,240 +1,181 @@
-"""A BERT-style encoder in float32: what its integer form is calibrated on and held against.
+"""Graphs of encoders: what an integer model computes for texts of given lengths.
 
-Texts of different lengths stand below each other in one matrix, a row for each token; a text is a
-*segment* of rows, and attends only to itself.  There is no padding.
+Texts stand below each other, a row for each token; each attends to itself, head by head.  Names of
+tensors and operators start with the layer's number; constants have their names of the model file.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = [
-    "BERT_BASE",
-    "MINILM",
-    "EncoderShape",
-    "EncoderWeights",
-    "Floats",
-    "LayerWeights",
-    "Linear",
-    "Norm",
-    "Observer",
-    "attend",
-    "encode",
-    "gelu",
-    "normalize",
-    "segments",
-]
-
-Floats = NDArray[np.float32]
-Observer = Callable[[str, Floats], Any]
-"""Told the name and the value of an intermediate result."""
-
-_EPSILON: Final = np.float32(1e-12)
-"""Added to the variance, as in the published models."""
-_GELU_ROWS: Final = 32
-"""Few enough to stay in a cache from one step to the next."""
-_ROOT_HALF: Final = np.float32(np.sqrt(0.5))
-_ERF_LIMIT: Final = np.float32(4)
-"""From here on, erf is 1 in float32."""
-_ERF_NUMERATOR: Final = (
-    -2.72614225801306e-10,
-    2.77068142495902e-08,
-    -2.10102402082508e-06,
-    -5.69250639462346e-05,
-    -7.34990630326855e-04,
-    -2.95459980854025e-03,
-    -1.60960333262415e-02,
+from celosia.sw.ir.graph import (
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Finish,
+    Gelu,
+    Graph,
+    Normalized,
+    Requantize,
+    Tensor,
+    View,
 )
-_ERF_DENOMINATOR: Final = (
-    -1.45660718464996e-05,
-    -2.13374055278905e-04,
-    -1.68282697438203e-03,
-    -7.37332916720468e-03,
-    -1.42647390514189e-02,
-)
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.reference.encoder import segments
+
+__all__ = ["encoder_graph", "encoder_layer_graph", "first_norm_graph"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EncoderShape:
-    """The sizes of an encoder."""
+def encoder_graph(model: IntegerEncoder, lengths: Sequence[int]) -> Graph:
+    """The encoder for texts of `lengths` tokens.
 
-    layers: int
-    width: int
-    """Elements of a token between operators."""
-    heads: int
-    hidden: int
-    """Elements of a token between the two products of the feed-forward network."""
-
-    def __post_init__(self):
-        for name in ("layers", "width", "heads", "hidden"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)} is not positive")
-        if self.width % self.heads:
-            raise ValueError(f"heads: {self.heads} do not divide a width of {self.width}")
-
-    @property
-    def head_width(self) -> int:
-        """Columns of Q, K and V that belong to one head."""
-        return self.width // self.heads
-
-    def with_layers(self, layers: int) -> "EncoderShape":
-        """The same with another number of layers."""
-        return replace(self, layers=layers)
-
-    def __str__(self) -> str:
-        return f"{self.layers}x{self.width}, {self.heads} heads, {self.hidden} hidden"
-
-
-MINILM: Final = EncoderShape(layers=6, width=384, heads=12, hidden=1536)
-BERT_BASE: Final = EncoderShape(layers=12, width=768, heads=12, hidden=3072)
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """``x @ weights + bias``."""
-
-    weights: Floats
-    """Inputs x outputs."""
-    bias: Floats
-
-    def __call__(self, x: Floats) -> Floats:
-        return x @ self.weights + self.bias
-
-
-@dataclass(frozen=True, eq=False)
-class Norm:
-    """Layer normalization: ``normalize(x) * gamma + beta``."""
-
-    gamma: Floats
-    beta: Floats
-
-    def __call__(self, x: Floats) -> Floats:
-        return normalize(x) * self.gamma + self.beta
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LayerWeights:
-    """One layer."""
-
-    query: Linear
-    key: Linear
-    value: Linear
-    output: Linear
-    """Of the attention."""
-    attention_norm: Norm
-    up: Linear
-    """First product of the feed-forward network."""
-    down: Linear
-    norm: Norm
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EncoderWeights:
-    """A normalization of the sum of embeddings, then the layers."""
-
-    shape: EncoderShape
-    norm: Norm
-    layers: tuple[LayerWeights, ...]
-
-
-def segments(lengths: Sequence[int]) -> Iterator[slice]:
-    """The rows of each text, by the texts' lengths."""
-    ends = np.cumsum(lengths)
-    for length, end in zip(lengths, ends, strict=True):
-        yield slice(int(end) - length, int(end))
-
-
-def encode(
-    weights: EncoderWeights,
-    x: Floats,
-    lengths: Sequence[int],
-    observe: Observer = lambda name, value: None,
-) -> Floats:
-    """The last layer's tokens for `x`, the sums of embeddings of texts of `lengths` tokens.
-
-    `observe` sees, with layer number, what the integer form has a scale for: ``embedding``;
-    ``0.input``, ``0.query``, ``0.key``, ``0.value``, ``0.context``, ``0.attention_sum``,
-    ``0.attention``, ``0.up`` (before GELU), ``0.hidden``, ``0.sum``; and at last ``output``.
+    Input ``embedding`` (int16, sums of embeddings), output ``output`` (int16).
     """
-    observe("embedding", x)
-    x = weights.norm(x)
-    for index, layer in enumerate(weights.layers):
-        x = _layer(layer, weights.shape.heads, x, lengths, _Prefixed(observe, f"{index}."))
-    observe("output", x)
-    return x
+    encoder = _Encoder(model, lengths)
+    source = encoder.input("embedding", "int16", model.scalar("embedding.step"))
+    small, wide = encoder.norm("norm", source, "0.input")
+    for index in range(model.shape.layers - 1):
+        small, wide = encoder.layer(index, small, wide)
+    return encoder.builder.finish(encoder.last_layer(small, wide).tensor)
 
 
-@dataclass(frozen=True)
-class _Prefixed:
-    """Passes observations on, under longer names."""
+def encoder_layer_graph(model: IntegerEncoder, lengths: Sequence[int], index: int = 0) -> Graph:
+    """Layer `index`, which is not the last one.
 
-    observe: Observer
-    prefix: str
-
-    def __call__(self, name: str, value: Floats) -> Floats:
-        self.observe(self.prefix + name, value)
-        return value
-
-
-def _layer(
-    layer: LayerWeights, heads: int, x: Floats, lengths: Sequence[int], see: _Prefixed
-) -> Floats:
-    see("input", x)
-    q = see("query", layer.query(x))
-    k = see("key", layer.key(x))
-    v = see("value", layer.value(x))
-    parts = [attend(q[rows], k[rows], v[rows], heads) for rows in segments(lengths)]
-    context = see("context", np.concatenate(parts))
-    x = see("attention_sum", layer.output(context) + x)
-    x = see("attention", layer.attention_norm(x))
-    hidden = see("hidden", gelu(see("up", layer.up(x))))
-    return layer.norm(see("sum", layer.down(hidden) + x))
-
-
-def attend(q: Floats, k: Floats, v: Floats, heads: int) -> Floats:
-    """Attention of all heads, on the tokens of one text."""
-    width = q.shape[1] // heads
-    context = np.empty_like(v)
-    for head in range(heads):
-        cols = slice(head * width, (head + 1) * width)
-        scores = q[:, cols] @ k[:, cols].T / np.float32(np.sqrt(width))
-        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        context[:, cols] = powers @ v[:, cols] / powers.sum(axis=-1, keepdims=True)
-    return context
-
-
-def normalize(x: Floats) -> Floats:
-    """Each row less its mean, over its standard deviation."""
-    centered = x - x.mean(axis=-1, keepdims=True)
-    variance = np.square(centered).mean(axis=-1, keepdims=True)
-    return centered / np.sqrt(variance + _EPSILON)
-
-
-def gelu(x: Floats) -> Floats:
-    """``x * (1 + erf(x / sqrt 2)) / 2``, with erf to within 4 units of float32's last place.
-
-    erf is an odd polynomial over an even one (Eigen's).
+    Inputs ``0.input.small`` (int8) and ``0.input.wide`` (int16), with the layer's number for 0, are
+    those of the normalization before it; outputs are the same two of the layer behind it.
     """
-    result = np.empty_like(x)
-    for start in range(0, len(x), _GELU_ROWS):
-        rows = slice(start, start + _GELU_ROWS)
-        result[rows] = x[rows] * (1 + _erf(x[rows] * _ROOT_HALF)) * np.float32(0.5)
-    return result
+    if not 0 <= index < model.shape.layers - 1:
+        raise ValueError(f"layer: {index} is not in 0..{model.shape.layers - 2}")
+    encoder = _Encoder(model, lengths)
+    small = encoder.input(f"{index}.input.small", "int8")
+    step = model.scalar(f"layers.{index}.input.step")
+    wide = encoder.input(f"{index}.input.wide", "int16", step)
+    outputs = encoder.layer(index, small, wide)
+    return encoder.builder.finish(*(view.tensor for view in outputs))
 
 
-def _erf(x: Floats) -> Floats:
-    t = np.clip(x, -_ERF_LIMIT, _ERF_LIMIT)
-    square = t * t
-    return t * _polynomial(square, _ERF_NUMERATOR) / _polynomial(square, _ERF_DENOMINATOR)
+def first_norm_graph(model: IntegerEncoder, lengths: Sequence[int]) -> Graph:
+    """The normalization before layer 0.
+
+    Input ``embedding`` (int16), outputs ``0.input.small`` and ``0.input.wide``.
+    """
+    encoder = _Encoder(model, lengths)
+    source = encoder.input("embedding", "int16", model.scalar("embedding.step"))
+    return encoder.builder.finish(*(v.tensor for v in encoder.norm("norm", source, "0.input")))
 
 
-def _polynomial(x: Floats, coefficients: Sequence[float]) -> Floats:
-    """By Horner's rule; the highest power comes first."""
-    result = np.full_like(x, coefficients[0])
-    for coefficient in coefficients[1:]:
-        result *= x
-        result += np.float32(coefficient)
-    return result
+class _Encoder:
+    """A graph of parts of `model` in the making."""
+
+    def __init__(self, model: IntegerEncoder, lengths: Sequence[int]):
+        if not lengths or min(lengths) < 1:
+            raise ValueError(f"lengths: {list(lengths)} are not those of one or more texts")
+        self.model = model
+        self.shape = model.shape
+        self.lengths = lengths
+        self.rows = sum(lengths)
+        self.builder = GraphBuilder(f"encoder of {model.shape} for {list(lengths)} tokens")
+
+    def input(self, name: str, kind: str, step: float | None = None) -> View:
+        return self.builder.input(Tensor(name, kind, self.rows, self.shape.width, step))
+
+    def tensor(self, name: str, kind: str, *, cols: int = 0, step: str | None = None) -> View:
+        """A row for each token, as wide as the encoder unless told otherwise."""
+        real = None if step is None else self.model.scalar(step)
+        return self.builder.tensor(Tensor(name, kind, self.rows, cols or self.shape.width, real))
+
+    def constant(self, name: str) -> View:
+        return self.builder.constant(name, self.model.tensors[name])
+
+    def layer(self, index: int, small: View, wide: View) -> tuple[View, View]:
+        """Layer `index`; returns the inputs of the next one."""
+        total = self.sum(index, small, wide)
+        return self.norm(f"layers.{index}.norm", total, f"{index + 1}.input")
+
+    def last_layer(self, small: View, wide: View) -> View:
+        """The last layer; returns the output of the encoder."""
+        index = self.shape.layers - 1
+        total = self.sum(index, small, wide)
+        output = self.tensor("output", "int16", step="output.step")
+        norm = f"layers.{index}.norm"
+        self.builder.layernorm(f"{index}.norm", total, [self.normalized(f"{norm}.wide", output)])
+        return output
+
+    def norm(self, constants: str, source: View, name: str) -> tuple[View, View]:
+        """A normalization with the outputs `name`.small and `name`.wide."""
+        small = self.tensor(f"{name}.small", "int8")
+        wide = self.tensor(f"{name}.wide", "int16", step=f"layers.{name}.step")
+        outputs = [
+            self.normalized(f"{constants}.small", small),
+            self.normalized(f"{constants}.wide", wide),
+        ]
+        self.builder.layernorm(constants.removeprefix("layers."), source, outputs)
+        return small, wide
+
+    def normalized(self, constants: str, out: View) -> Normalized:
+        gamma, beta = self.constant(f"{constants}.gamma"), self.constant(f"{constants}.beta")
+        return Normalized(out, gamma, beta, self.model.integer(f"{constants}.shift"))
+
+    def sum(self, index: int, small: View, wide: View) -> View:
+        """Layer `index` but its last normalization."""
+        context = self.attention(index, small)
+        total = self.add(index, "output", "attention_sum", context, wide)
+        name = f"{index}.attention"
+        small, wide = self.norm(f"layers.{index}.attention_norm", total, name)
+        hidden = self.tensor(f"{index}.hidden", "uint8", cols=self.shape.hidden)
+        finish = Gelu(
+            self.constant(f"layers.{index}.up.scale"),
+            self.model.scalar(f"layers.{index}.hidden.scale"),
+            self.model.integer(f"layers.{index}.hidden.zero_point"),
+        )
+        self.linear(index, "up", small, hidden, finish)
+        return self.add(index, "down", "sum", hidden, wide)
+
+    def linear(self, index: int, name: str, a: View, out: View, finish: Finish) -> View:
+        constants = f"layers.{index}.{name}"
+        weights, bias = self.constant(f"{constants}.weights"), self.constant(f"{constants}.bias")
+        return self.builder.matmul(f"{index}.{name}", out, a, weights, finish, bias=bias)
+
+    def add(self, index: int, name: str, sum_name: str, a: View, residual: View) -> View:
+        """A product that is added to the residual stream."""
+        constants = f"layers.{index}.{name}"
+        out = self.tensor(f"{index}.{sum_name}", "int16", step=f"layers.{index}.{sum_name}.step")
+        scale = self.constant(f"{constants}.scale")
+        residual_scale = self.model.scalar(f"{constants}.residual_scale")
+        return self.linear(index, name, a, out, AddResidual(scale, residual, residual_scale))
+
+    def attention(self, index: int, small: View) -> View:
+        views = []
+        for name in ("query", "key", "value"):
+            out = self.tensor(f"{index}.{name}", "int8")
+            scale = self.constant(f"layers.{index}.{name}.scale")
+            views.append(self.linear(index, name, small, out, Requantize(scale)))
+        context = self.tensor(f"{index}.context", "int8")
+        for text, rows in enumerate(segments(self.lengths)):
+            q, k, v, out = (
+                view.part(row=rows.start, rows=self.lengths[text]) for view in (*views, context)
+            )
+            self.attend(index, f"text{text}", q, k, v, out)
+        return context
+
+    def attend(self, index: int, text: str, q: View, k: View, v: View, context: View) -> None:
+        """Attention of one text: for each head, a block of rows of numerators and of sums."""
+        model, heads, width = self.model, self.shape.heads, self.shape.head_width
+        rows = q.rows
+        numerators = self.builder.tensor(
+            Tensor(f"{index}.numerators.{text}", "uint8", heads * rows, rows)
+        )
+        sums = self.builder.tensor(Tensor(f"{index}.sums.{text}", "int32", heads * rows, 1))
+        score_scale = model.scalar(f"layers.{index}.scores.scale")
+        context_scale = model.scalar(f"layers.{index}.context.scale")
+        for head in range(heads):
+            end = f"{text}.head{head}"
+            one = numerators.part(row=head * rows, rows=rows)
+            totals = sums.part(row=head * rows, rows=rows)
+            qh, kh, vh, out = (
+                view.part(col=head * width, cols=width) for view in (q, k, v, context)
+            )
+            finish = DeferredSoftmax(score_scale, totals)
+            self.builder.matmul(f"{index}.scores.{end}", one, qh, kh, finish, b_transposed=True)
+            finish = DivideBySums(totals, context_scale)
+            self.builder.matmul(f"{index}.context.{end}", out, one, vh, finish)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.models.encoder import Floats, Linear, encode
-from celosia.sw.models.published import (
+from celosia.sw.quantize.ranges import INT8_LARGEST, best_step
+from celosia.sw.reference.encoder import Floats, Linear, encode
+from celosia.sw.reference.published import (
     MAX_TOKENS,
     PACKAGE,
     MissingModelError,
@@ -22,7 +23,6 @@ from celosia.sw.models.published import (
     read_encoder,
     tokenize,
 )
-from celosia.sw.quantize.ranges import INT8_LARGEST, best_step
 
 __all__ = [
     "DEFAULT_TEXT",

@@ -1,8 +1,8 @@
 """Commands to fewer commands, some of which repeat others.
 
 Assumes commands without REPEAT and STRIDE.  Guarantees commands that expand to just these
-(`celosia.isa.loops.expand`).  What repeats is found pass by pass, short loops that save much first:
-each pass finds loops in what the one before has left, loops included.
+(`celosia.isa.operations.loops.expand`).  What repeats is found pass by pass, short loops that save
+much first: each pass finds loops in what the one before has left, loops included.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from celosia.sw.driver.buffers import ALIGNMENT
+from celosia.isa.memory import ALIGNMENT
 from celosia.sw.ir.graph import Tensor
 
 __all__ = ["place_tensors"]

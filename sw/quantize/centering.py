@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE, INT16_MAX, INT16_MIN, raw_gelu
-from celosia.sw.models.encoder import Floats, Linear
 from celosia.sw.quantize.spread import Spread
+from celosia.sw.reference.encoder import Floats, Linear
 
 __all__ = ["center"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from celosia.sw.models.embedding import Embeddings
-from celosia.sw.models.encoder import EncoderWeights, Floats, Linear, Norm
+from celosia.sw.reference.embedding import Embeddings
+from celosia.sw.reference.encoder import EncoderWeights, Floats, Linear, Norm
 
 __all__ = ["check_finite"]
 

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, GELU_FRACTION_BITS, GELU_SCALE
-from celosia.sw.models.embedding import Embeddings
-from celosia.sw.models.encoder import EncoderWeights, Floats, LayerWeights, Norm, encode
 from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.checks import check_finite
 from celosia.sw.quantize.linear import quantize_linear
@@ -18,6 +16,8 @@ from celosia.sw.quantize.ranges import best_step, int16_step, sample_rows
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import spread_outliers
 from celosia.sw.quantize.tables import quantize_tables, table_step
+from celosia.sw.reference.embedding import Embeddings
+from celosia.sw.reference.encoder import EncoderWeights, Floats, LayerWeights, Norm, encode
 
 __all__ = ["Progress", "quantize_encoder"]
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.models.encoder import Linear
 from celosia.sw.quantize.ranges import INT8_LARGEST
+from celosia.sw.reference.encoder import Linear
 
 __all__ = ["IntegerLinear", "quantize_linear", "weight_steps"]
 

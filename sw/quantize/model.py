@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["IntegerEncoder", "ModelError", "Slot", "embedding_layout", "layout", "verify"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from celosia.sw.models.encoder import EncoderShape
 from celosia.sw.quantize.model import IntegerEncoder, ModelError, verify
+from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["FORMAT", "VERSION", "load_model", "save_model"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.numerics import NORMALIZED_FRACTION_BITS
-from celosia.sw.models.encoder import Norm
+from celosia.sw.reference.encoder import Norm
 
 __all__ = ["quantize_norm"]
 

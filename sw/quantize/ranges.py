@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.models.encoder import Floats
+from celosia.sw.reference.encoder import Floats
 
 __all__ = ["INT8_LARGEST", "best_step", "int16_step", "largest", "sample_rows", "squared_error"]
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from celosia.sw.models.encoder import Floats
 from celosia.sw.quantize.linear import weight_steps
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, sample_rows, squared_error
+from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Smoothing", "choose_smoothing", "smoothing_factors"]
 

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.models.encoder import Floats, Linear
 from celosia.sw.quantize.ranges import sample_rows
+from celosia.sw.reference.encoder import Floats, Linear
 
 __all__ = ["HiddenRange", "Spread", "spread_outliers"]
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.models.embedding import Embeddings
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.ranges import largest
+from celosia.sw.reference.embedding import Embeddings
 
 __all__ = ["embed", "quantize_tables", "table_step"]
 

@@ -5,7 +5,7 @@ from math import gcd
 from typing import Final
 
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
-from celosia.sw.driver.device import MemoryTiming
+from celosia.isa.memory import MemoryTiming
 
 __all__ = ["Bus", "Credit", "Transfer"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.driver.device import MemoryTiming
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Transfer
 from celosia.sw.timeline.local import LocalTimes, Rows, settle, stamp

@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import Function
-from celosia.sw.driver.device import MemoryTiming
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
     Load,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES
-from celosia.sw.driver.device import MemoryTiming
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.matmul import MatMulAddresses
 from celosia.sw.ir.tile import Load, Multiply, Piece, Store, TileProgram
 from celosia.sw.timeline.follow import Moved, Timeline

@@ -10,7 +10,7 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiResp, AxiSlave
 
 from celosia.isa.encoding import Command, pack_ring
-from celosia.isa.registers import REGISTER_BITS, REGISTERS
+from celosia.isa.registers.map import REGISTER_BITS, REGISTERS
 from tests.cocotb.configuration import CONFIG
 from tests.cocotb.memory import Memory
 from tests.cocotb.monitor import watch

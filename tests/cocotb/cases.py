@@ -8,9 +8,9 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiResp
 
 from celosia.isa.encoding import RING_ENTRY
-from celosia.isa.errors import Cause
-from celosia.isa.registers import REGISTERS, WINDOW_BYTES, Access, BusId, configuration_words
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.map import REGISTERS, WINDOW_BYTES, Access, BusId, configuration_words
 from celosia.sw.driver.host import Host, Range
 from celosia.sw.driver.registers import RegisterError
 from celosia.sw.driver.ring import CommandRing

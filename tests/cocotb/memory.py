@@ -1,6 +1,6 @@
 """The memory behind cocotbext-axi's slave."""
 
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
 
 __all__ = ["Memory"]
 

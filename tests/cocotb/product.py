@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.isa.encoding import Command
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.runtime import compile_product, describe_product
 from tests.cocotb.configuration import CONFIG
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from cocotb_tools.runner import get_runner
 
 from celosia.sim.export.design import Design
-from celosia.sim.toolchain import find_verilator
+from celosia.sim.verilator.toolchain import find_verilator
 
 __all__ = ["run_cases"]
 

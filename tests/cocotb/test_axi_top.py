@@ -4,9 +4,9 @@ from importlib import import_module
 
 import pytest
 
-from celosia.sim.doctor import absence
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.design import export_design
+from celosia.sim.verilator.doctor import absence
 from tests.cocotb.configuration import CONFIG
 
 NEEDS = {

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import FLUSH, RING_ENTRY, Command
-from celosia.isa.errors import Cause
+from celosia.isa.memory import MEMORY_BASE, MemoryFault, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.isa.registers import INTERFACE_VERSION
-from celosia.sim.toolchain import find_compiler
-from celosia.sim.verilated import VerilatorDevice
-from celosia.sw.driver.device import MEMORY_BASE, MemoryFault, MemoryTiming
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.map import INTERFACE_VERSION
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.verilator.toolchain import find_compiler
 from celosia.sw.driver.runtime import Compiled, compile_product, describe_product
 
 ROOT = Path(__file__).parents[2]

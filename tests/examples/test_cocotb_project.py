@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sim.doctor import absence
+from celosia.sim.verilator.doctor import absence
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,16 +11,16 @@ from typing import Any, Final
 from amaranth import Cat, Const, Mux, Value
 from amaranth.lib import data
 
-from celosia.hw.control.ops import Space
-from celosia.hw.frontend.configuration import State
-from celosia.hw.frontend.decoder import Decoder, Kind
-from celosia.hw.frontend.hulls import blocks_of
-from celosia.hw.frontend.layouts import COMMAND, operands
-from celosia.hw.issue.ranges import space_base, space_rows
-from celosia.hw.transform.decode import log2_bytes
+from celosia.hw.decode.configuration import State
+from celosia.hw.decode.decoder import Decoder, Kind
+from celosia.hw.decode.hulls import blocks_of
+from celosia.hw.decode.layouts import COMMAND, operands
+from celosia.hw.decode.ops import Space
+from celosia.hw.decode.ranges import space_base, space_rows
+from celosia.hw.decode.transforms import log2_bytes
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, TRANSFORM, Funct
-from celosia.isa.state import ArchState
+from celosia.isa.state.state import ArchState
 from tests.support.prover import Harness
 from tests.support.symbolic import Failed, Outcomes
 from tests.support.symbolic_contract import (

@@ -4,14 +4,14 @@ from typing import Any, Final
 
 from amaranth import Cat, Mux, Signal, Value
 
-from celosia.hw.dma.bursts import BurstSplitter
-from celosia.hw.dma.read_arbiter import ReadArbiter
-from celosia.hw.dma.reader import Reader
-from celosia.hw.dma.writer import Writer
-from celosia.hw.frontend.axi_lite import AxiLiteSlave
+from celosia.hw.bus.bursts import BurstSplitter
+from celosia.hw.bus.read_arbiter import ReadArbiter
+from celosia.hw.host.axi_lite import AxiLiteSlave
+from celosia.hw.load.reader import Reader
+from celosia.hw.store.writer import Writer
 from celosia.isa.config import MAX_REQUEST_BYTES
 from celosia.isa.presets import PRESETS
-from celosia.isa.registers import BusId
+from celosia.isa.registers.map import BusId
 from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
 
@@ -323,35 +323,35 @@ _PROOFS: Final = (
     Proof(
         read_arbiter,
         4,
-        Planted("celosia.hw.dma.read_arbiter", "(self.urgent | ring_held |", "(self.urgent |"),
+        Planted("celosia.hw.bus.read_arbiter", "(self.urgent | ring_held |", "(self.urgent |"),
         induction=True,
     ),
     Proof(
         splitter,
         3,
-        Planted("celosia.hw.dma.bursts", "(chunk > room)", "(chunk > room + 1)"),
+        Planted("celosia.hw.bus.bursts", "(chunk > room)", "(chunk > room + 1)"),
         induction=True,
     ),
     Proof(
         writer,
         9,
-        Planted("celosia.hw.dma.pack", "(burst.first <= n)", "(burst.first <= n + 1)"),
+        Planted("celosia.hw.store.pack", "(burst.first <= n)", "(burst.first <= n + 1)"),
     ),
     Proof(
         strobes,
         9,
-        Planted("celosia.hw.dma.pack", "(burst.last >= n)", "(burst.last > n)"),
+        Planted("celosia.hw.store.pack", "(burst.last >= n)", "(burst.last > n)"),
     ),
     Proof(
         reader,
         10,
-        Planted("celosia.hw.dma.reader", "may_start = ~self.stop & ~self.failed", "may_start = 1"),
+        Planted("celosia.hw.load.reader", "may_start = ~self.stop & ~self.failed", "may_start = 1"),
     ),
     Proof(
         axi_lite,
         4,
         Planted(
-            "celosia.hw.frontend.axi_lite",
+            "celosia.hw.host.axi_lite",
             "address_held & data_held & ~port.b.valid",
             "address_held & data_held",
         ),

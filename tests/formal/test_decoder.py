@@ -1,7 +1,8 @@
 """Proof of the decoder: what it makes of every word, in every state, is what the contract says.
 
-The contract is not written again here: `celosia.isa.semantics` runs on numbers that are not known
-(`tests.support.symbolic_contract`), and what comes out is compared with the decoder's netlist.
+The contract is not written again here: `celosia.isa.operations.semantics` runs on numbers that are
+not known (`tests.support.symbolic_contract`), and what comes out is compared with the decoder's
+netlist.
 """
 
 from collections.abc import Callable

@@ -4,8 +4,8 @@ from typing import Final
 
 from amaranth import Cat, Mux, Signal
 
-from celosia.hw.dma.gear import Gear
-from celosia.hw.frontend.ring_gear import ENTRY_WORDS, RingGear
+from celosia.hw.host.ring_gear import ENTRY_WORDS, RingGear
+from celosia.hw.store.gear import Gear
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, WORD_BITS
 from celosia.isa.presets import PRESETS
 from tests.formal.running import proof_tests
@@ -137,20 +137,20 @@ _PROOFS: Final = (
     Proof(
         gear_joins,
         3,
-        Planted("celosia.hw.dma.gear", "word.last | (slot == slots - 1)", "(slot == slots - 1)"),
+        Planted("celosia.hw.store.gear", "word.last | (slot == slots - 1)", "(slot == slots - 1)"),
         induction=True,
     ),
     Proof(
         gear_cuts,
         3,
-        Planted("celosia.hw.dma.gear", "part.eq(0)", "part.eq(part + 1)"),
+        Planted("celosia.hw.store.gear", "part.eq(0)", "part.eq(part + 1)"),
         induction=True,
     ),
     Proof(
         ring_gear_32,
         16,
         Planted(
-            "celosia.hw.frontend.ring_gear",
+            "celosia.hw.host.ring_gear",
             "with m.Elif(taken):\n            m.d.sync += index.eq(0)",
             "with m.Elif(taken):\n            m.d.sync += index.eq(1)",
         ),
@@ -159,7 +159,7 @@ _PROOFS: Final = (
         ring_gear_128,
         8,
         Planted(
-            "celosia.hw.frontend.ring_gear",
+            "celosia.hw.host.ring_gear",
             "m.d.sync += word.eq(Mux(end > words, words, 0))",
             "m.d.sync += word.eq(0)",
         ),

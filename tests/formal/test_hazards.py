@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from amaranth import Cat, Mux, Signal, Value
 
-from celosia.hw.frontend.decoder import Kind, hull_count
+from celosia.hw.decode.decoder import Kind, hull_count
+from celosia.hw.decode.ranges import RowRange
 from celosia.hw.issue.issue import Finished, Issue
-from celosia.hw.issue.ranges import RowRange
 from celosia.isa.config import AcceleratorConfig
 from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof

@@ -4,8 +4,8 @@ from typing import Final
 
 from amaranth import Value
 
+from celosia.hw.bus.window import ENTRIES, BeatWindow
 from celosia.hw.dma.queue import Queue
-from celosia.hw.dma.window import ENTRIES, BeatWindow
 from celosia.isa.presets import PRESETS
 from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof, submodule
@@ -65,7 +65,7 @@ _PROOFS: Final = (
         window,
         5,
         Planted(
-            "celosia.hw.dma.window",
+            "celosia.hw.bus.window",
             "Mux(self.take, valid[index] & ~behind, before & ~valid[index])",
             "(before & ~valid[index])",
         ),

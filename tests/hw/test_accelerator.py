@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from celosia.hw.accelerator import Accelerator
-from celosia.hw.counters import owner_number
-from celosia.hw.frontend.layouts import Completed
+from celosia.hw.decode.layouts import Completed
+from celosia.hw.observe.counters import owner_number
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
@@ -20,8 +20,8 @@ from celosia.isa.encoding import (
     PRELOAD,
     Command,
 )
-from celosia.isa.errors import Cause
-from celosia.isa.events import TABLES
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.events import TABLES
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)

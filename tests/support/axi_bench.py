@@ -5,7 +5,7 @@ from typing import Any
 
 from amaranth.sim import Simulator
 
-from celosia.hw.axi_top import AxiTop
+from celosia.hw.host.axi_top import AxiTop
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from tests.support.axi_host import AxiHost

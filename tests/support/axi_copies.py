@@ -4,7 +4,7 @@ import random
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, FENCE, MVIN, MVOUT, Command
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
 from tests.support.axi_bench import AxiBench
 
 __all__ = ["ISSUES", "STALLS", "copied", "copies", "fill_source", "small"]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from celosia.hw.axi_top import LITE_CHANNELS
+from celosia.hw.host.axi_top import LITE_CHANNELS
 from celosia.isa.encoding import Command, pack_ring
-from celosia.isa.registers import REGISTERS
+from celosia.isa.registers.map import REGISTERS
 
 __all__ = ["AxiHost", "RegisterError", "lite_pins"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from celosia.hw.dma.bus import PAGE_BYTES
-from celosia.isa.registers import BusId
+from celosia.hw.bus.bus import PAGE_BYTES
+from celosia.isa.registers.map import BusId
 
 __all__ = ["CHANNELS", "AxiMemory", "ReadBurst"]
 

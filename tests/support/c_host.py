@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
 from celosia.isa.encoding import Command, pack_ring
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.sim.c_host.build import build_c_host
-from celosia.sim.toolchain import find_compiler
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.verilator.toolchain import find_compiler
 
 __all__ = ["SIMS", "CHost", "c_host"]
 

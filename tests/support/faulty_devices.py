@@ -1,6 +1,6 @@
 """Devices that do not do what they are asked for."""
 
-from celosia.sim.functional import FunctionalDevice
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.device import DeviceError, RunResult
 
 

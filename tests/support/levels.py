@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE, Device
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
-from celosia.sw.graphs.cases import Case
 from celosia.sw.ir import graph_interpret, program_interpret
 from celosia.sw.ir.program_verify import verify
+from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 
 __all__ = ["CONFIGS", "check_device", "check_levels", "configured", "program_values"]

@@ -5,7 +5,7 @@ from itertools import islice
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE, Command, Funct
-from celosia.isa.loops import MAX_LOOP_DEPTH, expand
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH, expand
 
 __all__ = ["LoopPrograms", "payload"]
 

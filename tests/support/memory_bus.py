@@ -2,9 +2,9 @@
 
 import ctypes
 
-from celosia.sim.build import bench_library
-from celosia.sim.harness import binding
-from celosia.sim.harness.binding import (
+from celosia.sim.verilator.build import bench_library
+from celosia.sim.verilator.harness import binding
+from celosia.sim.verilator.harness.binding import (
     Fault,
     MasterPins,
     MemoryConfig,

@@ -4,18 +4,18 @@ from typing import Any, Final
 
 from amaranth.hdl import Shape
 
-from celosia.hw.control.ops import Space
-from celosia.hw.frontend.decoder import PRODUCT_HULLS, Kind, hull_count
-from celosia.hw.issue.ranges import space_base
-from celosia.hw.transform.decode import TRANSFORM_HULLS
-from celosia.hw.transform.op import TransformOp
+from celosia.hw.decode.decoder import PRODUCT_HULLS, Kind, hull_count
+from celosia.hw.decode.ops import Space
+from celosia.hw.decode.ranges import space_base
+from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.decode.transforms import TRANSFORM_HULLS
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Funct, Function
-from celosia.isa.errors import Cause
-from celosia.isa.operations import Load, LoadParameters, Operation, Product, Store
-from celosia.isa.semantics import step
-from celosia.isa.state import ArchState
-from celosia.isa.transforms import Rows, Transform
+from celosia.isa.operations.operations import Load, LoadParameters, Operation, Product, Store
+from celosia.isa.operations.semantics import step
+from celosia.isa.operations.transforms import Rows, Transform
+from celosia.isa.registers.errors import Cause
+from celosia.isa.state.state import ArchState
 from tests.support.operations import load_op, parameters_op, product_op, store_op
 from tests.support.transforms import operation as transform_op
 

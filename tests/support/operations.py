@@ -1,8 +1,8 @@
 """Operations of the contract as payloads of the RTL."""
 
-from celosia.hw.control.ops import POOLING, Space
+from celosia.hw.decode.ops import POOLING, Space
 from celosia.isa.bert import Passing
-from celosia.isa.operations import Load, LoadParameters, Product, Store
+from celosia.isa.operations.operations import Load, LoadParameters, Product, Store
 from celosia.isa.pooling import Pooling
 from celosia.isa.tokens import TokenWait
 

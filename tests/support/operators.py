@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.encoding import ElementType, Function, float_bits
-from celosia.sw.driver.device import MEMORY_BASE, Device
+from celosia.isa.memory import MEMORY_BASE
+from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph as ir
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store, Transform

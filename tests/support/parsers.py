@@ -15,9 +15,9 @@ from celosia.isa.config import ConfigError
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import parse_override, resolve_config
 from celosia.sim.mutate.campaign import load_foreign
-from celosia.sim.operands import load_array
-from celosia.sim.problems import InputError
 from celosia.sim.reporting.run_file import read_run
+from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.operands import load_array
 from celosia.sw.driver.assembly import disassemble, parse_command
 from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
 from celosia.sw.quantize.model_file import ModelError, load_model

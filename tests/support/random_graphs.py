@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE
-from celosia.sw.graphs.cases import Case
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -23,6 +22,7 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.models.cases import Case
 
 __all__ = ["random_case"]
 

@@ -1,7 +1,7 @@
 """Registers without an accelerator behind them, and a ring that empties itself."""
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.registers import REGISTERS, Access, configuration_words
+from celosia.isa.registers.map import REGISTERS, Access, configuration_words
 from celosia.sw.driver.registers import RegisterError
 
 __all__ = ["FakePort", "RingPort"]

@@ -2,17 +2,18 @@
 
 from contextlib import closing
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sim.measure import measure_product, measure_program
-from celosia.sim.product_workloads import matmul
-from celosia.sim.progress import silent
-from celosia.sim.report import Report
-from celosia.sim.reporting.amaranth_logger import AmaranthLogDevice
-from celosia.sim.rtl_device import Setup
-from celosia.sim.run import RunOptions, run_workload
-from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import Issue, MemoryTiming
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import Setup
+from celosia.sim.profile.recorders.amaranth_logger import AmaranthLogDevice
+from celosia.sim.run.measure import measure_product, measure_program
+from celosia.sim.run.report import Report
+from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.product_workloads import matmul
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Issue
 from celosia.sw.driver.program_file import parse_program
 
 __all__ = ["STUCK", "amaranth_runs", "product_options", "product_run"]

@@ -3,9 +3,9 @@
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
-from celosia.isa.errors import Cause
-from celosia.isa.semantics import check, step
-from celosia.isa.state import ArchState
+from celosia.isa.operations.semantics import check, step
+from celosia.isa.registers.errors import Cause
+from celosia.isa.state.state import ArchState
 
 __all__ = ["ACC", "CONFIG", "DIM", "PARAMETER", "RESET", "SPAD", "acc", "after", "cause_of", "spad"]
 

@@ -6,12 +6,12 @@ from amaranth.hdl import Assert, ClockDomain, Const, DomainRenamer, Format, Modu
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 
-from celosia.hw.axi_top import HOST_DRIVES, LITE_CHANNELS, AxiTop
-from celosia.hw.frontend.register_file import RegisterFile
+from celosia.hw.host.axi_top import HOST_DRIVES, LITE_CHANNELS, AxiTop
+from celosia.hw.host.register_file import RegisterFile
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
-from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTER_BITS, COUNTERS
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.events import COUNTER_BITS, COUNTERS
 
 COPY, COMPUTE, HANG, WITHDRAW, WRONG_BURST, FAIL, ASSERT, DUMP = range(1, 9)
 

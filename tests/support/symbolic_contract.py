@@ -1,6 +1,6 @@
 """What the contract says of a command, whatever its operands are and whatever was configured.
 
-`celosia.isa.semantics.step` itself is run, on numbers that are not known: those of
+`celosia.isa.operations.semantics.step` itself is run, on numbers that are not known: those of
 `tests.support.symbolic`.  The state is that of the decoder's registers: a name of a register is
 that of a variable.
 """
@@ -15,19 +15,20 @@ from unittest.mock import patch
 from amaranth.hdl import Shape
 from amaranth.lib import data
 
-from celosia.hw.frontend.configuration import State
-from celosia.isa import address, bert, operations, transforms
-from celosia.isa import state as state_module
+from celosia.hw.decode.configuration import State
+from celosia.isa import address, bert
 from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import LOADS, SHIFT_BITS, WORD_BITS, Command
-from celosia.isa.operations import Operand, Product
+from celosia.isa.operations import operations, transforms
+from celosia.isa.operations.operations import Operand, Product
+from celosia.isa.operations.semantics import step
+from celosia.isa.operations.transforms import Transform
 from celosia.isa.pooling import Pooling
-from celosia.isa.semantics import step
-from celosia.isa.state import ArchState, LoadState
+from celosia.isa.state import state as state_module
+from celosia.isa.state.state import ArchState, LoadState
+from celosia.isa.state.transform_state import TRANSFORM_CONFIGS, TransformState
 from celosia.isa.tokens import TokenWait
-from celosia.isa.transform_state import TRANSFORM_CONFIGS, TransformState
-from celosia.isa.transforms import Transform
 from tests.support.offers import offer
 from tests.support.symbolic import Outcomes, choose, explore, number, summarized, truth
 from tests.support.terms import variable

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Funct
-from celosia.isa.state import ArchState
+from celosia.isa.state.state import ArchState
 from tests.support.symbolic import Failed
 from tests.support.symbolic_contract import (
     Decoding,

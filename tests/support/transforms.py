@@ -19,7 +19,7 @@ from celosia.isa.encoding import (
     Function,
     float_bits,
 )
-from celosia.isa.transforms import Transform
+from celosia.isa.operations.transforms import Transform
 
 __all__ = [
     "accumulator_row",

@@ -8,9 +8,9 @@ from pathlib import Path
 from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
-from celosia.sim.cache import cached, digest
-from celosia.sim.toolchain import find_compiler, find_verilator, run_tools
-from celosia.sim.verilog import TOP_NAME
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.verilator.toolchain import find_compiler, find_verilator, run_tools
+from celosia.sim.verilator.verilog import TOP_NAME
 
 _MAIN = """
 #include "Vtop.h"

@@ -5,12 +5,12 @@ from collections import defaultdict
 from pathlib import Path
 
 from celosia.isa.encoding import Command
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.progress import silent
-from celosia.sim.rtl_device import Setup
+from celosia.sim.devices.rtl_device import Setup
+from celosia.sim.support.progress import silent
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 
 __all__ = ["PROGRAM", "SETUP", "Waves", "check_lines", "check_views"]
 

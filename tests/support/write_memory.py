@@ -4,7 +4,7 @@ import random
 from collections import deque
 from dataclasses import dataclass, field
 
-from celosia.hw.dma.bus import PAGE_BYTES
+from celosia.hw.bus.bus import PAGE_BYTES
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
 __all__ = ["WriteBurst", "WriteMemory"]

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import interpret
-from celosia.sw.models.reference import matmul_reference
-from celosia.sw.passes.schedule_matmul import candidates, schedule_matmul
+from celosia.sw.matmul.schedule_matmul import candidates, schedule_matmul
 from celosia.sw.pipeline import compile_matmul, tile_matmul
+from celosia.sw.reference.matmul import matmul_reference
 from tests.sw.strategies import configs, operands, problems
 
 GUARD = 0x5A

@@ -3,16 +3,16 @@
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.functional import FunctionalDevice
-from celosia.sim.measure_graph import measure_graph
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.run.measure_graph import measure_graph
 from celosia.sw import plan as plan_module
-from celosia.sw.graphs import cases
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models import cases
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.plan import choose, plan_graph, plan_product, probe_graph, product_tiles
+from celosia.sw.reference.encoder import EncoderShape
 
 TINY, BASE = PRESETS["tiny"], PRESETS["base"]
 SHAPE = EncoderShape(layers=2, width=16, heads=4, hidden=32)

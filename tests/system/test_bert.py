@@ -8,9 +8,9 @@ import pytest
 from celosia.isa.address import LocalAddress
 from celosia.isa.bert import NormCommand
 from celosia.isa.encoding import CONFIG_BERT, CONFIG_LD, CONFIG_ST, MVIN, MVOUT, Command, float_bits
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.devices import open_device
 
 CONFIG = PRESETS["gemmini4"]
 BLOCKS = 3

@@ -4,8 +4,8 @@ from contextlib import closing
 
 import pytest
 
-from celosia.isa.events import TABLES
-from celosia.sim.devices import open_device
+from celosia.isa.registers.events import TABLES
+from celosia.sim.devices.devices import open_device
 from tests.support.causes import CASES, START, Case
 
 SIZE = 1 << 16

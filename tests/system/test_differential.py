@@ -9,22 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.isa.events import TABLES
+from celosia.isa.memory import CHANNELS, MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices import open_device
-from celosia.sim.rtl_device import RtlDevice
-from celosia.sw.driver.device import (
-    CHANNELS,
-    ISSUES,
-    MEMORY_BASE,
-    Device,
-    Issue,
-    MemoryTiming,
-    RunResult,
-)
+from celosia.isa.registers.events import TABLES
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RtlDevice
+from celosia.sim.fuzz.programs.programs import random_program
+from celosia.sw.driver.device import ISSUES, Device, Issue, RunResult
 from celosia.sw.driver.program_file import ProgramFile, load_program
 from celosia.sw.driver.runtime import matmul
-from celosia.sw.random_programs import random_program
 
 TRANSFORMS = ("normalization=true", "statistics_rows=16")
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cel"))

@@ -5,14 +5,14 @@ from functools import cache
 
 import pytest
 
-from celosia.isa.events import TABLES
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sim.measure_graph import measure_graph
+from celosia.isa.registers.events import TABLES
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.measure_graph import measure_graph
 from celosia.sw.driver.device import ISSUES
-from celosia.sw.graphs.cases import encoder_case, random_integer_encoder
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models.cases import encoder_case, random_integer_encoder
 from celosia.sw.pipeline import compile_graph
+from celosia.sw.reference.encoder import EncoderShape
 
 BASE = PRESETS["base"]
 SHAPE = EncoderShape(layers=2, width=64, heads=2, hidden=128)

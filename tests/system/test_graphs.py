@@ -9,9 +9,11 @@ from contextlib import closing
 
 import pytest
 
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import Device, MemoryTiming
-from celosia.sw.graphs.cases import (
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.devices.devices import open_device
+from celosia.sw.driver.device import Device
+from celosia.sw.ir.graph import Mask
+from celosia.sw.models.cases import (
     Case,
     attention_case,
     encoder_case,
@@ -19,8 +21,7 @@ from celosia.sw.graphs.cases import (
     matmul_case,
     random_integer_encoder,
 )
-from celosia.sw.ir.graph import Mask
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import check_device, configured
 from tests.support.random_graphs import random_case
 

@@ -5,19 +5,12 @@ from itertools import product
 import pytest
 
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, FENCE, MVIN, MVOUT, pack_ring
+from celosia.isa.memory import CHANNELS, MEMORY_BASE, MemoryFault, MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sim.harness.binding import Goal
-from celosia.sim.rtl_device import RtlDevice
-from celosia.sw.driver.device import (
-    CHANNELS,
-    ISSUES,
-    MEMORY_BASE,
-    DeviceError,
-    Issue,
-    MemoryFault,
-    MemoryTiming,
-)
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RtlDevice
+from celosia.sim.verilator.harness.binding import Goal
+from celosia.sw.driver.device import ISSUES, DeviceError, Issue
 
 TINY = PRESETS["tiny"]
 SIZE = 1 << 16

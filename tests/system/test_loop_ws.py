@@ -5,10 +5,11 @@ import pytest
 
 from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, FENCE, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.errors import Cause
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, DeviceError, Issue
+from celosia.isa.registers.errors import Cause
+from celosia.sim.devices.devices import open_device
+from celosia.sw.driver.device import ISSUES, DeviceError, Issue
 
 CONFIG = PRESETS["gemmini4"]
 DIM = CONFIG.dim

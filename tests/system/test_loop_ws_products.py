@@ -9,10 +9,10 @@ import pytest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_EX, CONFIG_LD, CONFIG_ST, Command, float_bits
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.numerics import requantize
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.devices import open_device
 
 BOUNDS, ADDRESSES_AB, ADDRESSES_DC, STRIDES_AB, STRIDES_DC = LOOP_WS_CONFIGS
 SCALE = 0.01

@@ -17,13 +17,14 @@ from celosia.isa.encoding import (
     STRIDE,
     Command,
 )
-from celosia.isa.errors import Cause
-from celosia.isa.loops import expand
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS
-from celosia.sim import rtl_device
-from celosia.sim.devices import open_device
-from celosia.sim.harness import settings
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, DeviceError, MemoryTiming
+from celosia.isa.registers.errors import Cause
+from celosia.sim.devices import rtl_device
+from celosia.sim.devices.devices import open_device
+from celosia.sim.verilator.harness import settings
+from celosia.sw.driver.device import ISSUES, DeviceError
 
 SIMULATORS = ("functional", "verilator")
 SIZE = 1 << 14

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sim.cache import cached
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
-from celosia.sw.graphs.cases import Case
-from celosia.sw.graphs.encoder import encoder_graph
-from celosia.sw.models.published import MissingModelError, model_files, tokenize
-from celosia.sw.models.texts import evaluation_texts
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.sim.devices.devices import open_device
+from celosia.sim.support.cache import cached
+from celosia.sw.models.cases import Case
+from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.models.sentences import model_key, quantize_published
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.model_file import load_model, save_model
 from celosia.sw.quantize.tables import embed
-from celosia.sw.sentences import model_key, quantize_published
+from celosia.sw.reference.published import MissingModelError, model_files, tokenize
+from celosia.sw.reference.texts import evaluation_texts
 from tests.support.levels import check_device, check_levels, configured
 
 try:

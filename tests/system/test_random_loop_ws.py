@@ -17,9 +17,10 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, Issue, MemoryTiming
+from celosia.sim.devices.devices import open_device
+from celosia.sw.driver.device import ISSUES, Issue
 
 BOUNDS, ADDRESSES_AB, ADDRESSES_DC, STRIDES_AB, STRIDES_DC = LOOP_WS_CONFIGS
 MATRIX = 1 << 16

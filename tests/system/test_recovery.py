@@ -4,23 +4,17 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, FENCE, MVIN, MVOUT, pack_ring
-from celosia.isa.errors import Cause
+from celosia.isa.memory import MEMORY_BASE, MemoryFault, MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.isa.registers import BusId
-from celosia.sim.build import model_library
-from celosia.sim.devices import open_device
-from celosia.sim.harness import settings
-from celosia.sim.harness.binding import State
-from celosia.sim.rtl_device import DEFAULT_TIMING, RtlDevice
-from celosia.sim.verilated import VerilatorDevice
-from celosia.sw.driver.device import (
-    ISSUES,
-    MEMORY_BASE,
-    DeviceError,
-    Issue,
-    MemoryFault,
-    MemoryTiming,
-)
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.map import BusId
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import DEFAULT_TIMING, RtlDevice
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.verilator.build import model_library
+from celosia.sim.verilator.harness import settings
+from celosia.sim.verilator.harness.binding import State
+from celosia.sw.driver.device import ISSUES, DeviceError, Issue
 from celosia.sw.driver.host import IdentityError
 from celosia.sw.driver.registers import RegisterError
 from celosia.sw.driver.runtime import matmul

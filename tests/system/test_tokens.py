@@ -5,11 +5,12 @@ from contextlib import closing
 import pytest
 
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, CONFIG_TOKEN, FENCE, MVIN, MVOUT, Command
-from celosia.isa.errors import Cause
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sim.harness import settings
-from celosia.sw.driver.device import ISSUES, MEMORY_BASE, DeviceError, MemoryTiming
+from celosia.isa.registers.errors import Cause
+from celosia.sim.devices.devices import open_device
+from celosia.sim.verilator.harness import settings
+from celosia.sw.driver.device import ISSUES, DeviceError
 
 SIMULATORS = ("functional", "verilator", "amaranth")
 SIZE = 1 << 14

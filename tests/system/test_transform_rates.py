@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from celosia.isa.encoding import Command, ElementType, Function
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sim.devices.devices import open_device
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
 CONFIG = PRESETS["base"]

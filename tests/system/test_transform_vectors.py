@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from celosia.sim.devices import open_device
-from celosia.sw.driver.device import MemoryTiming
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.devices.devices import open_device
 from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, View
 from tests.support import integer_reference as reference
 from tests.support.levels import configured

@@ -5,7 +5,7 @@ from amaranth import Module
 from amaranth.hdl import Const
 from amaranth.sim import Simulator
 
-from celosia.hw.frontend.decoder import Kind, hull_count
+from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
 from celosia.isa.config import AcceleratorConfig
 from tests.support.streams import simulate

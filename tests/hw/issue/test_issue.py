@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from celosia.hw.frontend.decoder import Kind, hull_count
+from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.issue.issue import Issue
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.errors import Cause
+from celosia.isa.registers.errors import Cause
 from tests.support.streams import never, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(

@@ -1,4 +1,4 @@
-"""`LoopEngine` against `celosia.isa.loops`."""
+"""`LoopEngine` against `celosia.isa.operations.loops`."""
 
 import random
 

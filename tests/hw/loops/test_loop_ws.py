@@ -1,4 +1,4 @@
-"""`LoopWs` against the commands that `celosia.isa.loop_ws` makes."""
+"""`LoopWs` against the commands that `celosia.isa.operations.loop_ws` makes."""
 
 import random
 from itertools import pairwise
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from celosia.hw.loops.loop_ws import LoopWs
 from celosia.isa.encoding import FENCE, FLUSH, MVIN, MVOUT, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.loop_ws import LoopWs as Expansion
+from celosia.isa.operations.loop_ws import LoopWs as Expansion
 from celosia.isa.presets import PRESETS
 from tests.support.loop_ws import loop
 from tests.support.streams import never, receive, send, simulate, sometimes

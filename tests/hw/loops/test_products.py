@@ -7,7 +7,7 @@ import pytest
 from celosia.hw.loops.products import Products
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_PRODUCTS, FENCE, MVIN, PRODUCTS, Command
-from celosia.isa.loops import expand
+from celosia.isa.operations.loops import expand
 from tests.support.loops import payload
 from tests.support.streams import never, receive, send, simulate, sometimes
 

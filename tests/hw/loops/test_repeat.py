@@ -8,7 +8,7 @@ import pytest
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, PRELOAD, REPEAT, STRIDE, Command
-from celosia.isa.loops import MAX_LOOP_DEPTH, expand
+from celosia.isa.operations.loops import MAX_LOOP_DEPTH, expand
 from tests.support.loops import LoopPrograms, payload
 from tests.support.streams import receive, send, simulate, sometimes
 

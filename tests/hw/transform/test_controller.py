@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.controller import TransformController
-from celosia.hw.transform.op import TransformOp
 from celosia.hw.transform.traits import TRAITS
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig

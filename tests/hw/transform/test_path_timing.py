@@ -9,10 +9,10 @@ from celosia.hw.transform.order import ALIKE_ROWS
 from celosia.hw.transform.path import IN_FLIGHT, TransformPath, VectorState
 from celosia.hw.vector.background import Background
 from celosia.isa.encoding import ElementType, Function
+from celosia.isa.operations.semantics import step
+from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
-from celosia.isa.semantics import step
-from celosia.isa.state import ArchState
-from celosia.isa.transforms import Transform
+from celosia.isa.state.state import ArchState
 from tests.support.streams import simulate
 from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
 

@@ -5,8 +5,8 @@ import pytest
 from celosia.sim.bench.baseline import load_baseline, regressed, save_baseline
 from celosia.sim.bench.encoders import ENCODERS, run_encoders
 from celosia.sim.bench.suite import PRODUCTS, Bench, baseline_path, run_products
-from celosia.sim.problems import InputError
-from celosia.sim.progress import silent
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.cost import (
     RANDOM,
     CostLine,
@@ -17,11 +18,10 @@ from celosia.sim.bench.cost import (
 )
 from celosia.sim.bench.cost_cases import CostCase, random_cases
 from celosia.sim.bench.suite import Bench, run_bench
-from celosia.sim.problems import InputError
-from celosia.sim.progress import silent
-from celosia.sim.report import Measurement, as_json
-from celosia.sim.tables import cost_table
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sim.command.tables import cost_table
+from celosia.sim.run.report import Measurement, as_json
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BOUNDS = ErrorBounds(mean=0.02, worst=0.05)

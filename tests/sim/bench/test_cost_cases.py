@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.cost_cases import CostCase, random_cases
-from celosia.sw.driver.device import MemoryTiming
 
 
 def test_seeds_give_the_same_cases_and_all_kinds():

@@ -6,15 +6,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.bench.encoders import ENCODERS, Encoder, run_encoders
 from celosia.sim.bench.suite import Bench
-from celosia.sim.progress import silent
-from celosia.sim.report import Measurement, Report, Setting, as_json
-from celosia.sim.run import Outcome
-from celosia.sim.tables import encoders_table
-from celosia.sim.workload_options import WorkloadOptions
-from celosia.sw.driver.device import MemoryTiming
+from celosia.sim.command.tables import encoders_table
+from celosia.sim.run.report import Measurement, Report, Setting, as_json
+from celosia.sim.run.run import Outcome
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.workload_options import WorkloadOptions
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 LAYER = Encoder(

@@ -9,11 +9,11 @@ import pytest
 
 from celosia.sim.bench.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
 from celosia.sim.bench.suite import Bench
-from celosia.sim.problems import InputError
-from celosia.sim.progress import silent
-from celosia.sim.report import Measurement, as_json
-from celosia.sim.tables import nonlinear_table
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sim.command.tables import nonlinear_table
+from celosia.sim.run.report import Measurement, as_json
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())

@@ -10,6 +10,7 @@ import pytest
 
 import celosia.isa
 from celosia.isa.encoding import RING_ENTRY
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.bench import replay, speed
 from celosia.sim.bench.speed import (
@@ -22,16 +23,15 @@ from celosia.sim.bench.speed import (
     measure_speed,
 )
 from celosia.sim.bench.suite import Bench, run_bench
-from celosia.sim.build import MODEL_TOP, build_model
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.problems import InputError
-from celosia.sim.progress import silent
-from celosia.sim.report import as_json
-from celosia.sim.tables import speed_table
-from celosia.sim.toolchain import find_compiler
-from celosia.sim.verilated import VerilatorDevice
-from celosia.sim.verilog import to_verilog
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sim.command.tables import speed_table
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.run.report import as_json
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.verilator.build import MODEL_TOP, build_model
+from celosia.sim.verilator.toolchain import find_compiler
+from celosia.sim.verilator.verilog import to_verilog
 from tests.support.stub_top import StubTop, copy
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())

@@ -9,14 +9,14 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.bench.suite import PRODUCTS, Bench, Product, run_products
-from celosia.sim.operands import parse_shape
-from celosia.sim.progress import silent
-from celosia.sim.report import Failure, Measurement, Report, Setting, as_json
-from celosia.sim.run import Outcome
-from celosia.sim.tables import products_table
+from celosia.sim.command.tables import products_table
+from celosia.sim.run.report import Failure, Measurement, Report, Setting, as_json
+from celosia.sim.run.run import Outcome
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.operands import parse_shape
 from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.limits import matmul_limit
+from celosia.sw.matmul.limits import matmul_limit
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BASE = PRESETS["base"]

@@ -9,9 +9,9 @@ import pytest
 
 from celosia.sim.bench.suite import Bench
 from celosia.sim.bench.trace import WORKLOADS, TraceLine, TracePair, run_traces
-from celosia.sim.report import as_json
-from celosia.sim.run import Outcome
-from celosia.sim.tables import trace_table
+from celosia.sim.command.tables import trace_table
+from celosia.sim.run.report import as_json
+from celosia.sim.run.run import Outcome
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 

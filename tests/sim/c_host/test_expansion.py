@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from celosia.isa.encoding import FLUSH, REPEAT, RING_ENTRY, Command, pack_ring
-from celosia.isa.loop_ws import LoopWs
-from celosia.isa.loops import expand
+from celosia.isa.operations.loop_ws import LoopWs
+from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS
 from celosia.sim.c_host import build
 from celosia.sim.c_host.constants import isa_header, presets_header
-from celosia.sim.toolchain import find_compiler
+from celosia.sim.verilator.toolchain import find_compiler
 from tests.support.loop_ws import loop
 from tests.support.loops import LoopPrograms
 
@@ -29,7 +29,7 @@ def expander(tmp_path_factory) -> Path:
     library = Path(build.__file__).parent
     sources = [*map(library.joinpath, ("matmul_loop.cpp", "repeat.cpp"))]
     sources.append(Path(__file__).with_name("expander.cpp"))
-    includes = [work, library, library.parent / "harness"]
+    includes = [work, library, library.parent / "verilator" / "harness"]
     command = [
         *find_compiler().command,
         *("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"),

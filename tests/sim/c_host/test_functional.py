@@ -26,12 +26,12 @@ from celosia.isa.encoding import (
     Function,
     float_bits,
 )
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.numerics import ExponentConstants
 from celosia.isa.presets import resolve_config
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.fuzz.programs.programs import random_program
 from celosia.sw.driver.program_file import random_bytes
-from celosia.sw.random_programs import random_program
 from tests.support.c_host import SIMS, c_host
 
 ACCUMULATOR = 1 << 31

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.graph_run import GraphRun
-from celosia.sw.graphs.cases import encoder_case, random_integer_encoder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models.cases import encoder_case, random_integer_encoder
 from celosia.sw.pipeline import compile_graph
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.c_host import c_host
 
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)

@@ -7,9 +7,9 @@ import pytest
 
 from celosia.isa.encoding import CONFIG_BERT, CONFIG_EX, CONFIG_LD, CONFIG_ST, float_bits
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.numerics import requantize
 from celosia.isa.presets import resolve_config
-from celosia.sw.driver.device import MEMORY_BASE
 from tests.support.c_host import SIMS, c_host
 from tests.support.convolutions import random_convolution
 

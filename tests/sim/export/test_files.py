@@ -7,7 +7,7 @@ import pytest
 
 from celosia.sim.export.choices import Memories
 from celosia.sim.export.files import check_destinations, companions, stands_alone, write_files
-from celosia.sim.problems import OutputError
+from celosia.sim.support.problems import OutputError
 
 
 @pytest.mark.parametrize(

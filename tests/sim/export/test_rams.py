@@ -10,7 +10,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.sim.export.rams import SINGLE_PORT, Ram, RamPlatform
-from celosia.sim.verilog import to_verilog
+from celosia.sim.verilator.verilog import to_verilog
 
 
 class OneMemory(wiring.Component):

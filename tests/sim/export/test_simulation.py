@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.build import build_model
+from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.export.choices import Memories, TopChoice
-from celosia.sim.verilated import VerilatorDevice
-from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
+from celosia.sim.fuzz.programs.programs import random_program
+from celosia.sim.verilator.build import build_model
 from celosia.sw.driver.runtime import matmul
-from celosia.sw.random_programs import random_program
 from tests.support.exports import SMALLEST, exported
 
 CHECKS = "`define CELOSIA_ASSERTIONS\n`define CELOSIA_PESSIMISTIC_RAMS\n"

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from celosia.sim.doctor import absence
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.time_zero import wake_blocks
+from celosia.sim.verilator.doctor import absence
 from tests.support.exports import SMALLEST, exported
 
 MODULE = r"""module \top.a (i, o);

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from celosia.sim.checkout import checkout_root
 from celosia.sim.mutate.campaign import load_faults
 from celosia.sim.mutate.trial import environment, faulty_copy
+from celosia.sim.support.checkout import checkout_root
 from celosia.sw.driver.program_file import load_program
 
 FAULTS = {fault.name: fault for fault in load_faults(checkout_root())}

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.encoding import FENCE, FLUSH, MVOUT
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz import campaign
 from celosia.sim.fuzz.campaign import Findings, Plan
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
 from celosia.sim.fuzz.coverage import all_points, owner_points, points
+from celosia.sim.fuzz.programs.programs import random_program, random_recipe
 from celosia.sim.fuzz.shrink import shrink
-from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.driver.program_file import parse_program
-from celosia.sw.random_programs import random_program, random_recipe
 from tests.support.command_line import refused
 
 TINY = resolve_config("tiny")

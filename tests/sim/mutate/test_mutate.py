@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sim.checkout import checkout_root
 from celosia.sim.mutate import campaign
 from celosia.sim.mutate.campaign import Campaign, load_faults
 from celosia.sim.mutate.patch import apply_patch, parse_patch
 from celosia.sim.mutate.trial import Trial, mirrored_tests
-from celosia.sim.problems import InputError
-from celosia.sim.progress import silent
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
 from tests.support.command_line import refused
 
 PATCH = """Fault: two is three
@@ -88,7 +88,7 @@ def test_every_file_of_the_hardware_has_a_fault():
 def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
     text = PATCH.replace("hw/a.py", "hw/dma/queue.py").replace("Caught-by", "Nothing")
     tests = mirrored_tests(parse_patch(text, "p"), ROOT)
-    assert tests[:2] == ("tests/hw/dma/test_queue.py", "tests/hw/dma/test_bursts.py")
+    assert tests[:2] == ("tests/hw/dma/test_queue.py", "tests/hw/bus/test_bursts.py")
     neighbors = [test for test in tests if test.startswith("tests/hw/dma/")]
     assert tests[len(neighbors)] == "tests/system/test_differential.py"
     assert len({*tests}) == len(tests)

@@ -2,9 +2,9 @@
 
 import copy
 
+from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.reporting.compare import compare
-from celosia.sim.reporting.compare_page import compare_page
-from celosia.sim.reporting.resources import ARRAY, RESOURCES
+from celosia.sim.reporting.page.compare_page import compare_page
 
 
 def slower(document, owner, cycles):

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
+from celosia.sim.profile.losses import Loss, losses
+from celosia.sim.profile.resources import ARRAY, RESOURCES
+from celosia.sim.profile.whatif import what_if
 from celosia.sim.reporting.explain import explain
-from celosia.sim.reporting.losses import Loss, losses
 from celosia.sim.reporting.remedies import ADVICE, remedy
-from celosia.sim.reporting.resources import ARRAY, RESOURCES
-from celosia.sim.reporting.whatif import what_if
 
 
 def test_losses_add_up_to_what_is_not_rows(document):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.reporting.flows import arrows, first_uses
-from celosia.sim.reporting.instructions import UNITS, unit_operations
-from celosia.sim.reporting.packing import unpack
-from celosia.sim.reporting.profile import Profile
-from celosia.sim.reporting.timeline import timeline
+from celosia.sim.profile.flows import arrows, first_uses
+from celosia.sim.profile.instructions import UNITS, unit_operations
+from celosia.sim.profile.packing import unpack
+from celosia.sim.profile.profile import Profile
+from celosia.sim.reporting.page.timeline import timeline
 from celosia.sim.reporting.trace import trace, trace_file
 from celosia.sw.driver.assembly import parse_command
 

@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from celosia.sim.problems import InputError, OutputError
+from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.wave.amaranth import AmaranthWaveDevice
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command

@@ -5,9 +5,9 @@ from ctypes import sizeof
 import pytest
 
 from celosia.isa.encoding import Command
-from celosia.isa.events import ARRAY_OWNERS
+from celosia.isa.registers.events import ARRAY_OWNERS
+from celosia.sim.verilator.probe import LINES, TEXT_BYTES, Probe, pack_lines
 from celosia.sim.wave.narrator import Narrator
-from celosia.sim.wave.probe import LINES, TEXT_BYTES, Probe, pack_lines
 from celosia.sw.driver.assembly import format_command, parse_command
 
 MVIN = parse_command("mvin dram=0x80000040 local=sp[128] local_cols=64 local_rows=16")

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from celosia.sim.problems import InputError, OutputError
-from celosia.sim.rtl_device import RtlDevice
+from celosia.sim.devices.rtl_device import RtlDevice
+from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.wave.recording import Recorder, Recording
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.device import DeviceError, RunResult

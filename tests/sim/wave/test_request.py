@@ -2,8 +2,8 @@
 
 import pytest
 
-from celosia.sim.errors import EnvironmentProblem
-from celosia.sim.problems import InputError, OutputError
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.wave.request import WaveRequest, check_scope, parse_request
 
 SCOPES = ("top", "top.core", "top.core.load", "top.core.store", "top.wave")

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from celosia.sim.doctor import absence
-from celosia.sim.problems import InputError, OutputError
+from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.verilator.doctor import absence
 from celosia.sim.wave.amaranth import AmaranthWaveDevice
 from celosia.sim.wave.fst import is_whole
 from celosia.sim.wave.request import WaveRequest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.sim.wave.probe import LINES
+from celosia.sim.verilator.probe import LINES
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.wave.views import select_items, sucl_text, write_views
 

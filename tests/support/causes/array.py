@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from celosia.isa.address import GARBAGE
 from celosia.isa.encoding import FENCE, Function
-from celosia.isa.events import function_counter
+from celosia.isa.registers.events import function_counter
 from tests.support.causes.case import Case, Program
 from tests.support.causes.parts import (
     DIM,

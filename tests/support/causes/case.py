@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MemoryTiming
 
 __all__ = ["CONFIG", "Case", "Program", "half_rate", "latency"]
 

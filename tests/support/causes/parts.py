@@ -17,7 +17,7 @@ from celosia.isa.encoding import (
     ElementType,
     Function,
 )
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
 from tests.support.causes.case import CONFIG, Program
 from tests.support.transforms import transform
 

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.functional import FunctionalDevice
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.buffers import POISON, BufferRuleError, Buffers
-from celosia.sw.driver.device import MEMORY_BASE
 
 SIZE = 4096
 

@@ -15,13 +15,13 @@ from celosia.isa.encoding import (
     MVOUT,
     PRELOAD,
 )
+from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.operations.semantics import step
 from celosia.isa.presets import PRESETS
-from celosia.isa.semantics import step
-from celosia.isa.state import ArchState
-from celosia.sim.devices import open_device
+from celosia.isa.state.state import ArchState
+from celosia.sim.devices.devices import open_device
+from celosia.sim.fuzz.programs.programs import random_program
 from celosia.sw.driver.clear import clear_commands, zeros_needed
-from celosia.sw.driver.device import MEMORY_BASE
-from celosia.sw.random_programs import random_program
 
 TINY = PRESETS["tiny"]
 DIM = TINY.dim

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sim.functional import FunctionalDevice
-from celosia.sw.driver.device import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.graph_run import GraphRun
-from celosia.sw.graphs.cases import (
+from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.lowering.cuts import tiles
+from celosia.sw.lowering.head_places import HeadShape
+from celosia.sw.models.cases import (
     Case,
     attention_case,
     encoder_case,
@@ -21,13 +26,8 @@ from celosia.sw.graphs.cases import (
     residual_case,
     softmax_case,
 )
-from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
-from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.lowering.cuts import tiles
-from celosia.sw.lowering.head_places import HeadShape
-from celosia.sw.models.encoder import EncoderShape
 from celosia.sw.pipeline import compile_graph
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS, check_levels, configured
 from tests.support.random_graphs import random_case
 

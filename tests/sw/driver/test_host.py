@@ -2,10 +2,10 @@
 
 import pytest
 
-from celosia.isa.errors import Cause
-from celosia.isa.events import COUNTERS
 from celosia.isa.presets import PRESETS
-from celosia.isa.registers import INTERFACE_VERSION, REGISTERS
+from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.events import COUNTERS
+from celosia.isa.registers.map import INTERFACE_VERSION, REGISTERS
 from celosia.sw.driver.host import ErrorReport, Host, IdentityError, Range
 from tests.support.register_port import FakePort
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from celosia.isa.encoding import FENCE, MVIN
+from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MEMORY_BASE
 from celosia.sw.driver.program_file import (
     Content,
     ProgramError,

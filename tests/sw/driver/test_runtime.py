@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.functional import FunctionalDevice
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver import runtime
 from celosia.sw.driver.buffers import BufferRuleError, Buffers
 from celosia.sw.driver.runtime import compile_product, describe_product, matmul
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.models.reference import matmul_reference
+from celosia.sw.reference.matmul import matmul_reference
 from tests.sw.strategies import operands
 
 

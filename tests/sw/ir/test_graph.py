@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from celosia.sw.graphs.cases import attention_case, layernorm_case, matmul_case, residual_case
 from celosia.sw.ir.graph import Tensor, operands, results
+from celosia.sw.models.cases import attention_case, layernorm_case, matmul_case, residual_case
 
 
 def test_a_view_is_the_whole_of_a_tensor_and_has_parts():

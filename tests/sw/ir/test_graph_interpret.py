@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from celosia.isa.numerics import GELU_SCALE
-from celosia.sw.graphs.cases import (
+from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, Sums, Tensor, Transform
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.cases import (
     attention_case,
     gelu_case,
     layernorm_case,
@@ -14,11 +17,8 @@ from celosia.sw.graphs.cases import (
     residual_case,
     softmax_case,
 )
-from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, Sums, Tensor, Transform
-from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.encoder import gelu
-from celosia.sw.models.reference import matmul_reference
+from celosia.sw.reference.encoder import gelu
+from celosia.sw.reference.matmul import matmul_reference
 
 
 def run(case):

@@ -6,14 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.sw.graphs.cases import (
-    attention_case,
-    gelu_case,
-    layernorm_case,
-    matmul_case,
-    residual_case,
-    softmax_case,
-)
 from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
@@ -29,6 +21,14 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_verify import verify
+from celosia.sw.models.cases import (
+    attention_case,
+    gelu_case,
+    layernorm_case,
+    matmul_case,
+    residual_case,
+    softmax_case,
+)
 
 MATMUL = matmul_case(4, 6, 8, 0).graph
 ATTENTION = attention_case(2, 3, 4, 0).graph

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.graphs.cases import Case, attention_case, layernorm_case, matmul_case, softmax_case
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import (
     Load,
@@ -20,6 +19,7 @@ from celosia.sw.ir.program import (
     Transform,
 )
 from celosia.sw.ir.program_verify import verify
+from celosia.sw.models.cases import Case, attention_case, layernorm_case, matmul_case, softmax_case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from tests.support.levels import CONFIGS
 from tests.support.nests import apart

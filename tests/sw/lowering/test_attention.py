@@ -6,12 +6,12 @@ from itertools import accumulate, groupby
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.graphs.cases import attention_case
 from celosia.sw.ir.graph import MatMul
 from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform
 from celosia.sw.lowering.attention import Head
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
+from celosia.sw.models.cases import attention_case
 from tests.support.levels import CONFIGS, configured
 from tests.support.nests import apart
 

@@ -7,13 +7,6 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.presets import PRESETS
-from celosia.sw.graphs.cases import (
-    attention_case,
-    encoder_layer_case,
-    layernorm_case,
-    random_integer_encoder,
-    softmax_case,
-)
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -29,7 +22,14 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Products, Transform
 from celosia.sw.lowering.graph import head_shapes, lower_graph
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models.cases import (
+    attention_case,
+    encoder_layer_case,
+    layernorm_case,
+    random_integer_encoder,
+    softmax_case,
+)
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS
 
 TINY = CONFIGS["tiny"]

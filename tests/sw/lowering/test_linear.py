@@ -3,10 +3,10 @@
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.graphs.cases import gelu_case, matmul_case, residual_case, softmax_case
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.models.cases import gelu_case, matmul_case, residual_case, softmax_case
 from tests.support.levels import CONFIGS, configured
 
 TINY, BASE = CONFIGS["tiny"], CONFIGS["base"]

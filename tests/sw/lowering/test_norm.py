@@ -3,11 +3,11 @@
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.graphs.cases import encoder_layer_case, layernorm_case, random_integer_encoder
 from celosia.sw.ir.program import Load, LoadParameters, Op, Products, Transform
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models.cases import encoder_layer_case, layernorm_case, random_integer_encoder
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS, configured
 
 

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, RING_ENTRY, STRIDE, Command, Funct
-from celosia.isa.loops import expand
-from celosia.isa.semantics import LOOP_FUNCTS
-from celosia.sw.graphs.cases import (
+from celosia.isa.operations.loops import expand
+from celosia.isa.operations.semantics import LOOP_FUNCTS
+from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
     matmul_case,
     random_integer_encoder,
 )
-from celosia.sw.models.encoder import BERT_BASE
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.pipeline import compile_graph
+from celosia.sw.reference.encoder import BERT_BASE
 from tests.support.levels import CONFIGS, configured
 
 BASE = configured("base")

@@ -3,7 +3,7 @@
 from celosia.isa import encoding
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import PRESETS
-from celosia.sw.graphs.cases import attention_case
+from celosia.sw.models.cases import attention_case
 from celosia.sw.passes.serialize import serialize
 from celosia.sw.pipeline import compile_graph
 

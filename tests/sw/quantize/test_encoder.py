@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.sw.graphs.cases import random_integer_encoder
-from celosia.sw.graphs.encoder import encoder_graph
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.embedding import Embeddings
-from celosia.sw.models.encoder import EncoderShape, Linear, encode
-from celosia.sw.models.random_encoder import random_embeddings, random_encoder
+from celosia.sw.models.cases import random_integer_encoder
+from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.quantize.encoder import quantize_encoder
+from celosia.sw.reference.embedding import Embeddings
+from celosia.sw.reference.encoder import EncoderShape, Linear, encode
+from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
 
 SHAPE = EncoderShape(layers=2, width=48, heads=4, hidden=96)
 LENGTHS = [30, 50]

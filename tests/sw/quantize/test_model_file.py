@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from celosia.sw.graphs.cases import random_integer_encoder
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models.cases import random_integer_encoder
 from celosia.sw.quantize.model import IntegerEncoder, ModelError, embedding_layout, layout
 from celosia.sw.quantize.model_file import FORMAT, VERSION, load_model, save_model
+from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
 MODEL = random_integer_encoder(SHAPE, 0)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from celosia.isa import numerics
-from celosia.sw.models.embedding import Embeddings
-from celosia.sw.models.encoder import EncoderShape, Linear, Norm, gelu
 from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder
@@ -14,6 +12,8 @@ from celosia.sw.quantize.ranges import best_step, int16_step, sample_rows, squar
 from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.quantize.tables import embed, quantize_tables, table_step
+from celosia.sw.reference.embedding import Embeddings
+from celosia.sw.reference.encoder import EncoderShape, Linear, Norm, gelu
 
 RANDOM = np.random.default_rng(0)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.timeline.bus import Bus, Credit
 
 BASE = PRESETS["base"]

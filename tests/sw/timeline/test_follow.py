@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.timeline.follow import Moved, Timeline
 
 BASE = PRESETS["base"]

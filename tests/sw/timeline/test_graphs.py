@@ -2,11 +2,11 @@
 
 import pytest
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MemoryTiming
-from celosia.sw.graphs import cases
-from celosia.sw.models.encoder import EncoderShape
+from celosia.sw.models import cases
 from celosia.sw.pipeline import compile_graph, predict_graph
+from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.timeline.graphs import GraphCycles
 
 BASE, TINY = PRESETS["base"], PRESETS["tiny"]

@@ -1,7 +1,7 @@
 """Units take operations in order, and hide what they can."""
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus
 from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork

@@ -1,0 +1,1 @@
+"""The memory bus: channels, bursts, beats."""

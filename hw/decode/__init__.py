@@ -1,0 +1,1 @@
+"""From command words to operations whose rules are checked."""

@@ -1,0 +1,41 @@
+"""Ranges of local rows, over all local memories."""
+
+from amaranth import unsigned
+from amaranth.hdl import Value
+from amaranth.lib import data
+
+from celosia.hw.decode.ops import Space
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["RowRange", "overlap", "space_base", "space_rows"]
+
+
+def space_rows(config: AcceleratorConfig, space: Space) -> int:
+    """Rows of one local memory."""
+    return {
+        Space.SCRATCHPAD: config.scratchpad_rows,
+        Space.ACCUMULATOR: config.accumulator_rows,
+        Space.PARAMETER: config.parameter_rows,
+    }[space]
+
+
+def space_base(config: AcceleratorConfig, space: Space) -> int:
+    """Number of the first row of a memory when all rows of all memories are counted through."""
+    return sum(space_rows(config, other) for other in Space if other.value < space.value)
+
+
+class RowRange(data.StructLayout):
+    """Rows `first` to `last`, both included, counted through all memories."""
+
+    def __init__(self, config: AcceleratorConfig):
+        rows = sum(space_rows(config, space) for space in Space)
+        super().__init__({
+            "valid": 1,
+            "first": unsigned((rows - 1).bit_length()),
+            "last": unsigned((rows - 1).bit_length()),
+        })
+
+
+def overlap(one: data.View, other: data.View) -> Value:
+    """Whether two ranges have a row in common."""
+    return one.valid & other.valid & (one.first <= other.last) & (other.first <= one.last)

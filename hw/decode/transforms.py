@@ -1,0 +1,207 @@
+"""What TRANSFORM means as an operation: fields, rows, and the rules on its shape."""
+
+from typing import Any
+
+from amaranth import Const, Module, Mux, Signal, signed
+from amaranth.hdl import Value
+from amaranth.lib import data
+
+from celosia.hw.decode.hulls import blocks_of, space_of
+from celosia.hw.decode.layouts import operands
+from celosia.hw.decode.ops import Space
+from celosia.hw.decode.transform_configuration import TransformFields
+from celosia.isa import encoding
+from celosia.isa.address import ACCUMULATOR_BIT, ROW_BITS
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Function
+from celosia.isa.numerics import MAX_COLUMNS
+from celosia.isa.operations.transforms import FUNCTIONS
+from celosia.isa.registers.errors import Cause
+
+__all__ = [
+    "TRANSFORM_HULLS",
+    "TRANSFORM_PARAMETERS",
+    "TRANSFORM_WRITES",
+    "decode_transform",
+    "log2_bytes",
+]
+
+TRANSFORM_HULLS = 6
+"""Ranges of rows: first and second result, source, residual, bias (or gamma), scales."""
+TRANSFORM_WRITES = 2
+"""Of these, so many come first and are written; the others are read."""
+TRANSFORM_PARAMETERS = 2
+"""And so many come last and are read inside the lanes, long after the source."""
+
+INFINITY = 0x7F80_0000
+"""The bits of a float32: those of positive numbers are less."""
+
+_FROM_FUNCTION = (
+    "function",
+    "bias",
+    "column_scale",
+    "relu",
+    "start",
+    "finish",
+    "moments",
+    "zero_point",
+    "scale",
+    "scale2",
+)
+
+
+def decode_transform(
+    m: Module, config: AcceleratorConfig, command: data.View, state: TransformFields, op: Any, hulls
+) -> tuple[Value, Value]:
+    """Fill `op` and `hulls`; returns whether there is anything to do, and the cause."""
+    fields = operands(encoding.TRANSFORM, command)
+    rules = _rules(m, state)
+    _fill(m, fields, state, rules, op)
+    _name_rows(m, config, fields, state, rules, hulls)
+    some = (fields.local_rows != 0) & (fields.local_cols != 0)
+    return some, _cause(config, fields, state, rules)
+
+
+class _Rules:
+    """The rules of the configured function (`celosia.isa.operations.transforms.FunctionRules`)."""
+
+    def __init__(self) -> None:
+        self.known = Signal()
+        self.staged = Signal()
+        self.statistics = Signal()
+        self.scores = Signal()
+        self.types = Signal(len(ElementType))
+        self.residual = Signal()
+        self.sums = Signal()
+        self.two = Signal()
+
+
+def _rules(m: Module, state: TransformFields) -> _Rules:
+    rules = _Rules()
+    with m.Switch(state.transform.function):
+        for function, known in FUNCTIONS.items():
+            with m.Case(function):
+                m.d.comb += [
+                    rules.known.eq(1),
+                    rules.staged.eq(known.staged),
+                    rules.statistics.eq(known.statistics),
+                    rules.scores.eq(known.scores),
+                    rules.types.eq(sum(1 << kind for kind in known.types)),
+                ]
+                if function is Function.RESIDUAL:
+                    m.d.comb += [
+                        rules.residual.eq(1),
+                        rules.statistics.eq(state.transform.moments),
+                        rules.sums.eq(state.transform.moments),
+                    ]
+                if function is Function.MOMENTS:
+                    m.d.comb += rules.sums.eq(1)
+                if function is Function.LAYERNORM:
+                    m.d.comb += rules.two.eq(state.norm.two)
+    return rules
+
+
+def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
+    mask, cols = state.mask, fields.local_cols
+    keys = Signal(signed(18), name="transform_keys")
+    m.d.comb += keys.eq(mask.keys - mask.first_key)
+    masked = (mask.keys != NO_KEY_LIMIT) & (keys < cols)
+    m.d.sync += [getattr(op, name).eq(getattr(state.transform, name)) for name in _FROM_FUNCTION]
+    m.d.sync += [
+        op.kind.eq(state.transform.type),
+        op.kind2.eq(state.norm.type2),
+        op.two.eq(rules.two),
+        op.slot.eq(state.transform.statistics),
+        op.shift.eq(state.norm.shift),
+        op.shift2.eq(state.norm.shift2),
+        op.rows.eq(fields.local_rows),
+        op.cols.eq(cols),
+        op.row.eq(fields.local),
+        op.stride.eq(state.rows.source_stride),
+        op.target.eq(fields.target),
+        op.target_stride.eq(state.rows.target_stride),
+        op.target2.eq(fields.target2),
+        op.target2_stride.eq(state.norm.target2_stride),
+        op.residual.eq(state.rows.residual),
+        op.residual_stride.eq(state.rows.residual_stride),
+        op.bias_row.eq(state.rows.bias_row),
+        op.scale_row.eq(state.rows.scale_row),
+        op.gamma_row.eq(state.norm.parameter_row),
+        op.visible.eq(Mux(masked, keys, cols)),
+        op.causal.eq(mask.causal),
+        op.diagonal.eq(mask.first_row - mask.first_key + 1),
+        op.channels.eq(state.norm.channels),
+    ]
+    for constants, source in (
+        (op.constants.exponent, state.exponent),
+        (op.constants.gelu, state.gelu),
+    ):
+        for name, register in vars(constants).items():
+            m.d.sync += register.eq(getattr(source, name))
+
+
+def _name_rows(
+    m: Module, config: AcceleratorConfig, fields, state, rules: _Rules, hulls: list
+) -> None:
+    def hull(index: int, valid, space, row: Value, blocks: Value, stride, rows=None) -> None:
+        lines = (fields.local_rows if rows is None else rows) - 1
+        m.d.sync += [
+            hulls[index].valid.eq(valid),
+            hulls[index].space.eq(space),
+            hulls[index].row.eq(row[:ROW_BITS]),
+            hulls[index].extent.eq(lines + (blocks - 1) * stride),
+        ]
+
+    cols, function = fields.local_cols, state.transform
+    sp, parameter, one = Space.SCRATCHPAD, Space.PARAMETER, Const(1)
+    whole, halves = blocks_of(config, cols), blocks_of(config, cols << 1)
+    first = blocks_of(config, cols << log2_bytes(function.type))
+    second = blocks_of(config, cols << log2_bytes(state.norm.type2))
+    source = Mux(rules.staged, halves, whole)
+    hull(0, rules.types != 0, sp, fields.target, first, state.rows.target_stride)
+    hull(1, rules.two, sp, fields.target2, second, state.norm.target2_stride)
+    space = space_of(fields.local[ACCUMULATOR_BIT])
+    hull(2, one, space, fields.local, source, state.rows.source_stride)
+    hull(3, rules.residual, sp, state.rows.residual, halves, state.rows.residual_stride)
+    normalizes = function.function == Function.LAYERNORM
+    biased = ~rules.staged & function.bias
+    row = Mux(normalizes, state.norm.parameter_row, state.rows.bias_row)
+    count = Mux(normalizes, halves << 1, whole)
+    hull(4, normalizes | biased, parameter, row, count, 1, rows=one)
+    by_column = function.column_scale & ~rules.scores & ~rules.staged
+    hull(5, by_column, parameter, state.rows.scale_row, whole, 1, rows=one)
+
+
+def _cause(config: AcceleratorConfig, fields, state, rules: _Rules) -> Value:
+    """The first rule that is broken, of those that need no ranges."""
+    function, types = state.transform, rules.types
+    results = types != 0
+    unsupported = (
+        ~rules.known
+        | (fields.local[ACCUMULATOR_BIT] == rules.staged)
+        | (results & (fields.target[ACCUMULATOR_BIT] | ~types.bit_select(function.type, 1)))
+        | (rules.residual & state.rows.residual[ACCUMULATOR_BIT])
+        | (rules.two & fields.target2[ACCUMULATOR_BIT])
+        | (rules.two & ~types.bit_select(state.norm.type2, 1))
+    )
+    scale = function.scale
+    ordered = (scale != 0) & (scale < INFINITY) & ~function.column_scale
+    channels = state.norm.channels
+    shape = (fields.local_cols > MAX_COLUMNS) | (
+        rules.sums & function.finish & ((channels == 0) | (channels > MAX_COLUMNS))
+    )
+    beyond = rules.statistics & (function.statistics + fields.local_rows > config.statistics_rows)
+    cause: Value = Const(0, 4)
+    for broken, name in (
+        (beyond, Cause.LOCAL_RANGE),
+        (shape, Cause.SHAPE),
+        (rules.scores & ~ordered, Cause.SCALE),
+        (unsupported, Cause.UNSUPPORTED),
+    ):
+        cause = Mux(broken, Value.cast(name), cause)
+    return cause
+
+
+def log2_bytes(kind: Value) -> Value:
+    """Of the size of an element."""
+    return Mux(kind == ElementType.INT32, 2, kind == ElementType.INT16)

@@ -1,0 +1,1 @@
+"""The execute path: operands through the systolic array."""

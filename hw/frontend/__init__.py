@@ -1,1 +1,0 @@
-"""From command words to decoded operations."""

@@ -1,0 +1,1 @@
+"""How a host reaches the accelerator: the two tops, registers, the command ring."""

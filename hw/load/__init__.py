@@ -1,0 +1,1 @@
+"""The load path: from memory to the local memories."""

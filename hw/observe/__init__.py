@@ -1,0 +1,1 @@
+"""Counters, and the owner of each cycle."""

@@ -1,0 +1,269 @@
+"""Whose a cycle is: what each unit does, or the one thing that it waits for."""
+
+from typing import Any
+
+from amaranth import Module, Signal, Value, unsigned
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.decode.decoder import Kind
+from celosia.hw.execute.path import ArrayState
+from celosia.hw.issue.issue import MAX_QUEUES, Waits
+from celosia.hw.load.path import LoadState
+from celosia.hw.memory.ports import BankUser
+from celosia.hw.observe.counters import owner_number
+from celosia.hw.store.path import StoreState
+from celosia.hw.transform.path import VectorState
+from celosia.isa.encoding import Function
+from celosia.isa.registers.events import TABLES, function_counter
+
+__all__ = ["Commands", "Owners"]
+
+
+class Commands(enum.Enum, shape=2):
+    """What becomes of the next command."""
+
+    NONE = 0
+    COMING = 1
+    FULL = 2  # It waits for a place in its queue.
+    FENCE = 3  # It waits for everything before it.
+
+
+class Owners(wiring.Component):
+    """Names the owner of each unit by the rules of docs/counters.md.
+
+    Queues are in the order load, execute, store, transform.  What is told of the load and the store
+    path is of the cycle before.
+
+    Members
+    -------
+    array : ``In(ArrayState)``
+        Of the execute path.
+    array_bank : ``In(BankUser)``
+        Who has the bank that the array waits for.
+    load_path : ``In(LoadState)``
+        Of the load path.
+    load_bank : ``In(BankUser)``
+        Who has the bank that it waits for.
+    store_path : ``In(StoreState)``
+        Of the store path.
+    store_bank : ``In(BankUser)``
+        Who has the bank that it waits for.
+    vector : ``In(VectorState)``
+        Of the transform path.
+    vector_bank : ``In(BankUser)``
+        Who has the bank that it waits for.
+    function : ``In(4)``
+        Of the step that enters the lanes.
+    awaited : ``In(4)``
+        The function of the transform that the next product waits for.
+    accumulates : ``In(1)``
+        The next product writes the accumulator.
+    token : ``In(1)``
+        The next load waits for a token.
+    waits : ``In(ArrayLayout(Waits(), MAX_QUEUES))``
+        Why the head of each queue does not start.
+    held : ``In(ArrayLayout(unsigned(1), MAX_QUEUES))``
+        Something is in the queue, or on its way there, that has not started.
+    commands : ``In(Commands)``
+        What becomes of the next command.
+    kind : ``In(Kind)``
+        Of the next command, if its queue is full.
+    owners : ``Out(Signature({name: Out(range(n))}))``
+        The number of the owner in each table of `TABLES`.
+    """
+
+    array: Any
+    array_bank: Any
+    load_path: Any
+    load_bank: Any
+    store_path: Any
+    store_bank: Any
+    vector: Any
+    vector_bank: Any
+    function: Signal
+    awaited: Signal
+    accumulates: Signal
+    token: Signal
+    waits: data.View
+    held: data.View
+    commands: Any
+    kind: Any
+    owners: Any
+
+    def __init__(self) -> None:
+        owners = {table.name: Out(range(len(table.owners))) for table in TABLES}
+        super().__init__({
+            "array": In(ArrayState),
+            "array_bank": In(BankUser),
+            "load_path": In(LoadState),
+            "load_bank": In(BankUser),
+            "store_path": In(StoreState),
+            "store_bank": In(BankUser),
+            "vector": In(VectorState),
+            "vector_bank": In(BankUser),
+            "function": In(4),
+            "awaited": In(4),
+            "accumulates": In(1),
+            "token": In(1),
+            "waits": In(data.ArrayLayout(Waits(), MAX_QUEUES)),
+            "held": In(data.ArrayLayout(unsigned(1), MAX_QUEUES)),
+            "commands": In(Commands),
+            "kind": In(Kind),
+            "owners": Out(wiring.Signature(owners)),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        for table, states, state, bank, index in (
+            ("read", LoadState, self.load_path, self.load_bank, 0),
+            ("write", StoreState, self.store_path, self.store_bank, 2),
+            ("vector", VectorState, self.vector, self.vector_bank, 3),
+        ):
+            with m.Switch(state):
+                for known in states:
+                    with m.Case(known):
+                        self._path(m, table, known.name, bank, index)
+        self._array(m)
+        return m
+
+    def _is(self, m: Module, name: str, table: str = "array") -> None:
+        m.d.comb += getattr(self.owners, table).eq(owner_number(name))
+
+    def _path(self, m: Module, table: str, state: str, bank: Any, index: int) -> None:
+        """The owner of a path in a state of this name; its queue has this `index`."""
+
+        def owner(name: str) -> None:
+            self._is(m, f"{table}_{name}", table)
+
+        if state == "BANK":
+            with m.Switch(bank):
+                for user, name in _BANK_NAMES[table].items():
+                    with m.Case(user):
+                        owner(f"bank_{name}")
+        elif state == "STEP":
+            self._functions(m, table, self.function, table)
+        elif state != "IDLE":
+            owner(state.lower())
+        else:
+            owner("none")
+            with m.If(self.held[index]):
+                owner("stages")
+            if table == "read":
+                with m.If(self.token):
+                    owner("token")
+            for other in reversed(_WAITS[table]):
+                with m.If(self.waits[index][other]):
+                    owner(f"wait_{other}")
+
+    def _functions(self, m: Module, table: str, function: Value, prefix: str) -> None:
+        """The owner of a function of TRANSFORM."""
+        numbers = [owner_number(function_counter(prefix, known)) for known in Function]
+        assert numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+        m.d.comb += getattr(self.owners, table).eq(function + numbers[0])
+
+    def _array(self, m: Module) -> None:
+        with m.Switch(self.array):
+            for state, name in _ARRAY_STATES.items():
+                with m.Case(state):
+                    self._is(m, name)
+            with m.Case(ArrayState.BANK):
+                self._is(m, "wait_bank_results")
+                with m.If(self.array_bank == BankUser.WEIGHTS):
+                    self._is(m, "wait_bank_weights")
+            with m.Case(ArrayState.EMPTY):
+                self._next_product(m, self.waits[1])
+
+    def _next_product(self, m: Module, waits: data.View) -> None:
+        """What stands against the product that is at the head of its queue, or should be."""
+        with m.If(waits.load):
+            self._load(m)
+        with m.Elif(waits.store):
+            self._is(m, "wait_execute_store")
+            with m.If(self.accumulates):
+                self._is(m, "wait_accumulator")
+        with m.Elif(waits.execute):
+            self._is(m, "wait_execute_execute")
+        with m.Elif(waits.transform):
+            self._functions(m, "array", self.awaited, "wait")
+            with m.If(self.vector == VectorState.IDLE):
+                self._link(m, "transform", 3, ("load", "execute", "store"))
+        with m.Elif(self.held[1]):
+            self._is(m, "wait_issue")
+        with m.Else():
+            self._command(m)
+
+    def _load(self, m: Module) -> None:
+        """What the load waits for that the next product waits for."""
+        with m.Switch(self.load_path):
+            for states, name in _LOAD_STATES.items():
+                with m.Case(*states):
+                    self._is(m, f"wait_load_{name}")
+            with m.Case(LoadState.BANK):
+                self._is(m, "wait_bank_results")
+                with m.If(self.load_bank == BankUser.STORE):
+                    self._is(m, "wait_bank_store")
+                with m.If(Value.cast(self.load_bank).matches(BankUser.WORDS, BankUser.TRANSFORM)):
+                    self._is(m, "wait_bank_transform")
+            with m.Case(LoadState.IDLE):
+                self._is(m, "wait_load_stages")
+                with m.If(self.token):
+                    self._is(m, "wait_token")
+                self._link(m, "load", 0, ("execute", "store", "transform"))
+
+    def _link(self, m: Module, queue: str, index: int, others: tuple[str, ...]) -> None:
+        """The first one of `others` that the head of `queue` waits for, if any."""
+        for other in reversed(others):
+            with m.If(self.waits[index][other]):
+                self._is(m, f"wait_{queue}_{other}")
+
+    def _command(self, m: Module) -> None:
+        with m.Switch(self.commands):
+            with m.Case(Commands.NONE):
+                self._is(m, "drain")
+            with m.Case(Commands.COMING):
+                self._is(m, "wait_command")
+            with m.Case(Commands.FENCE):
+                self._is(m, "wait_fence")
+            with m.Case(Commands.FULL), m.Switch(self.kind):
+                for kind in (Kind.LOAD, Kind.EXECUTE, Kind.STORE, Kind.TRANSFORM):
+                    with m.Case(kind):
+                        self._is(m, f"wait_queue_{kind.name.lower()}")
+
+
+_BEFORE_TRANSFORMS = {
+    BankUser.RESULTS: "results",
+    BankUser.WEIGHTS: "weights",
+    BankUser.OPERANDS: "operands",
+}
+_BANK_NAMES = {
+    "read": _BEFORE_TRANSFORMS
+    | {BankUser.WORDS: "transform", BankUser.TRANSFORM: "transform", BankUser.STORE: "store"},
+    "write": _BEFORE_TRANSFORMS
+    | {BankUser.WORDS: "transform", BankUser.TRANSFORM: "transform", BankUser.LOAD: "load"},
+    "vector": _BEFORE_TRANSFORMS | {BankUser.WORDS: "words", BankUser.LOAD: "load"},
+}
+"""What those are called that a path waits for at a bank."""
+
+_WAITS = {
+    "read": ("execute", "store", "transform"),
+    "write": ("load", "execute", "transform"),
+    "vector": ("load", "execute", "store"),
+}
+"""The queues that the head of a path's queue may wait for, the first one first."""
+
+_ARRAY_STATES = {
+    ArrayState.ROWS: "array_rows",
+    ArrayState.PADDING: "array_padding",
+    ArrayState.WEIGHTS: "array_weights",
+    ArrayState.D: "array_d",
+    ArrayState.RESULTS: "wait_bank_results",
+    ArrayState.ISSUE: "wait_issue",
+}
+
+_LOAD_STATES = {
+    (LoadState.DATA, LoadState.BANDWIDTH): "bandwidth",
+    (LoadState.LATENCY,): "latency",
+    (LoadState.REQUESTS,): "requests",
+    (LoadState.STAGES,): "stages",
+}

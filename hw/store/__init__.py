@@ -1,0 +1,1 @@
+"""The store path: from the local memories to memory."""

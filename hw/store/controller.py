@@ -1,0 +1,175 @@
+"""Execution of MVOUT: one operation becomes the local rows that it reads."""
+
+from amaranth import Module, Mux, Signal, Value
+from amaranth.hdl import Assert
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Member, Out
+
+from celosia.hw.decode.ops import Space, StoreOp
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+
+__all__ = ["StoreController", "StoreRead", "leaves_as_int32", "store_ports"]
+
+
+_WINDOW = {
+    "pools": 1,  # What leaves is the maximum of all rows up to `last_in_row`.
+    "first": 1,  # Of those.
+    "blank": 1,  # It counts as zeros.
+}
+
+
+def leaves_as_int32(op: data.View) -> Value:
+    """Whether a `StoreOp` writes four bytes per element, not one."""
+    return op.full & (op.space == Space.ACCUMULATOR)
+
+
+class StoreRead(data.StructLayout):
+    """A local row to read, and what becomes of it on its way to memory.
+
+    It leaves as *words* of ``dim`` bytes: one if its elements leave as int8, up to four as int32.
+    """
+
+    def __init__(self, config: AcceleratorConfig):
+        op = StoreOp(config).members
+        super().__init__({
+            "space": Space,
+            "row": op["row"],
+            "bias": 1,
+            "bias_row": op["bias_row"],
+            "full": 1,  # Leaves as int32.
+            "relu": 1,
+            "scale": op["scale"],
+            "words_minus_1": range(ACC_BYTES),
+            "last_in_row": 1,  # The last block of a row in memory.
+            "last": 1,  # Of its operation.
+            **(_WINDOW if config.convolution else {}),
+            **(_passing(config) if config.bert else {}),
+        })
+
+
+def _passing(config: AcceleratorConfig) -> dict:
+    return {
+        "passing": StoreOp(config).members["passing"],
+        "elements": range(config.dim + 1),  # Of a block that leaves as int8.
+    }
+
+
+def store_ports(config: AcceleratorConfig) -> dict[str, Member]:
+    """Of whatever walks operations of the queue of stores."""
+    return {
+        "op": In(stream.Signature(StoreOp(config))),
+        "reads": Out(stream.Signature(StoreRead(config))),
+    }
+
+
+class StoreController(wiring.Component):
+    """Walks the blocks of each row of a store.
+
+    Takes an operation (of at least one row and one column), then emits its local rows, one per
+    cycle while ``reads`` accepts: all blocks of row 0, then those of row 1, and so on.  The first
+    one is on offer in the cycle after the operation was taken, and the next operation is taken in
+    the cycle in which the last one is accepted, so that nothing is lost between operations.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Supplies ``dim`` and the sizes of the local memories.
+
+    Members
+    -------
+    op : ``In(stream.Signature(StoreOp(config)))``
+        Operations whose hazards have been resolved.
+    reads : ``Out(stream.Signature(StoreRead(config)))``
+        Local rows, in the order in which they stand in memory.
+    """
+
+    op: stream.Interface
+    reads: stream.Interface
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        super().__init__(store_ports(config))
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        op, read = self.op.p, self.reads.p
+        blocks_minus_1 = ((op.cols - 1) >> _log2(self.config.dim))[: _log2(self.config.max_blocks)]
+
+        active = Signal()
+        # What stays the same while an operation is walked.
+        constant = {
+            name: Signal(op.shape()[name].shape, name=name, reset_less=True)
+            for name in ("space", "bias", "relu", "scale", "block_stride", "bias_row")
+        }
+        if self.config.bert:
+            constant["passing"] = Signal(op.shape()["passing"].shape, name="passing")
+        full = Signal(reset_less=True)
+        blocks = Signal.like(blocks_minus_1, reset_less=True)  # In a row, less one.
+        last_words = Signal.like(read.words_minus_1, reset_less=True)  # Of a last block, less one.
+        # What is on offer.
+        rows_left = Signal.like(op.rows, reset_less=True)  # After this one.
+        blocks_left = Signal.like(blocks, reset_less=True)  # After this one, in its row.
+        first_row = Signal.like(op.row, reset_less=True)  # The local row of block 0.
+        row = Signal.like(op.row, reset_less=True)
+        bias_row = Signal.like(op.bias_row, reset_less=True)
+
+        last_in_row = blocks_left == 0
+        m.d.comb += [
+            self.reads.valid.eq(active),
+            self.op.ready.eq(~active | (self.reads.ready & read.last)),
+            read.row.eq(row),
+            read.bias_row.eq(bias_row),
+            read.full.eq(full),
+            read.words_minus_1.eq(Mux(full, Mux(last_in_row, last_words, ACC_BYTES - 1), 0)),
+            read.last_in_row.eq(last_in_row),
+            read.last.eq(last_in_row & (rows_left == 0)),
+        ]
+        m.d.comb += [read[name].eq(constant[name]) for name in ("space", "bias", "relu", "scale")]
+        if self.config.bert:
+            last_elements = Signal.like(read.elements, reset_less=True)  # Of a last block.
+            with m.If(self.op.ready & self.op.valid):
+                m.d.sync += last_elements.eq((op.cols - 1)[: _log2(self.config.dim)] + 1)
+            m.d.comb += [
+                read.passing.eq(constant["passing"]),
+                read.elements.eq(Mux(last_in_row, last_elements, self.config.dim)),
+            ]
+
+        with m.If(self.op.ready):
+            m.d.sync += active.eq(self.op.valid)
+        with m.If(self.op.ready & self.op.valid):
+            m.d.sync += [register.eq(op[name]) for name, register in constant.items()]
+            m.d.sync += [
+                Assert((op.rows != 0) & (op.cols != 0), "a store of nothing"),
+                full.eq(leaves_as_int32(op)),
+                blocks.eq(blocks_minus_1),
+                last_words.eq(self._words_minus_1(op.cols)),
+                rows_left.eq(op.rows - 1),
+                blocks_left.eq(blocks_minus_1),
+                first_row.eq(op.row),
+                row.eq(op.row),
+                bias_row.eq(op.bias_row),
+            ]
+        with m.Elif(self.reads.ready & last_in_row):
+            m.d.sync += [
+                rows_left.eq(rows_left - 1),
+                blocks_left.eq(blocks),
+                first_row.eq(first_row + 1),
+                row.eq(first_row + 1),
+                bias_row.eq(constant["bias_row"]),
+            ]
+        with m.Elif(self.reads.ready):
+            m.d.sync += [
+                blocks_left.eq(blocks_left - 1),
+                row.eq(row + constant["block_stride"]),
+                bias_row.eq(bias_row + 1),
+            ]
+        return m
+
+    def _words_minus_1(self, cols: Value) -> Value:
+        """Words of the last block of a row of `cols` int32, less one."""
+        within = (cols - 1)[: _log2(self.config.dim)]  # The last column, counted in its block.
+        return (within * ACC_BYTES + ACC_BYTES - 1) >> _log2(self.config.dim)
+
+
+def _log2(power: int) -> int:
+    return power.bit_length() - 1

@@ -1,0 +1,260 @@
+"""Everything between a store operation and the memory port."""
+
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from celosia.hw.bus.bus import Fault, Limits, WritePort
+from celosia.hw.control.pool import PoolingController
+from celosia.hw.decode.ops import StoreOp
+from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.memory.ports import row_shape
+from celosia.hw.memory.read_port import RowRead
+from celosia.hw.store.controller import StoreController, leaves_as_int32
+from celosia.hw.store.drain import Drain
+from celosia.hw.store.pack import Packer
+from celosia.hw.store.segments import StoreRows, StoreSegments
+from celosia.hw.store.writer import Writer
+from celosia.isa.bert import NormCommand
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+
+__all__ = ["StorePath", "StoreState", "max_stores"]
+
+
+def max_stores(config: AcceleratorConfig) -> int:
+    """Stores that were accepted and are not done: at most one per place where one can be."""
+    return config.store_queue + config.write_requests + 4
+
+
+class StoreState(enum.Enum, shape=3):
+    """What the store path does in a cycle: the first that is true."""
+
+    IDLE = 0  # None of these.
+    DATA = 1  # A beat leaves.
+    BANDWIDTH = 2  # A beat or an address is on offer.
+    BANK = 3  # A row waits for its bank.
+    REQUESTS = 4  # As many bursts are in flight as there may be.
+    STAGES = 5  # Something is to be sent.
+    LATENCY = 6  # All is sent, and a response is missing.
+
+
+class StorePath(wiring.Component):
+    """Executes stores, in order.
+
+    ::
+
+        op ─┬─► StoreController ─► Drain (local reads, Requantizer, buffer) ─► Writer ─► AW W
+            └─► StoreSegments (rows in memory, once they are read) ─────────────┘  ▲──── B
+
+    Block b of row r comes from local row ``row + r + b * block_stride`` and, with ``bias``, adds
+    parameter row ``bias_row + b``.  A row of the scratchpad leaves as it is; one of the accumulator
+    as int32 (``full``), or requantized and then activated.
+
+    A local row is read per cycle and a beat written per cycle, without a pause between rows and
+    operations, as long as memories keep up; rows that leave as int32 are read as fast as their
+    words leave.  The first local row is asked for in the cycle after its operation was taken, the
+    address of a row in memory is on offer `ADDRESS_LATENCY` cycles after its last local row was
+    granted, and the operation's first beat is on offer `LATENCY` cycles after it was taken.  While
+    memory takes nothing, `BUFFER_WORDS` local rows that leave as int8 are still read.
+
+    After a fault, and under ``halt``, no operation is taken and no burst is issued any more; bursts
+    that are in flight get their beats and responses.  What else is inside stays, and no operation
+    is done, until a reset.
+
+    Parameters
+    ----------
+    config : :class:`AcceleratorConfig`
+        Of the accelerator.
+
+    Members
+    -------
+    op : ``In(stream.Signature(StoreOp(config)))``
+        Stores whose hazards have been resolved, of at least one row and one column.
+    port : ``Out(WritePort(config))``
+        The memory.
+    limits : ``In(Limits())``
+        Bytes that may be written.
+    scratchpad : ``Out(RowRead(row, ArrayLayout(unsigned(8), dim)))``
+        Reads of rows of int8.
+    accumulator : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
+        Reads of rows of int32.
+    parameters : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
+        Reads of biases, each of which must be granted at once.
+    reads_done : ``Out(1)``
+        The last local row of a store was granted in the cycle before.
+    done : ``Out(1)``
+        The last response of a store was accepted in the cycle before.
+    fault : ``Out(Fault())``
+        An error.
+    halt : ``In(1)``
+        Another unit failed.
+    idle : ``Out(1)``
+        No store is being worked on; after an error: no burst is in flight.
+    write_bytes : ``Out(unsigned(8))``
+        Bytes of the burst whose address is accepted in this cycle.
+    state : ``Out(StoreState)``
+        What happened in the cycle before, `halt` and errors aside.
+    """
+
+    LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
+    ADDRESS_LATENCY = 3
+
+    op: stream.Interface
+    port: Any
+    limits: data.View
+    scratchpad: Any
+    accumulator: Any
+    parameters: Any
+    reads_done: Signal
+    done: Signal
+    fault: data.View
+    halt: Signal
+    idle: Signal
+    write_bytes: Signal
+    state: Any
+
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
+        narrow = data.ArrayLayout(unsigned(8), config.dim)
+        wide = data.ArrayLayout(signed(32), config.dim)
+        super().__init__({
+            "op": In(stream.Signature(StoreOp(config))),
+            "port": Out(WritePort(config)),
+            "limits": In(Limits()),
+            "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
+            "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
+            "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
+            "reads_done": Out(1),
+            "done": Out(1),
+            "fault": Out(Fault()),
+            "halt": In(1),
+            "idle": Out(1),
+            "write_bytes": Out(unsigned(8)),
+            "state": Out(StoreState),
+        })
+
+    def elaborate(self, platform) -> Module:
+        m, unit = Module(), Module()
+        stores = Signal(range(max_stores(self.config) + 1))  # Accepted, and not done.
+        awake = Signal(name=AWAKE)
+        # Responses are looked at even if nobody asked for them.
+        called = self.op.valid | self.port.b.valid | self.halt
+        m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
+        m.submodules.unit = sleeper(unit, awake)
+        writer, unissued = self._build(unit, stores)
+        # Into a register: what depends on the memory's signals is not to spread.
+        lately = Signal()
+        m.d.sync += lately.eq(awake)
+        with m.If(awake | lately):
+            self._name_state(m, writer, stores, unissued)
+        return m
+
+    def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
+        """What sleeps."""
+        walker = PoolingController if self.config.convolution else StoreController
+        m.submodules.controller = controller = walker(self.config)
+        m.submodules.drain = drain = Drain(self.config)
+        m.submodules.segments = segments = StoreSegments(self.config)
+        m.submodules.writer = writer = Writer(self.config)
+
+        connect(m, controller.reads, drain.reads)
+        connect(m, drain.scratchpad, flipped(self.scratchpad))
+        connect(m, drain.accumulator, flipped(self.accumulator))
+        connect(m, drain.parameters, flipped(self.parameters))
+        connect(m, drain.words, writer.words)
+        connect(m, segments.segments, writer.segments)
+        connect(m, writer.port, flipped(self.port))
+
+        read = controller.reads.valid & controller.reads.ready
+        m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
+        m.d.comb += [
+            segments.row_read.eq(self._leaves(read, controller.reads.p)),
+            drain.halt.eq(writer.stopped),
+            writer.halt.eq(self.halt),
+            writer.limits.eq(self.limits),
+            self.fault.eq(writer.fault),
+            self.done.eq(writer.done | drain.silent_done if self.config.bert else writer.done),
+            self.write_bytes.eq(writer.write_bytes),
+        ]
+        free, writes = ~writer.stopped, Const(1)
+        if self.config.bert:
+            # What writes nothing has no response to wait for: it is alone.
+            silent, alone = self._silent(), Signal()
+            writes, free = ~silent, free & ~alone & (~silent | (stores == 0))
+            with m.If(self.op.valid & self.op.ready & silent):
+                m.d.sync += alone.eq(1)
+            with m.Elif(drain.silent_done):
+                m.d.sync += alone.eq(0)
+        accepted = self._accept(m, controller, segments, free, writes)
+
+        m.d.sync += stores.eq(stores + accepted - self.done)
+        m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        issues = accepted & writes if self.config.bert else accepted
+        unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
+        with m.If(issues != writer.issued):
+            m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
+        return writer, unissued
+
+    def _name_state(self, m: Module, writer: Writer, stores: Signal, unissued: Signal) -> None:
+        beat, address = self.port.w, self.port.aw
+        blocked = [port.valid & ~port.ready for port in (self.scratchpad, self.accumulator)]
+        with m.If(beat.valid & beat.ready):
+            m.d.sync += self.state.eq(StoreState.DATA)
+        with m.Elif(beat.valid | (address.valid & ~address.ready)):
+            m.d.sync += self.state.eq(StoreState.BANDWIDTH)
+        with m.Elif(Cat(blocked).any()):
+            m.d.sync += self.state.eq(StoreState.BANK)
+        with m.Elif(writer.no_credit):
+            m.d.sync += self.state.eq(StoreState.REQUESTS)
+        with m.Elif(stores == 0):
+            m.d.sync += self.state.eq(StoreState.IDLE)
+        with m.Elif((unissued != 0) | writer.unsent | ~writer.in_flight):
+            m.d.sync += self.state.eq(StoreState.STAGES)
+        with m.Else():
+            m.d.sync += self.state.eq(StoreState.LATENCY)
+
+    def _leaves(self, read: Value, row) -> Value:
+        """Whether a row in memory is complete."""
+        leaves = read & row.last_in_row
+        if self.config.bert:
+            passing = row.passing
+            leaves &= ~(passing.passes & (passing.command != NormCommand.RESET))
+        return leaves
+
+    def _silent(self) -> Value:
+        """Whether the operation on offer writes nothing to memory."""
+        passing = self.op.p.passing
+        return passing.passes & (passing.command != NormCommand.RESET)
+
+    def _accept(self, m: Module, controller, segments: StoreSegments, free: Value, writes: Value):
+        """Hand the two halves of an operation to those who walk them.  Returns when."""
+        op = self.op.p
+        m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
+        connect(m, rows.o, segments.rows)
+        accepted = self.op.valid & self.op.ready
+        size = Mux(leaves_as_int32(op), ACC_BYTES, 1)
+        m.d.comb += [
+            self.op.ready.eq(controller.op.ready & rows.i.ready & free),
+            controller.op.valid.eq(self.op.valid & rows.i.ready & free),
+            controller.op.p.eq(op),
+            rows.i.valid.eq(accepted & writes if self.config.bert else accepted),
+            rows.i.p.bytes.eq(op.cols * size),
+        ]
+        m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
+        if self.config.convolution:
+            self._pool(m, rows.i.p)
+        return accepted
+
+    def _pool(self, m: Module, rows) -> None:
+        """Rows in memory are pixels."""
+        op = self.op.p
+        m.d.comb += [
+            rows.pools.eq(op.pools),
+            rows.cols.eq(op.pooling.cols),
+            rows.row_stride.eq(op.row_stride),
+        ]
+        with m.If(op.pools):
+            m.d.comb += rows.rows.eq(op.pooling.rows * op.pooling.cols)

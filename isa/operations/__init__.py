@@ -1,0 +1,1 @@
+"""What commands mean: operations with their configuration resolved, and the loops around them."""

@@ -1,0 +1,1 @@
+"""The registers, error causes, events and queues that a host sees."""

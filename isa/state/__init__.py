@@ -1,0 +1,1 @@
+"""The architectural state that configuration commands leave behind."""

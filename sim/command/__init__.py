@@ -1,0 +1,1 @@
+"""What the commands of the command line take and print."""

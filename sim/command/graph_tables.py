@@ -1,0 +1,150 @@
+"""Reports of graphs as tables on a terminal."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.registers.events import TABLES
+from celosia.sim.command.table_cells import (
+    NOTHING,
+    mismatches,
+    percent,
+    run_caption,
+    run_title,
+    whole,
+)
+from celosia.sim.run.report import Measurement, Report
+from celosia.sim.workloads.similarity import Similarity
+
+__all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
+
+_MOST_OWNERS: Final = 3
+_SMALLEST_SHARE: Final = 0.005
+"""Of an operator's cycles: owners with less are left out of its line."""
+_TEXT_WIDTH: Final = 40
+_LAYER_OR_PART: Final = re.compile(r"^\d+\.|\.text\d+$")
+
+
+def groups_table(report: Report) -> Table:
+    """A line for each group of operators, layer by layer, and one for the whole program."""
+    setting, total = report.setting, report.total
+    table = Table(
+        title=run_title(setting),
+        caption="\n".join([
+            run_caption(setting),
+            *_program_line(total),
+            *_limit_line(total, setting.config),
+        ]),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("operator", no_wrap=True)
+    for head in ("cycles", "predicted", "share", "MAC util."):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("the array's cycles", overflow="fold")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("mismatches", justify="right", no_wrap=True)
+    parts = report.operators
+    for part, behind in zip(parts, [*parts[1:], None], strict=True):
+        ends = behind is not None and _layer(behind) != _layer(part)
+        table.add_row(*_row(part, total, setting.config), end_section=ends)
+    if len(parts) > 1:
+        table.add_section()
+        table.add_row(*_row(total, total, setting.config))
+    return table
+
+
+def owners(counters: dict[str, int]) -> str:
+    """Whose the array's cycles were: the three largest groups, without those of next to none."""
+    cycles = counters.get("cycles", 0)
+    if not cycles:
+        return NOTHING
+    array, *_ = TABLES
+    shares = {
+        group: sum(counters.get(owner.name, 0) for owner in members) / cycles
+        for group, members in array.groups.items()
+    }
+    order = sorted(shares, key=lambda name: -shares[name])[:_MOST_OWNERS]
+    return ", ".join(
+        f"{name} {shares[name]:.1%}" for name in order if shares[name] >= _SMALLEST_SHARE
+    )
+
+
+def on_chip_line(names: Sequence[str]) -> str:
+    """What never is in memory, alike tensors of layers and texts together."""
+    kinds = Counter(_LAYER_OR_PART.sub("", name) for name in names)
+    named = [kind if count == 1 else f"{kind} (x{count})" for kind, count in kinds.items()]
+    return f"never in memory, so not compared themselves: {', '.join(named)}"
+
+
+def similarity_table(similarity: Similarity) -> Table:
+    """Cosines between texts, as computed and in float32, and of each to its float32 form."""
+    title = "Cosines of the texts' vectors"
+    if similarity.float_cosines is not None:
+        title += ", of those in float32 (f32), and of each to its own in float32"
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    table.add_column("text", overflow="fold", max_width=_TEXT_WIDTH)
+    table.add_column("tokens", justify="right")
+    numbers = [str(number) for number in range(1, len(similarity.texts) + 1)]
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    real = similarity.float_cosines
+    if real is not None:
+        for number in numbers:
+            table.add_column(f"f32 {number}", justify="right", style="dim", no_wrap=True)
+        table.add_column("to f32", justify="right", no_wrap=True)
+    for index, (text, tokens) in enumerate(zip(similarity.texts, similarity.lengths, strict=True)):
+        cells = _cosines(similarity.cosines[index])
+        if real is not None and similarity.to_float is not None:
+            cells += [*_cosines(real[index]), f"{similarity.to_float[index]:.5f}"]
+        table.add_row(numbers[index], escape(text), str(tokens), *cells)
+    return table
+
+
+def _cosines(row: np.ndarray) -> list[str]:
+    return [f"{cosine:.3f}" for cosine in row]
+
+
+def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tuple[str, ...]:
+    share = part.cycles / total.cycles if part.cycles and total.cycles else None
+    moved = part.dram_read_bytes + part.dram_write_bytes
+    return (
+        escape(part.name),
+        whole(part.cycles),
+        whole(part.predicted_cycles),
+        percent(share),
+        percent(part.utilization(config)),
+        owners(dict(part.counters)),
+        whole(moved if part.counters or part is total else None),
+        mismatches(part) if part.elements_checked else NOTHING,
+    )
+
+
+def _program_line(total: Measurement) -> list[str]:
+    """What it takes in memory."""
+    if total.entries is None or total.program_bytes is None:
+        return []
+    kib = total.program_bytes / (1 << 10)
+    return [f"program: {total.commands:,} commands in {total.entries:,} entries, {kib:,.1f} KiB"]
+
+
+def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:
+    """What no program could be faster than."""
+    if total.limit is None:
+        return []
+    share = total.limit_utilization(config)
+    reached = "" if share is None else f", {percent(share)} of MAC utilization"
+    return [f"limit: {total.limit.cycles:,} cycles{reached} (bound by {total.limit.bound})"]
+
+
+def _layer(part: Measurement) -> str:
+    """The number of the layer that a group is of, if it is of one."""
+    layer, dot, _ = part.name.partition(".")
+    return layer if dot else ""

@@ -1,0 +1,54 @@
+"""Writes what is asked for of a run: the page, its data, and the trace."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.profile.profile import Profile
+from celosia.sim.run.report import as_json
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.problems import OutputError
+
+__all__ = ["PAGE", "RUN", "check_folder", "make_folder", "write_reports"]
+
+PAGE: Final = "index.html"
+RUN: Final = "RUN.json"
+"""Names in the folder of a report."""
+
+
+def check_folder(folder: Path | None) -> None:
+    """Raise `OutputError` if a report can certainly not be written to `folder`."""
+    if folder is None:
+        return
+    if not folder.exists():
+        check_destination(folder)
+    elif not folder.is_dir():
+        raise OutputError(f"{folder}: is not a directory")
+    else:
+        check_destination(folder / PAGE)
+
+
+def make_folder(folder: Path) -> Path:
+    """`folder`, which is there from now on.  Raises `OutputError` if it cannot be."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: {error.strerror}") from None
+    return folder
+
+
+def write_reports(document: Mapping[str, Any], folder: Path | None, trace: Path | None) -> None:
+    """Write the page and the trace of a run's `document`; no trace of one that took no command."""
+    # Loaded when they are asked for: the libraries behind them take a while.
+    if folder is not None:
+        page = import_module("celosia.sim.reporting.page.page").page(document)
+        make_folder(folder)
+        write_file(folder / RUN, as_json(document))
+        write_file(folder / PAGE, page)
+    if trace is not None and document["profile"] is not None:
+        writer = import_module("celosia.sim.reporting.trace")
+        config = AcceleratorConfig(**document["config"])
+        profile = Profile.from_document(document["profile"])
+        write_file(trace, writer.trace_file(trace, profile, config))

@@ -1,0 +1,90 @@
+"""`celosia plan`: what the compiler decides, before anything runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.command.options import (
+    CausalOption,
+    DimOption,
+    FileOption,
+    HeadsOption,
+    JsonOption,
+    KeysOption,
+    LatencyOption,
+    LayersOption,
+    ModelOption,
+    OutTypeOption,
+    PresetOption,
+    RateOption,
+    ReluOption,
+    ScaleOption,
+    SeedOption,
+    SeqOption,
+    SetOption,
+    ShapeOption,
+    StallOption,
+    TextOption,
+    TransposeOption,
+    UnsignedOption,
+)
+from celosia.sim.command.plan_report import plan_tables, plan_workload
+from celosia.sim.run.report import as_json
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.workloads.workload_options import workload_options
+from celosia.sim.workloads.workloads import WORKLOADS
+
+__all__ = ["plan"]
+
+
+@guarded
+def plan(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    *,
+    shape: ShapeOption = None,
+    a: FileOption = None,
+    b: FileOption = None,
+    bias: FileOption = None,
+    scale: ScaleOption = None,
+    relu: ReluOption = False,
+    transpose_b: TransposeOption = False,
+    unsigned_a: UnsignedOption = False,
+    out_type: OutTypeOption = None,
+    keys: KeysOption = None,
+    causal: CausalOption = False,
+    heads: HeadsOption = None,
+    seq: SeqOption = None,
+    dim: DimOption = None,
+    model: ModelOption = None,
+    layers: LayersOption = None,
+    text: TextOption = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    seed: SeedOption = MemoryTiming.seed,
+    json: JsonOption = None,
+) -> None:
+    """Show what the compiler decides, the cycles that it expects, and those of alternatives."""
+    details = workload_options(locals())
+    options = RunOptions(
+        workload=workload,
+        preset=preset,
+        overrides=tuple(overrides or ()),
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
+        details=details,
+        command_line=("celosia", *sys.argv[1:]),
+    )
+    check_destination(json)
+    with progress_bar() as tell:
+        found = plan_workload(options, tell)
+    for table in plan_tables(found):
+        table_console(json).print(table)
+    if json:
+        write_file(json, as_json(found.document()))

@@ -1,0 +1,267 @@
+"""What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.table_cells import NOTHING, whole
+from celosia.sim.profile.operator_groups import add_predicted, group_operators
+from celosia.sim.run.report import commit, versions
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workloads import (
+    PROGRAM_SUFFIX,
+    WORKLOADS,
+    GraphWorkload,
+    ProductWorkload,
+    check_options,
+)
+from celosia.sw.lowering.graph import head_shapes
+from celosia.sw.lowering.head_places import head_places
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.rings import Ring
+from celosia.sw.plan import GraphPlan, ProductPlan, Rejected, plan_graph, plan_product
+
+__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_workload"]
+
+PLAN_SCHEMA: Final = "celosia.plan/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """One thing that was decided."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedProgram:
+    """A program: a graph, or one product."""
+
+    name: str
+    predicted_cycles: int
+    decisions: tuple[Decision, ...]
+    parts: tuple[tuple[str, int], ...]
+    """Operators by groups, and their predicted cycles."""
+    rejected: tuple[Rejected, ...]
+    scaled: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "predicted_cycles": self.predicted_cycles,
+            "decisions": [asdict(decision) for decision in self.decisions],
+            "operators": [
+                {"name": name, "predicted_cycles": cycles} for name, cycles in self.parts
+            ],
+            "rejected": [
+                {
+                    "choice": each.name,
+                    "value": each.value,
+                    "predicted_cycles": each.cycles,
+                    "reason": each.reason,
+                }
+                for each in self.rejected
+            ],
+            "rejected_are_scaled": self.scaled,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is decided for a workload."""
+
+    options: RunOptions
+    preset: str
+    config: AcceleratorConfig
+    programs: tuple[PlannedProgram, ...]
+
+    @property
+    def predicted_cycles(self) -> int:
+        """Of all programs, one after the other."""
+        return sum(program.predicted_cycles for program in self.programs)
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        timing = self.options.timing
+        return {
+            "schema": PLAN_SCHEMA,
+            "workload": self.options.workload,
+            "preset": self.preset,
+            "memory": {
+                "latency": timing.latency,
+                "bytes_per_cycle": timing.bytes_per_cycle,
+                "stall_percent": timing.stall_percent,
+            },
+            "config": asdict(self.config),
+            "predicted_cycles": self.predicted_cycles,
+            "programs": [program.document() for program in self.programs],
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(self.options.command_line),
+        }
+
+
+def plan_workload(options: RunOptions, tell: Progress) -> Plan:
+    """Decide how the workload of `options` is done.  Raises `InputError` for what cannot be."""
+    if options.workload.endswith(PROGRAM_SUFFIX):
+        raise InputError(f"{options.workload}: a program is planned already")
+    check_options(options.workload, options.details)
+    preset = options.preset or "base"
+    config, timing = resolve_config(preset, options.overrides), options.timing
+    tell("preparing the operands", None)
+    match WORKLOADS[options.workload]:
+        case ProductWorkload() as workload:
+            operators = workload.make(options.details, timing.seed)
+            tell("comparing schedules", None)
+            programs = tuple(
+                _product(operator.name, plan_product(operator.operands.problem, config, timing))
+                for operator in operators
+            )
+        case GraphWorkload() as workload:
+            graph = workload.make(options.details, timing.seed, tell).case.graph
+            tell("comparing programs", None)
+            try:
+                plan = plan_graph(graph, config, timing)
+            except ValueError as error:
+                raise InputError(str(error)) from error
+            programs = (_graph(options.workload, plan, config),)
+    return Plan(options=options, preset=preset, config=config, programs=programs)
+
+
+def _product(name: str, plan: ProductPlan) -> PlannedProgram:
+    problem = plan.problem
+    lines = (line.partition(": ") for line in str(plan.schedule).splitlines())
+    decisions = [Decision(name=head, value=value) for head, _, value in lines if value]
+    decisions.append(
+        Decision(
+            name="double-buffered",
+            value=f"accumulator, by halves; {plan.schedule.lookahead} loads ahead of their use",
+        )
+    )
+    return PlannedProgram(
+        name=f"{name} {problem.m}x{problem.n}x{problem.k}",
+        predicted_cycles=plan.cycles,
+        decisions=tuple(decisions),
+        parts=(),
+        rejected=plan.rejected,
+    )
+
+
+def _graph(name: str, plan: GraphPlan, config: AcceleratorConfig) -> PlannedProgram:
+    groups = group_operators(plan.compiled.graph)
+    return PlannedProgram(
+        name=name,
+        predicted_cycles=plan.prediction.cycles,
+        decisions=tuple(_decisions(plan, config)),
+        parts=tuple(add_predicted(groups, plan.prediction).items()),
+        rejected=plan.rejected,
+        scaled=plan.scaled,
+    )
+
+
+def _decisions(plan: GraphPlan, config: AcceleratorConfig) -> Iterator[Decision]:
+    graph, choices = plan.compiled.graph, plan.choices
+    places = Places(config, choices)
+    on_chip = sorted(set(graph.tensors) - set(plan.compiled.addresses))
+    for name, value in choices.items():
+        yield Decision(name=name, value=str(value))
+    if on_chip:
+        fused = "scores, softmax and context of each head"
+        fused += "; moments of a normalization and the residual sum before it"
+        yield Decision(
+            name="fused", value=fused if choices.fused_norms else fused.partition(";")[0]
+        )
+    yield Decision(name="kept on chip", value=", ".join(on_chip) or "nothing")
+    yield Decision(name="block rows", value=str(places.block_rows))
+    yield Decision(
+        name="order",
+        value="operators, blocks of rows, blocks of columns; heads one after the other, the scores "
+        "of a block of rows before the context of the block before it",
+    )
+    yield Decision(
+        name="double-buffered",
+        value="sums by halves of the accumulator; pieces of A between two banks, of weights too"
+        if choices.overlap
+        else "pieces of A between two banks, of weights too",
+    )
+    for shape in head_shapes(graph):
+        yield Decision(name="heads", value=f"{shape}: {head_places(places, shape)}")
+    for name, ring in _rings(places).items():
+        yield Decision(name=f"ring of {name}", value=_ring(ring))
+
+
+def _rings(places: Places) -> Mapping[str, Ring]:
+    return {
+        "weights": places.weights,
+        "activations": places.activations,
+        "results of bytes": places.bytes,
+        "wide results": places.wide,
+        "normalized results": places.normalized,
+        "residuals": places.residuals,
+        "sums to normalize": places.sums,
+        "biases and scales": places.columns,
+        "gamma and beta": places.affines,
+    }
+
+
+def _ring(ring: Ring) -> str:
+    return f"{ring.rows} rows of the {ring.space.value}" + (
+        f", in {ring.spans} banks by turns" if ring.spans > 1 else ""
+    )
+
+
+def plan_tables(plan: Plan) -> Iterator[Table]:
+    """For each program what is decided, its operators, and what was rejected."""
+    timing: MemoryTiming = plan.options.timing
+    for program in plan.programs:
+        table = Table(
+            title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
+            caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle",
+            title_justify="left",
+            caption_justify="left",
+        )
+        table.add_column("decision", no_wrap=True)
+        table.add_column("value", overflow="fold")
+        for decision in program.decisions:
+            table.add_row(escape(decision.name), escape(decision.value))
+        yield table
+        if len(program.parts) > 1:
+            yield _parts_table(program)
+        yield _rejected_table(program)
+
+
+def _parts_table(program: PlannedProgram) -> Table:
+    table = Table(title="Predicted, by operator", title_justify="left")
+    table.add_column("operator", overflow="fold")
+    table.add_column("cycles", justify="right")
+    for name, cycles in program.parts:
+        table.add_row(escape(name), f"{cycles:,}")
+    return table
+
+
+def _rejected_table(program: PlannedProgram) -> Table:
+    title = "Rejected, all else as decided"
+    if program.scaled:
+        title += " (compared on a part of the graph, and scaled)"
+    table = Table(title=title, title_justify="left")
+    table.add_column("choice", no_wrap=True)
+    table.add_column("instead", no_wrap=True)
+    for head in ("cycles", "more"):
+        table.add_column(head, justify="right")
+    table.add_column("", overflow="fold")
+    for each in program.rejected:
+        more = NOTHING
+        if each.cycles is not None:
+            more = f"{each.cycles / program.predicted_cycles - 1:+.2%}"
+        table.add_row(each.name, each.value, whole(each.cycles), more, escape(each.reason))
+    return table

@@ -1,0 +1,150 @@
+"""Commands that read reports: explain, compare, top.  They are thin: others do the work."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.sim.command.options import PresetOption, SetOption, SimOption, Simulator
+from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.profile.hottest import HEADS, hottest, rows_of
+from celosia.sim.profile.profile import Profile
+from celosia.sim.reporting.compare import Comparison, compare
+from celosia.sim.reporting.explain import explain
+from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
+from celosia.sim.run.report import as_json
+from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.problems import InputError
+
+__all__ = ["register"]
+
+RUN_SUFFIX: Final = ".json"
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN.json", help="What run --json wrote.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command("explain")(guarded(explain_run))
+    app.command("compare")(guarded(compare_runs))
+    app.command()(guarded(top))
+
+
+def explain_run(run: RunArgument) -> None:
+    """Say in words what limits a run, in order of cycles lost, and what would help."""
+    document = read_timed_run(run)
+    if document.get("profile") is not None:
+        read_profile(run, document)
+    typer.echo(str(explain(document)))
+
+
+def compare_runs(
+    first: Annotated[str, typer.Argument(metavar="A.json", help="The run to compare with.")],
+    second: Annotated[str, typer.Argument(metavar="B.json", help="The run to judge.")],
+    *,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="PERCENT", help="Fail if B takes so much more cycles than A."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="DIR", help="Write a page there.")
+    ] = None,
+) -> None:
+    """Show what differs between two runs, by operator and cause."""
+    documents = [read_clocked_run(path) for path in (first, second)]
+    check_folder(report)
+    found = compare(*documents)
+    _print_comparison(found)
+    if report is not None:
+        # Loaded when it is asked for: the library behind it takes a while.
+        write = import_module("celosia.sim.reporting.page.compare_page").compare_page
+        page = write([Path(first).name, Path(second).name], found)
+        write_file(make_folder(report) / PAGE, page)
+    slower = threshold is not None and found.percent > threshold
+    if slower:
+        typer.echo(f"{second}: {found.percent:.2f} % slower, more than {threshold} %", err=True)
+    raise typer.Exit(WRONG if slower else 0)
+
+
+def top(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM.cel|RUN.json", help="A program, or a run of one.")
+    ],
+    *,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, metavar="N")] = 20,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    simulator: SimOption = Simulator.VERILATOR,
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the whole run there.")
+    ] = None,
+) -> None:
+    """Show the instructions that took the most cycles."""
+    check_destination(json)
+    if program.endswith(RUN_SUFFIX):
+        if preset or overrides or json:
+            raise InputError(f"{program}: is a run; --preset, --set and --json are for programs")
+        profile = read_profile(program, read_timed_run(program))
+        right = True
+    else:
+        options = RunOptions(
+            workload=program,
+            simulator=simulator.value,
+            preset=preset,
+            overrides=tuple(overrides or ()),
+            log=True,
+        )
+        with progress_bar() as tell:
+            report = run_workload(options, tell).report
+        found = report.profile
+        if failure := report.total.failure:
+            typer.echo(f"{program}: stopped: {failure.message}", err=True)
+        if found is None:
+            raise typer.Exit(WRONG)
+        profile, right = found, report.right
+        if json:
+            write_file(json, as_json(report.document()))
+    table_console(json).print(_top_table(profile, count))
+    raise typer.Exit(0 if right else WRONG)
+
+
+def _top_table(profile: Profile, count: int) -> Table:
+    table = Table(
+        title=f"The hottest of {len(profile.commands):,} instructions", title_justify="left"
+    )
+    for head in HEADS:
+        number = head in ("command", "cycles", "lost", "waited")
+        table.add_column(
+            head, justify="right" if number else "left", no_wrap=number, overflow="fold"
+        )
+    for row in rows_of(hottest(profile, count)):
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else escape(cell) for cell in row))
+    return table
+
+
+def _print_comparison(found: Comparison) -> None:
+    console = table_console(None)
+    table = Table(title="Cycles of the array", title_justify="left")
+    table.add_column("operator", overflow="fold")
+    table.add_column("cause", no_wrap=True)
+    for head in ("A", "B", "change"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for each in found.differences:
+        table.add_row(
+            escape(each.operator),
+            each.group,
+            f"{each.first:,}",
+            f"{each.second:,}",
+            f"{each.change:+,}",
+        )
+    table.add_section()
+    table.add_row("all", "", f"{found.first:,}", f"{found.second:,}", f"{found.percent:+.2f} %")
+    console.print(table)
+    for name, left, right in found.settings:
+        console.print(f"{escape(name)}: {escape(str(left))} -> {escape(str(right))}")

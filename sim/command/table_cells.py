@@ -1,0 +1,42 @@
+"""What the cells of several tables have in common."""
+
+from typing import Final
+
+from rich.markup import escape
+
+from celosia.sim.run.report import Measurement, Setting
+
+__all__ = ["NOTHING", "mismatches", "percent", "run_caption", "run_title", "whole"]
+
+NOTHING: Final = "-"
+
+
+def run_title(setting: Setting) -> str:
+    """What was run, and on what."""
+    return f"{escape(setting.workload)} on {escape(setting.preset)}, {setting.simulator}"
+
+
+def run_caption(setting: Setting) -> str:
+    """The memory, and how commands came."""
+    timing = setting.timing
+    return (
+        f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle"
+        + (f", {timing.stall_percent} % stalls" if timing.stall_percent else "")
+        + ("; commands from a ring" if setting.issue == "ring" else "")
+    )
+
+
+def mismatches(part: Measurement) -> str:
+    """Wrong elements, of how many."""
+    text = f"{part.mismatches:,} of {part.elements_checked:,}"
+    return f"[green]{text}[/]" if part.right else f"[red]{text}[/]"
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 for people."""
+    return NOTHING if share is None else f"{share:.2%}"
+
+
+def whole(number: int | None) -> str:
+    """A whole number for people."""
+    return NOTHING if number is None else f"{number:,}"

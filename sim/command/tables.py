@@ -1,0 +1,288 @@
+"""Reports as tables on a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.encoders import EncoderLine
+from celosia.sim.bench.nonlinear import (
+    HOST_CYCLES,
+    SURVEY_SPEEDUP,
+    VTA_UTILIZATION,
+    Nonlinear,
+)
+from celosia.sim.bench.speed import Speed
+from celosia.sim.bench.suite import Bench, ProductLine
+from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
+from celosia.sim.command.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.command.owner_tables import owner_table
+from celosia.sim.command.table_cells import (
+    NOTHING,
+    mismatches,
+    percent,
+    run_caption,
+    run_title,
+    whole,
+)
+from celosia.sim.run.report import Measurement, Report
+from celosia.sim.verilator.doctor import Finding
+
+__all__ = [
+    "cost_table",
+    "doctor_table",
+    "encoders_table",
+    "nonlinear_table",
+    "print_bench",
+    "print_report",
+    "products_table",
+    "results_table",
+    "speed_table",
+    "trace_table",
+]
+
+
+def print_report(console: Console, report: Report, *, owners: bool = False) -> None:
+    """The results, whose cycles they were (every owner, if asked for), and what went wrong."""
+    console.print(results_table(report) if report.whole is None else groups_table(report))
+    total = report.total
+    if total.counters.get("cycles") or total.until_stopped.get("cycles"):
+        console.print(owner_table(total, every=owners))
+    if report.on_chip:
+        console.print(on_chip_line(report.on_chip))
+    if report.similarity:
+        console.print(similarity_table(report.similarity))
+    for part in report.operators if report.whole is None else [total]:
+        if part.failure:
+            console.print(f"[red]{escape(part.name)}: stopped: {escape(part.failure.message)}[/]")
+        elif part.mismatches:
+            console.print(
+                f"[red]{escape(part.name)}: {part.mismatches:,} of {part.elements_checked:,} "
+                "elements are wrong[/]"
+            )
+        elif not part.elements_checked:
+            console.print(f"[red]{escape(part.name)}: nothing was checked[/]")
+
+
+def print_bench(console: Console, bench: Bench) -> None:
+    """Every table that was measured."""
+    if bench.products is not None:
+        console.print(products_table(bench.products))
+    if bench.encoders is not None:
+        console.print(encoders_table(bench.encoders))
+    for each in bench.cost or ():
+        console.print(cost_table(each))
+    if bench.nonlinear is not None:
+        console.print(nonlinear_table(bench.nonlinear))
+    if bench.trace is not None:
+        console.print(trace_table(bench.trace))
+    for regression in bench.regressions:
+        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
+    if bench.speed is not None:
+        console.print(speed_table(bench.speed))
+
+
+def results_table(report: Report) -> Table:
+    """A line for each operator, and one for all of them if there are several."""
+    setting = report.setting
+    table = Table(
+        title=run_title(setting),
+        caption=run_caption(setting),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("product", overflow="fold")
+    table.add_column("M x N x K")
+    for head in ("cycles", "MAC util.", "limit", "bytes", "mismatches"):
+        table.add_column(head, justify="right")
+    for part in report.operators:
+        table.add_row(*_result_row(part, setting.config))
+    if len(report.operators) > 1:
+        table.add_section()
+        table.add_row(*_result_row(report.total, setting.config))
+    return table
+
+
+def _result_row(part: Measurement, config: AcceleratorConfig) -> tuple[str, ...]:
+    return (
+        escape(part.name),
+        part.shape or NOTHING,
+        whole(part.cycles),
+        percent(part.utilization(config)),
+        _limit(part, config),
+        f"{part.dram_read_bytes + part.dram_write_bytes:,}",
+        mismatches(part),
+    )
+
+
+def _limit(part: Measurement, config: AcceleratorConfig) -> str:
+    share = part.limit_utilization(config)
+    if part.limit is None or share is None:
+        return NOTHING
+    return percent(share) + ("" if part.limit.bound == "compute" else f" ({part.limit.bound})")
+
+
+def products_table(lines: Sequence[ProductLine]) -> Table:
+    """What must be reached, what is, and what is possible."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Products on preset base, Verilator, 16 bytes per cycle"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
+    )
+    table.add_column("M x N x K", overflow="fold")
+    for head in ("cycles", "reached", "at least", "limit", "Gemmini", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
+            whole(total.cycles),
+            f"[{color}]{percent(line.reached)}[/]",
+            percent(line.product.bound),
+            percent(line.limit),
+            percent(line.product.gemmini),
+            mismatches(total),
+        )
+    return table
+
+
+def encoders_table(lines: Sequence[EncoderLine]) -> Table:
+    """What must be reached, and what is, with everything between the products."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Attention, layers and encoders in Verilator, 16 bytes per cycle unless it says so"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
+    )
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches", "program, KiB"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        size = total.program_bytes
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.encoder.name,
+            whole(total.cycles),
+            f"[{color}]{percent(line.reached)}[/]",
+            percent(line.encoder.bound),
+            percent(line.encoder.gemmini),
+            mismatches(total),
+            NOTHING if size is None else f"{size / (1 << 10):,.1f}",
+        )
+    return table
+
+
+def speed_table(speed: Speed) -> Table:
+    """Cycles per second of the model and of the reference loop."""
+    table = Table(title="Speed of simulation: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("pair", "model, cycles/s", "array_loop.c, cycles/s", "share", "at least"):
+        table.add_column(head, justify="right")
+    for line in speed.lines:
+        for number, pair in enumerate(line.pairs, 1):
+            speeds = (f"{pair.model:,.0f}", f"{pair.loop:,.0f}")
+            name = escape(line.case.name) if number == 1 else ""
+            table.add_row(name, str(number), *speeds, f"{pair.share:.3f}", "")
+        color = "green" if line.right else "red"
+        share = f"[{color}]{line.share:.3f}[/]" + ("" if line.results_right else " wrong result")
+        table.add_row("", "median", "", "", share, f"{line.case.bound:.3f}")
+        table.add_section()
+    count = speed.instructions_per_cycle
+    counted = "valgrind is not there" if count is None else f"{count:,.0f}"
+    table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
+    table.caption_justify = "left"
+    return table
+
+
+def trace_table(lines: Sequence[TraceLine]) -> Table:
+    """What it costs to follow each instruction."""
+    table = Table(title="Runs that are followed: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "slower", "at most", "trace, MB per million cycles", "below"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.name,
+            whole(line.cycles),
+            f"[{color}]{percent(line.slower)}[/]",
+            percent(SLOWER),
+            f"[{color}]{line.megabytes:.2f}[/]",
+            f"{MEGABYTES:.2f}",
+        )
+    return table
+
+
+def cost_table(found: CostSet) -> Table:
+    """What was predicted beside what was measured, and how far they are apart."""
+    table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
+    table.add_column("work", overflow="fold")
+    for head in ("predicted", "measured", "error"):
+        table.add_column(head, justify="right")
+    for line in found.lines:
+        error = NOTHING if line.error is None else f"{line.error:+.2%}"
+        table.add_row(escape(line.name), whole(line.predicted), whole(line.measured), error)
+    table.add_section()
+    color = "green" if found.right else "red"
+    for name, error, bound in (
+        ("mean", found.mean, found.bounds.mean),
+        ("worst", found.worst, found.bounds.worst),
+    ):
+        table.add_row(f"{name}, at most {bound:.0%}", "", "", f"[{color}]{percent(error)}[/]")
+    return table
+
+
+def nonlinear_table(found: Nonlinear) -> Table:
+    """What each mode takes: RTL, and a model of a host."""
+    off, on = (found.utilization(found.line(name)) for name in ("serial", "as compiled"))
+    before, after = VTA_UTILIZATION
+    table = Table(
+        title=f"A layer of {found.shape}, {found.seq} tokens, on base",
+        caption=f"Speed-up over offloaded; the survey's is {SURVEY_SPEEDUP}x. With latency hiding "
+        f"off and on: {percent(off)} and {percent(on)}; VTA: {percent(before)} and "
+        f"{percent(after)}. Accelerator: RTL; host: a model, "
+        + ", ".join(f"{kind} {cycles}" for kind, cycles in HOST_CYCLES.items())
+        + " cycles per element.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("mode", no_wrap=True)
+    for head in ("accelerator (RTL)", "host (model)", "cycles", "MAC util.", "speed-up"):
+        table.add_column(head, justify="right")
+    table.add_column("mismatches", justify="right")
+    for line in found.lines:
+        speedup = found.speedup(line)
+        table.add_row(
+            line.mode.name,
+            whole(line.measured.cycles),
+            whole(sum(line.host.values())),
+            whole(line.cycles),
+            percent(found.utilization(line)),
+            NOTHING if speedup is None else f"{speedup:.1f}x",
+            mismatches(line.measured),
+        )
+    return table
+
+
+def doctor_table(findings: Sequence[Finding]) -> Table:
+    """What was found, and who has what was not."""
+    table = Table()
+    table.add_column("tool", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    table.add_column("for", overflow="fold", style="dim")
+    for finding in findings:
+        tool = finding.tool
+        if finding.detail is not None:
+            found = f"[green]{escape(finding.detail)}[/]"
+        else:
+            color = "red" if finding.required else "yellow"
+            needed = ", but required" if finding.required else ""
+            found = f"[{color}]no{needed}: {escape(tool.package)}[/]"
+        table.add_row(tool.name, found, escape(tool.purpose))
+    return table

@@ -1,0 +1,1 @@
+"""The devices that run programs: functional, Amaranth's simulator, Verilator."""

@@ -1,0 +1,1 @@
+"""Random programs that are legal by construction."""

@@ -1,0 +1,1 @@
+"""A report as a page that works offline."""

@@ -1,0 +1,318 @@
+"""The run of a workload: from options to a report."""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RtlDevice, Setup
+from celosia.sim.profile.graph_changes import graph_changes
+from celosia.sim.profile.whatif import Change
+from celosia.sim.run.measure import measure_product, measure_program
+from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.report import Measurement, Report, Setting
+from celosia.sim.support.display import Steps
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress, silent
+from celosia.sim.wave.request import WaveRequest
+from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
+from celosia.sim.workloads.similarity import compare_texts
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.workloads import (
+    PROGRAM_SUFFIX,
+    WORKLOADS,
+    GraphWorkload,
+    ProductWorkload,
+    check_options,
+)
+from celosia.sw.driver.device import Device, Issue
+from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
+from celosia.sw.ir.graph import Graph
+from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.plan import choose
+
+__all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
+
+
+class Opener(Protocol):
+    """`celosia.sim.devices.devices.open_device`, or what takes its place in a test."""
+
+    def __call__(
+        self,
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        """Open a device."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What to run, and on what."""
+
+    workload: str
+    """A name of `celosia.sim.workloads.workloads.WORKLOADS`, or a program file."""
+    simulator: str = "verilator"
+    preset: str | None = None
+    """A name or a ``.toml`` file; None: what the program file says, else `base`."""
+    overrides: tuple[str, ...] = ()
+    """``key=value``."""
+    timing: MemoryTiming = field(default_factory=MemoryTiming)
+    details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    issue: Issue = "stream"
+    cycle_budget: int = 0
+    """Busy cycles after which a program is stopped; 0: never."""
+    wave: WaveRequest | None = None
+    """The waveform to write."""
+    log: bool = False
+    """Keep a log of what operations do when."""
+    command_line: tuple[str, ...] = ()
+
+    def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
+        """What the report says of these options."""
+        return Setting(
+            workload=self.workload,
+            preset=preset,
+            simulator=self.simulator,
+            config=config,
+            timing=self.timing,
+            issue=self.issue,
+            cycle_budget=self.cycle_budget,
+            command_line=self.command_line,
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A report, and the last operator's result as it stood in device memory."""
+
+    report: Report
+    result: NDArray[Any] | None = None
+
+
+Runner = Callable[[RunOptions, Progress], Outcome]
+"""`run_workload`, or what takes its place in a test."""
+
+
+def run_workload(
+    options: RunOptions, tell: Progress = silent, opener: Opener = open_device
+) -> Outcome:
+    """Run a workload and compare every result.
+
+    Raises `InputError`, `ConfigError` or `ProgramError` for what cannot be run, and
+    `EnvironmentProblem` where a tool is missing; wrong results and an accelerator that stops are
+    part of the report.
+    """
+    check_options(options.workload, options.details)
+    if options.cycle_budget and options.simulator == "functional":
+        raise InputError(f"--cycle-budget {options.cycle_budget}: functional has no clock")
+    if options.log:
+        opener = _logging(options)
+    if options.wave is not None:
+        opener = _waving(options.wave)
+    if options.workload.endswith(PROGRAM_SUFFIX):
+        return _run_program(options, tell, opener)
+    match WORKLOADS[options.workload]:
+        case ProductWorkload() as workload:
+            return _run_products(workload, options, tell, opener)
+        case GraphWorkload() as workload:
+            return _run_graph(workload, options, tell, opener)
+
+
+def _run_products(
+    workload: ProductWorkload, options: RunOptions, tell: Progress, opener: Opener
+) -> Outcome:
+    start = time.perf_counter()
+    preset = options.preset or "base"
+    config = resolve_config(preset, options.overrides)
+    tell("preparing the operands", None)
+    operators = workload.make(options.details, options.timing.seed)
+    steps = Steps(tell, len(operators))
+    measured: list[Measurement] = []
+    result = None
+    device = _open(opener, options, config, device_bytes(operators), steps)
+    with closing(device):
+        for operator in operators:
+            steps.begin(operator.name)
+            steps("compiling", None)
+            measurement, result = measure_product(device, operator, options.timing, options.issue)
+            measured.append(measurement)
+    return Outcome(
+        Report(
+            setting=options.setting(preset, config),
+            operators=tuple(measured),
+            elapsed_seconds=time.perf_counter() - start,
+        ),
+        result,
+    )
+
+
+def _run_graph(
+    workload: GraphWorkload, options: RunOptions, tell: Progress, opener: Opener
+) -> Outcome:
+    start = time.perf_counter()
+    preset = options.preset or "base"
+    config = resolve_config(preset, options.overrides)
+    tell("preparing the operands", None)
+    job = workload.make(options.details, options.timing.seed, tell)
+    tell("compiling", None)
+    compiled = _compile(job.case.graph, config, options.timing)
+    steps = Steps(tell, 1)
+    device = _open(opener, options, config, _memory_bytes(compiled), steps)
+    with closing(device):
+        steps.begin(options.workload)
+        measured = measure_graph(
+            options.workload, device, compiled, job.case, options.issue, options.timing
+        )
+    similarity = None
+    if job.texts is not None:
+        tell("comparing with float32", None)
+        (output,) = measured.outputs.values()
+        similarity = compare_texts(job.texts, output)
+    return Outcome(
+        Report(
+            setting=options.setting(preset, config),
+            operators=measured.groups,
+            whole=measured.whole,
+            on_chip=measured.on_chip,
+            similarity=similarity,
+            changes=_changes(options, compiled, config, measured.whole),
+            elapsed_seconds=time.perf_counter() - start,
+        )
+    )
+
+
+def _changes(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+) -> tuple[Change, ...]:
+    """What other hardware would save, of a run whose instructions are followed."""
+    if not options.log or whole.predicted_cycles is None:
+        return ()
+    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+
+
+def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
+    try:
+        return compile_graph(graph, config, choices=choose(graph, config, timing))
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _memory_bytes(compiled: CompiledGraph) -> int:
+    """Device memory for all tensors, in whole MiB.  Raises `InputError` if there is not enough."""
+    size = compiled.end - MEMORY_BASE
+    if size > MAX_MEMORY_BYTES:
+        raise InputError(
+            f"graph {compiled.graph.name}: its tensors are {size:,} bytes, more than the "
+            f"{MAX_MEMORY_BYTES:,} of the largest memory"
+        )
+    return -(-size // MEMORY_STEP) * MEMORY_STEP
+
+
+def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
+    start = time.perf_counter()
+    program = _configured(load_program(options.workload), options)
+    if not program.checks:
+        raise InputError(
+            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE"
+        )
+    config = program.config
+    steps = Steps(tell, 1)
+    steps.begin(options.workload)
+    device = _open(opener, options, config, program.memory_bytes, steps)
+    with closing(device), closing(_model(options, config, program.memory_bytes)) as model:
+        measured = measure_program(options.workload, program, device, model, options.issue)
+    return Outcome(
+        Report(
+            setting=options.setting(program.preset, config),
+            operators=(measured,),
+            elapsed_seconds=time.perf_counter() - start,
+        )
+    )
+
+
+def _configured(program: ProgramFile, options: RunOptions) -> ProgramFile:
+    """`program` for the configuration of the options: a preset there replaces all of its own."""
+    if options.preset is not None:
+        program = replace(program, preset=options.preset, overrides=())
+    return replace(program, overrides=program.overrides + options.overrides)
+
+
+def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) -> Device:
+    """The functional model to compare with.
+
+    Its local memories start with other garbage than the device's, so that a program whose results
+    depend on that is found, also if the device is a functional model itself.
+    """
+    other = replace(options.timing, seed=options.timing.seed + 1)
+    return open_device("functional", config, other, memory_bytes)
+
+
+def _waving(request: WaveRequest) -> Opener:
+    """An opener whose devices write the waveform of `request`."""
+    wave = "celosia.sim.wave"
+    return _opener(
+        (f"{wave}.amaranth", "AmaranthWaveDevice"),
+        (f"{wave}.verilated", "VerilatorWaveDevice"),
+        request,
+    )
+
+
+def _logging(options: RunOptions) -> Opener:
+    """An opener whose devices keep a log."""
+    if options.simulator == "functional":
+        raise InputError("--report, --trace, --profile: functional has no clock")
+    if options.wave is not None:
+        raise InputError("--wave: not together with --report, --trace or --profile")
+    recorders = "celosia.sim.profile.recorders"
+    return _opener(
+        (f"{recorders}.amaranth_logger", "AmaranthLogDevice"),
+        (f"{recorders}.logger", "VerilatorLogDevice"),
+    )
+
+
+def _opener(amaranth: tuple[str, str], verilator: tuple[str, str], *first: Any) -> Opener:
+    """An opener of devices of these modules and classes, whose first arguments are `first`."""
+
+    def device(
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        # Loaded when it is asked for: Amaranth takes a good part of a second.
+        module, kind = amaranth if name == "amaranth" else verilator
+        setup = Setup(config, timing, memory_bytes, progress)
+        return getattr(import_module(module), kind)(*first, setup)
+
+    return device
+
+
+def _open(
+    opener: Opener,
+    options: RunOptions,
+    config: AcceleratorConfig,
+    memory_bytes: int,
+    progress: Progress,
+) -> Device:
+    try:
+        device = opener(options.simulator, config, options.timing, memory_bytes, progress=progress)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if isinstance(device, RtlDevice):
+        device.limit_cycles(options.cycle_budget)
+    return device

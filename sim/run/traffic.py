@@ -1,0 +1,42 @@
+"""The least that must cross the bus: each operand once, each result once, all else on the chip."""
+
+from collections.abc import Collection
+
+from celosia.isa.config import ACC_BYTES
+from celosia.sim.run.report import Traffic
+from celosia.sw.ir.graph import Graph, operands, results
+from celosia.sw.ir.matmul import MatMul
+
+__all__ = ["graph_traffic", "product_traffic"]
+
+
+def product_traffic(problem: MatMul) -> Traffic:
+    """Of one product alone."""
+    read = problem.m * problem.k + problem.k * problem.n
+    read += ACC_BYTES * problem.n if problem.bias else 0
+    return Traffic(read, problem.m * problem.n * problem.c_bytes)
+
+
+def graph_traffic(graph: Graph, operators: Collection[str]) -> Traffic:
+    """Of some operators of `graph`: constants and inputs that none before them needs, and outputs.
+
+    So the least traffic of parts of a graph adds up to that of the whole.
+    """
+    chosen, seen = set(operators), set[str]()
+    read = written = 0
+    for op in graph.ops:
+        own = op.name in chosen
+        for tensor in dict.fromkeys(view.tensor for view in operands(op)):
+            outside = tensor in graph.constants or tensor in graph.inputs
+            if outside and tensor not in seen:
+                seen.add(tensor)
+                read += graph.tensors[tensor].bytes if own else 0
+        for view in results(op):
+            if own and view.tensor in graph.outputs:
+                written += view.rows * view.cols * _element_bytes(graph, view.tensor)
+    return Traffic(read, written)
+
+
+def _element_bytes(graph: Graph, name: str) -> int:
+    tensor = graph.tensors[name]
+    return tensor.bytes // (tensor.rows * tensor.cols)

@@ -1,0 +1,1 @@
+"""What every part of the simulators uses: output, progress, errors, the cache."""

@@ -1,0 +1,77 @@
+"""What a person sees while they wait, and where tables go."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
+from rich.progress import TimeElapsedColumn as ElapsedColumn
+
+from celosia.sim.support.output import STANDARD_OUTPUT
+from celosia.sim.support.progress import Progress as Tell
+from celosia.sim.support.progress import silent
+
+__all__ = ["Steps", "progress_bar", "table_console"]
+
+_PAPER_WIDTH: Final = 124
+"""Columns of tables that go to a file or a pipe."""
+
+
+def table_console(json_path: str | None = None) -> Console:
+    """Where tables go: standard output, or standard error if JSON goes to standard output."""
+    console = Console(stderr=json_path == STANDARD_OUTPUT, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _PAPER_WIDTH
+    return console
+
+
+@contextmanager
+def progress_bar() -> Iterator[Tell]:
+    """A function to tell progress to, shown on standard error if that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield silent
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        ElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, refresh_per_second=4) as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(text: str, done: float | None) -> None:
+            bar.update(
+                task, description=text, total=None if done is None else 1.0, completed=done or 0
+            )
+
+        yield tell
+
+
+class Steps:
+    """The progress of one of several steps, as the progress of all of them."""
+
+    def __init__(self, tell: Tell, count: int):
+        self._tell = tell
+        self._count = count
+        self._begun = 0
+        self._name = ""
+
+    def begin(self, name: str) -> None:
+        """The next step, called `name`, starts."""
+        self._begun += 1
+        self._name = name
+
+    def __call__(self, text: str, done: float | None) -> None:
+        """Tell what the step does, and how much of it is done."""
+        if not self._begun:  # What all steps need, such as a simulator, is being made.
+            self._tell(text, None)
+            return
+        before = self._begun - 1
+        share = (before + (done or 0.0)) / self._count
+        known = self._count > 1 or done is not None
+        self._tell(f"{self._name}: {text}", share if known else None)

@@ -1,0 +1,1 @@
+"""From RTL to a simulator that Verilator and g++ build."""

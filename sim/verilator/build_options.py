@@ -1,0 +1,57 @@
+"""How models are built, and what that means to the tools."""
+
+from ctypes import sizeof
+from dataclasses import dataclass
+from enum import StrEnum
+
+from celosia.sim.verilator.probe import TEXT_BYTES, Probe
+
+__all__ = ["USUAL", "BuildOptions", "Wave"]
+
+
+class Wave(StrEnum):
+    """Formats of waveforms."""
+
+    VCD = "vcd"
+    FST = "fst"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """How a model is built.  What it computes is the same with every choice."""
+
+    fast_signs: bool = True
+    """Replace Verilator's sign extension (`fast_signs.h`)."""
+    wave: Wave | None = None
+    """Also write waveforms in which every signal has its name: several times slower."""
+    log: bool = False
+    """Also show what each operation does when (`celosia.sim.reporting`)."""
+
+    @property
+    def verilate(self) -> tuple[str, ...]:
+        """Further arguments of Verilator."""
+        return (f"--trace-{self.wave}",) if self.wave else ()
+
+    @property
+    def compile(self) -> tuple[str, ...]:
+        """Further arguments of the compiler, for the harness and for Verilator's runtime."""
+        log = ("-DCELOSIA_LOG",) if self.log else ()
+        if not self.wave:
+            return log
+        sizes = {"PROBE": sizeof(Probe), "TEXT": TEXT_BYTES}
+        bytes_ = [f"-DCELOSIA_{name}_BYTES={size}" for name, size in sizes.items()]
+        return (
+            *log,
+            "-DCELOSIA_TRACE",
+            *bytes_,
+            *["-DCELOSIA_TRACE_FST"] * (self.wave is Wave.FST),
+        )
+
+    @property
+    def link(self) -> tuple[str, ...]:
+        """Further arguments of the linker."""
+        return ("-llz4", "-lz") if self.wave is Wave.FST else ()
+
+
+USUAL = BuildOptions()
+"""For the fastest simulation."""

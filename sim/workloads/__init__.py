@@ -1,0 +1,1 @@
+"""The workloads that can be run, and their operands."""

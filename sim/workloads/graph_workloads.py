@@ -1,0 +1,180 @@
+"""Workloads that are graphs: single operators, layers and whole encoders."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Final, TypeVar
+
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.operands import parse_shape
+from celosia.sim.workloads.quantized import model_of_file, published_model, random_model
+from celosia.sim.workloads.similarity import Texts
+from celosia.sim.workloads.texts import tokens_of
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
+from celosia.sw.ir.graph import Mask
+from celosia.sw.models import cases
+from celosia.sw.models.cases import Case
+from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.tables import embed
+from celosia.sw.reference.encoder import BERT_BASE, MINILM, EncoderShape
+
+__all__ = [
+    "DEFAULT_TEXTS",
+    "MODEL_SUFFIX",
+    "GraphJob",
+    "attention",
+    "elementwise",
+    "encoder",
+    "encoder_layer",
+    "softmax",
+]
+
+DEFAULT_TEXTS: Final = (
+    "The cat is asleep on the windowsill.",
+    "A kitten naps by the window.",
+    "The central bank raised interest rates.",
+)
+"""Two that are alike, and one that is not."""
+
+MODEL_SUFFIX: Final = ".safetensors"
+"""What the name of an integer model's file ends with."""
+
+_Value = TypeVar("_Value")
+
+_SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE}
+_SOFTMAX_TYPES: Final = ("uint8", "int8", "int16")
+_MOST_ELEMENTS: Final = MAX_MEMORY_BYTES // 8
+"""Of a matrix: int32 in, and as much out at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphJob:
+    """A graph with its inputs, and the texts that they are of, if they are of any."""
+
+    case: Case
+    texts: Texts | None = None
+
+
+def softmax(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+    """Normalized softmax of random scores."""
+    kind = options.out_type or _SOFTMAX_TYPES[0]
+    if kind not in _SOFTMAX_TYPES:
+        raise InputError(f"--out-type {kind}: softmax has {', '.join(_SOFTMAX_TYPES)}")
+    rows, cols = _shape("softmax", options)
+    mask = Mask(options.keys, options.causal)
+    with _graph_problems():
+        return GraphJob(cases.softmax_case(rows, cols, seed, kind=kind, mask=mask))
+
+
+def elementwise(
+    name: str, make: Callable[[int, int, int], Case]
+) -> Callable[[WorkloadOptions, int, Progress], GraphJob]:
+    """The workload `name` with a case of so many rows, columns and this seed."""
+
+    def job(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+        rows, cols = _shape(name, options)
+        with _graph_problems():
+            return GraphJob(make(rows, cols, seed))
+
+    return job
+
+
+def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+    """Deferred attention of several heads, of random queries, keys and values."""
+    heads, rows, width = (
+        _needed("attention", name, getattr(options, name)) for name in ("heads", "seq", "dim")
+    )
+    _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * max(rows, width))
+    mask = Mask(options.keys, options.causal)
+    with _graph_problems():
+        return GraphJob(cases.attention_case(heads, rows, width, seed, mask=mask))
+
+
+def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+    """One layer with random weights, quantized on random activations."""
+    name = _needed("encoder-layer", "model", options.model)
+    rows = _needed("encoder-layer", "seq", options.seq)
+    shape = _known_shape(name)
+    _check_elements(f"--seq {rows}", shape.heads * rows * max(rows, shape.hidden))
+    model = random_model(shape.with_layers(2), seed, tell)
+    with _graph_problems():
+        return GraphJob(cases.encoder_layer_case(model, [rows], seed))
+
+
+def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+    """A whole encoder: the published one on texts, or one of random weights on random input."""
+    name = _needed("encoder", "model", options.model)
+    if name == "minilm":
+        return _texts_job(options, partial(published_model, tell), published=True)
+    if name.endswith(MODEL_SUFFIX):
+        return _texts_job(options, partial(model_of_file, Path(name)), published=False)
+    shape = _known_shape(name, f"or a file FILE{MODEL_SUFFIX}")
+    if options.text:
+        raise InputError(f"--text: not with --model {name}, which has random weights: give --seq")
+    rows = _needed("encoder", "seq", options.seq)
+    if options.layers is not None:
+        shape = shape.with_layers(options.layers)
+    _check_elements(f"--seq {rows}", shape.layers * shape.heads * rows * max(rows, shape.width))
+    model = random_model(shape, seed, tell)
+    with _graph_problems():
+        return GraphJob(cases.encoder_case(model, [rows], seed))
+
+
+def _texts_job(
+    options: WorkloadOptions, get_model: Callable[[], IntegerEncoder], *, published: bool
+) -> GraphJob:
+    for name in ("layers", "seq"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name}: not with --model {options.model}: give --text")
+    texts = options.text or DEFAULT_TEXTS
+    tokens = tokens_of(texts)
+    model = get_model()
+    lengths = [len(each) for each in tokens]
+    with _graph_problems():
+        case = Case(encoder_graph(model, lengths), {"embedding": embed(model, tokens)})
+    return GraphJob(case, Texts(model, texts, tokens, published))
+
+
+def _known_shape(name: str, *others: str) -> EncoderShape:
+    if name not in _SHAPES:
+        raise InputError(f"--model {name}: there are {', '.join((*_SHAPES, *others))}")
+    return _SHAPES[name]
+
+
+def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
+    """Rows and columns."""
+    text = _needed(workload, "shape", options.shape, "RxC")
+    rows, cols = parse_shape(text, "RxC")
+    if min(rows, cols) < 1:
+        raise InputError(f"--shape {text}: rows and columns must be at least 1")
+    _check_elements(f"--shape {text}", prod((rows, cols)))
+    return rows, cols
+
+
+def _check_elements(place: str, elements: int) -> None:
+    if elements > _MOST_ELEMENTS:
+        raise InputError(
+            f"{place}: {elements:,} elements are more than the {_MOST_ELEMENTS:,} that the "
+            f"{MAX_MEMORY_BYTES:,} bytes of the largest memory hold"
+        )
+
+
+def _needed(workload: str, name: str, value: _Value | None, form: str | None = None) -> _Value:
+    if value is None:
+        raise InputError(f"{workload}: give --{name} {form or name.upper()}")
+    return value
+
+
+@contextmanager
+def _graph_problems() -> Iterator[None]:
+    """Turn what makes no graph into `InputError`."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError(str(error)) from None

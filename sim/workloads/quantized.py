@@ -1,0 +1,75 @@
+"""Quantized models, kept in the cache under the hash of all that they are made from."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sw.models.cases import random_integer_encoder
+from celosia.sw.quantize.encoder import Progress as Layers
+from celosia.sw.quantize.model import IntegerEncoder, ModelError
+from celosia.sw.quantize.model_file import load_model, save_model
+from celosia.sw.reference.encoder import EncoderShape
+
+__all__ = ["model_of_file", "published_model", "random_model"]
+
+_CODE = ("celosia.sw.quantize", "celosia.sw.reference", "celosia.isa.numerics")
+"""Packages whose code decides what a quantized model is."""
+
+
+def published_model(tell: Progress) -> IntegerEncoder:
+    """The published model.  Raises `EnvironmentProblem` where it, or the cache, is missing."""
+    # Loaded when it is asked for: no other model needs the packages that read this one.
+    sentences = import_module("celosia.sw.models.sentences")
+    published = import_module("celosia.sw.reference.published")
+    try:
+        parts = [sentences.model_key()]
+        return _cached(parts, sentences.quantize_published, tell)
+    except published.MissingModelError as error:
+        raise EnvironmentProblem(str(error)) from None
+
+
+def random_model(shape: EncoderShape, seed: int, tell: Progress) -> IntegerEncoder:
+    """The encoder of this shape and seed, quantized on random embeddings."""
+
+    def make(layers: Layers) -> IntegerEncoder:
+        return random_integer_encoder(shape, seed, layers)
+
+    return _cached([repr(shape), str(seed)], make, tell)
+
+
+def model_of_file(path: Path) -> IntegerEncoder:
+    """The model in a file.  Raises `InputError` for what is none, or not of this version."""
+    try:
+        return load_model(path)
+    except ModelError as error:
+        raise InputError(f"--model {error}") from None
+
+
+def _cached(
+    parts: Iterable[str], make: Callable[[Layers], IntegerEncoder], tell: Progress
+) -> IntegerEncoder:
+    def layers_done(done: int, total: int) -> None:
+        tell(f"quantizing the model, layer {done} of {total}", done / total)
+
+    def save(work: Path) -> Path:
+        tell("quantizing the model", None)
+        return save_model(make(layers_done), work / "model.safetensors")
+
+    return load_model(cached(f"quantized/{digest([*parts, *_code()])}.safetensors", save))
+
+
+def _code() -> Iterable[str | bytes]:
+    """The sources that quantize, and the version of what computes for them."""
+    yield np.__version__
+    yield Path(import_module("celosia.sw.models.cases").__file__ or "").read_bytes()
+    for package in _CODE:
+        (folder,) = import_module(package).__path__
+        for path in sorted(Path(folder).glob("*.py")):
+            yield path.name
+            yield path.read_bytes()

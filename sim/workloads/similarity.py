@@ -1,0 +1,75 @@
+"""How alike texts are: by the vectors that a device has computed, and by float32."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw.quantize.model import IntegerEncoder
+
+__all__ = ["Similarity", "Texts", "compare_texts"]
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What an encoder is run on."""
+
+    model: IntegerEncoder
+    texts: Sequence[str]
+    tokens: Sequence[Sequence[int]]
+    published: bool
+    """Whether the model's float32 form is the published one."""
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each text."""
+        return [len(tokens) for tokens in self.tokens]
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Cosines between texts, each of which is a vector."""
+
+    texts: Sequence[str]
+    lengths: Sequence[int]
+    cosines: NDArray[np.float32]
+    """Of each text to each other one."""
+    float_cosines: NDArray[np.float32] | None
+    """The same in float32, if there are weights."""
+    to_float: NDArray[np.float32] | None
+    """Of each text's vector to its vector in float32."""
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "texts": list(self.texts),
+            "tokens": list(self.lengths),
+            "cosines": self.cosines.tolist(),
+            "float_cosines": None if self.float_cosines is None else self.float_cosines.tolist(),
+            "to_float": None if self.to_float is None else self.to_float.tolist(),
+        }
+
+
+def float_vectors(texts: Texts) -> NDArray[np.float32] | None:
+    """The vectors of `texts` in float32, if its model is the published one."""
+    if not texts.published:
+        return None
+    # Loaded when it is asked for: it needs packages that nothing else does.
+    return import_module("celosia.sw.models.sentences").FloatSentences().vectors(texts.tokens)
+
+
+def compare_texts(texts: Texts, output: NDArray[Any]) -> Similarity:
+    """The similarity of `texts` by the int16 `output` of their graph."""
+    sentences = import_module("celosia.sw.models.sentences")
+    vectors = sentences.sentence_vectors(texts.model, output, texts.lengths)
+    real = float_vectors(texts)
+    return Similarity(
+        texts=texts.texts,
+        lengths=texts.lengths,
+        cosines=vectors @ vectors.T,
+        float_cosines=None if real is None else real @ real.T,
+        to_float=None if real is None else sentences.cosines(vectors, real),
+    )

@@ -1,0 +1,113 @@
+"""The workloads by name."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.graph_workloads import (
+    GraphJob,
+    attention,
+    elementwise,
+    encoder,
+    encoder_layer,
+    softmax,
+)
+from celosia.sim.workloads.product_workloads import Operator, matmul, minilm_linears
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.models import cases
+
+__all__ = [
+    "PROGRAM_SUFFIX",
+    "WORKLOADS",
+    "GraphWorkload",
+    "ProductWorkload",
+    "check_options",
+]
+
+PROGRAM_SUFFIX: Final = ".cel"
+"""What the name of a program file ends with."""
+
+
+@dataclass(frozen=True)
+class ProductWorkload:
+    """Products that run one after the other, each as a program."""
+
+    doc: str
+    options: frozenset[str]
+    """Names of `WorkloadOptions` that it has."""
+    make: Callable[[WorkloadOptions, int], Sequence[Operator]]
+    """The products for these options and this seed; raises `InputError`."""
+
+
+@dataclass(frozen=True)
+class GraphWorkload:
+    """A graph that is one program."""
+
+    doc: str
+    options: frozenset[str]
+    """Names of `WorkloadOptions` that it has."""
+    make: Callable[[WorkloadOptions, int, Progress], GraphJob]
+    """The graph for these options and this seed; raises `InputError`."""
+
+
+def check_options(name: str, options: WorkloadOptions) -> None:
+    """Raise `InputError` if there is no workload `name`, or it does not have one of `options`."""
+    program = name.endswith(PROGRAM_SUFFIX)
+    if not program and name not in WORKLOADS:
+        raise InputError(
+            f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, "
+            f"or give a program file (*{PROGRAM_SUFFIX})"
+        )
+    known = frozenset() if program else WORKLOADS[name].options
+    for option in options.given():
+        if option not in known:
+            raise InputError(f"--{option.replace('_', '-')} is no option of {name}")
+
+
+_FILES: Final = frozenset({"a", "b", "bias", "out"})
+_FORM: Final = frozenset({"scale", "relu", "transpose_b", "unsigned_a", "out_type"})
+_SHAPE: Final = frozenset({"shape"})
+_MASK: Final = frozenset({"keys", "causal"})
+
+WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
+    "matmul": ProductWorkload(
+        "C = act(scale * (A @ B + bias)), of files or of random numbers",
+        _SHAPE | _FILES | _FORM,
+        matmul,
+    ),
+    "minilm-linears": ProductWorkload(
+        "the products of the first layer of a MiniLM sentence encoder, of a sentence's activations",
+        frozenset({"text"}),
+        minilm_linears,
+    ),
+    "softmax": GraphWorkload(
+        "softmax of int32 scores over rows, with masks", _SHAPE | _MASK | {"out_type"}, softmax
+    ),
+    "layernorm": GraphWorkload(
+        "layer normalization of int16 to int8 and int16",
+        _SHAPE,
+        elementwise("layernorm", cases.layernorm_case),
+    ),
+    "gelu": GraphWorkload("GELU of int32 sums", _SHAPE, elementwise("gelu", cases.gelu_case)),
+    "residual": GraphWorkload(
+        "int32 sums and an int16 stream, added to int16",
+        _SHAPE,
+        elementwise("residual", cases.residual_case),
+    ),
+    "attention": GraphWorkload(
+        "attention of several heads: the scores stay on the chip",
+        frozenset({"heads", "seq", "dim"}) | _MASK,
+        attention,
+    ),
+    "encoder-layer": GraphWorkload(
+        "a layer of an encoder, with random weights", frozenset({"model", "seq"}), encoder_layer
+    ),
+    "encoder": GraphWorkload(
+        "a whole encoder: a quantized MiniLM on texts, or one with random weights",
+        frozenset({"model", "text", "layers", "seq"}),
+        encoder,
+    ),
+}
+"""Everything that `celosia run` knows by name."""

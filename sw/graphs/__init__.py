@@ -1,1 +1,0 @@
-"""Integer graphs of operators and of encoders."""

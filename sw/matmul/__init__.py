@@ -1,0 +1,1 @@
+"""The compiler of single products: schedules, tiles, cost."""

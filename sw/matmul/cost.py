@@ -1,0 +1,221 @@
+"""Cycles and bytes of a scheduled product, without simulation: what scheduling decisions compare.
+
+A product is a sequence of blocks of C.  Block by block, `predict_matmul` follows three clocks: when
+the array is done, when all loads are, and when all stores are.  A block starts when the one before
+it is done and its place in the accumulator has been drained; it lasts as long as its products, or
+its loads; it leaves when it is done and the stores before it are.  Bank conflicts and refused
+commands are not modeled, beyond the little that loads lose when they set the pace: what a scheduled
+product is expected to take is followed by `celosia.sw.timeline`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.ir.schedule import MatMulSchedule
+from celosia.sw.matmul.traffic import Move, Traffic
+
+__all__ = ["Prediction", "predict_matmul", "product_cycles"]
+
+MIN_PRODUCT_CYCLES: Final = 4
+"""Two commands at two cycles each."""
+START_CYCLES: Final = 18
+"""From the first command to the first read address, and from the last byte to the first row."""
+DRAIN_CYCLES: Final = 14
+"""From a result in the accumulator to its first byte on the bus."""
+SHARPNESS: Final = 25
+"""How little two equally slow parties hinder each other: 2^(1/SHARPNESS) times as long."""
+FOLLOWED_BLOCKS: Final = 400
+"""Blocks that are followed one by one; the rest goes on at the pace of the later half of these."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What a product is expected to cost."""
+
+    cycles: int
+    array_cycles: int
+    """Cycles in which the array takes rows, or weights of short products."""
+    start_cycles: int
+    """Before the first product."""
+    end_cycles: int
+    """After the last product."""
+    read_bytes: int
+    write_bytes: int
+
+
+def product_cycles(rows: int, config: AcceleratorConfig) -> int:
+    """Cycles of the array for `rows` rows through one tile of weights."""
+    return max(rows, config.dim, MIN_PRODUCT_CYCLES)
+
+
+def predict_matmul(
+    problem: MatMul,
+    config: AcceleratorConfig,
+    schedule: MatMulSchedule,
+    timing: MemoryTiming | None = None,
+) -> Prediction:
+    """The expected cost of `problem` under `schedule`."""
+    return _Model(problem, config, schedule, timing or MemoryTiming()).predict()
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block of C, or a part of the last one."""
+
+    work: float
+    """Cycles of the array."""
+    load: Move
+    store: float
+    """Cycles in which it leaves."""
+
+
+class _Model:
+    def __init__(
+        self,
+        problem: MatMul,
+        config: AcceleratorConfig,
+        schedule: MatMulSchedule,
+        timing: MemoryTiming,
+    ):
+        self.problem, self.config, self.schedule, self.timing = problem, config, schedule, timing
+        self.traffic = Traffic(problem, config, schedule, timing)
+        self.k_tiles = -(-problem.k // config.dim)
+        self.known: dict[tuple[int, int, bool, bool], _Block] = {}
+
+    def predict(self) -> Prediction:
+        blocks = list(self._blocks())
+        followed = blocks[:FOLLOWED_BLOCKS]
+        start = self._start()
+        clocks = _Clocks(self.config, self.schedule, start + self.timing.latency, self.k_tiles)
+        ends = [clocks.follow(block) for block in followed]
+        rest = sum(block.work for block in blocks[FOLLOWED_BLOCKS:])
+        if rest:
+            half = len(followed) // 2
+            pace = (ends[-1] - ends[half]) / sum(block.work for block in followed[half + 1 :])
+            rest *= pace
+        cycles = clocks.stores + rest + self.timing.latency
+        return Prediction(
+            cycles=round(cycles),
+            array_cycles=round(sum(block.work for block in blocks)),
+            start_cycles=round(start),
+            end_cycles=round(cycles - clocks.array - rest),
+            read_bytes=sum(block.load.bytes for block in blocks),
+            write_bytes=self.problem.m * self.problem.n * self.problem.c_bytes,
+        )
+
+    def _blocks(self) -> Iterator[_Block]:
+        """Blocks in order; the last one in its parts."""
+        schedule, dim = self.schedule, self.config.dim
+        rows = [(m, i == 0) for i, m in enumerate(schedule.rows)]
+        cols = [(n * dim, j == 0) for j, n in enumerate(schedule.cols)]
+        cols[-1] = (cols[-1][0] - -self.problem.n % dim, cols[-1][1])
+        if schedule.outer == "rows":
+            visits = [(m, n, new_a, new_b) for m, new_b in rows for n, new_a in cols]
+        else:
+            visits = [(m, n, new_a, new_b) for n, new_a in cols for m, new_b in rows]
+        yield from (self._block(*visit) for visit in visits[: -1 if schedule.tail else None])
+        if schedule.tail:
+            yield from self._parts(*visits[-1])
+
+    def _block(self, m: int, columns: int, new_a: bool, new_b: bool) -> _Block:
+        """A block of C of `m` rows, and whether its A and its B come for the first time."""
+        key = (m, columns, new_a, new_b)
+        if key not in self.known:
+            load = self._load_a(m, new_a) + self._load_b(columns, new_b)
+            store = self.traffic.store_cycles(m, columns)
+            self.known[key] = _Block(self._work(m, columns), load, store)
+        return self.known[key]
+
+    def _parts(self, m: int, columns: int, new_a: bool, new_b: bool) -> Iterator[_Block]:
+        """The last block, part by part; each loads the pieces of B that it begins."""
+        width, step = self.config.dim, self.schedule.b_n_tiles * self.config.dim
+        load, start, loaded = self._load_a(m, new_a), 0, 0
+        for part in self.schedule.tail:
+            end = min(columns, start + part * width)
+            begun = min(columns, -(-end // step) * step)
+            if begun > loaded:
+                load += self._load_b(begun - loaded, new_b)
+            store = self.traffic.store_cycles(m, end - start)
+            yield _Block(self._work(m, end - start), load, store)
+            load, start, loaded = Move(), end, begun
+
+    def _work(self, m: int, columns: int) -> int:
+        tiles = -(-columns // self.config.dim)
+        return product_cycles(m, self.config) * tiles * self.k_tiles
+
+    def _load_a(self, m: int, new: bool) -> Move:
+        return self.traffic.a(m) if new or not self.schedule.keep_a else Move()
+
+    def _load_b(self, columns: int, new: bool) -> Move:
+        load = Move()
+        if new or not self.schedule.keep_b:
+            load += self.traffic.b(columns)
+        if self.problem.bias and (new or self.schedule.bias_slots < len(self.schedule.cols)):
+            load += self.traffic.bias(columns)
+        return load
+
+    def _start(self) -> float:
+        """When the first product starts, and what the array then waits for."""
+        schedule, traffic = self.schedule, self.traffic
+        weights = self.config.dim * (2 if self.problem.b_transposed else 1)
+        first = START_CYCLES + weights
+        first += traffic.first_a_cycles(schedule.first_a_tiles) + traffic.first_b_cycles()
+        rest = schedule.a_tiles - schedule.first_a_tiles
+        if rest:
+            work = product_cycles(schedule.rows[0], self.config) * schedule.cols[0]
+            pieces = -(-schedule.cols[0] // schedule.b_n_tiles)
+            next_b = traffic.first_b_cycles() * pieces
+            first += max(0.0, traffic.first_a_cycles(rest) + next_b - work)
+        return first
+
+
+class _Clocks:
+    """When array, loads and stores are done with the blocks so far."""
+
+    def __init__(
+        self, config: AcceleratorConfig, schedule: MatMulSchedule, start: float, k_tiles: int
+    ):
+        self.places = 2 * schedule.places
+        self.lookahead = schedule.lookahead
+        self.shared_port = config.accumulator_banks == 1 and k_tiles > 1
+        self.pipeline = 2 * config.dim + DRAIN_CYCLES
+        self.k_tiles = k_tiles
+        self.array = start
+        self.loads = START_CYCLES + 0.0
+        self.stores = 0.0
+        self.drained: list[float] = []
+        """When each block had left."""
+        self.gate = 0.0
+        """When the loads of the next block may begin."""
+
+    def follow(self, block: _Block) -> float:
+        """Take `block`; returns when the array is done with it."""
+        begin = self.array
+        if len(self.drained) >= self.places:
+            begin = max(begin, self.drained[-self.places])
+        if self.shared_port and self.drained:
+            begin = max(begin, self.drained[-1] - block.work / self.k_tiles)
+        self.loads = max(self.loads, self.gate) + block.load.cycles
+        waiting = max(0.0, self.loads - begin)
+        self.array = begin + _slower(block.work, waiting)
+        if block.load.pieces:
+            self.array = max(self.array, self.loads + block.work / block.load.pieces)
+            ahead = min(1.0, self.lookahead / block.load.pieces)
+        else:
+            ahead = 1.0
+        self.gate = self.array - ahead * (self.array - begin)
+        finished = self.array if self.k_tiles > 1 else begin
+        leaves = max(finished + self.pipeline, self.stores)
+        self.stores = max(leaves + block.store, self.array + self.pipeline)
+        self.drained.append(self.stores)
+        return self.array
+
+
+def _slower(one: float, other: float) -> float:
+    """A little more than the larger of the two, if they are close."""
+    high, low = max(one, other), min(one, other)
+    return high * (1 + (low / high) ** SHARPNESS) ** (1 / SHARPNESS) if high else 0.0

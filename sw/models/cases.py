@@ -1,0 +1,200 @@
+"""Single operators, layers and encoders with seeded random operands, each a graph of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE
+from celosia.sw.ir.graph import (
+    NO_MASK,
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Finish,
+    Gelu,
+    Graph,
+    Mask,
+    Normalized,
+    Requantize,
+    Softmax,
+    Tensor,
+)
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.encoder import encoder_graph, encoder_layer_graph, first_norm_graph
+from celosia.sw.quantize.encoder import Progress, quantize_encoder
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.spread import HiddenRange
+from celosia.sw.reference.encoder import EncoderShape, Norm
+from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
+
+__all__ = [
+    "Case",
+    "attention_case",
+    "encoder_case",
+    "encoder_layer_case",
+    "gelu_case",
+    "layernorm_case",
+    "matmul_case",
+    "random_integer_encoder",
+    "residual_case",
+    "softmax_case",
+]
+
+_SPREAD: Final = 40.0
+"""Standard deviation of random int8 operands."""
+_SUM_STEP: Final = 1e-4
+"""What 1 in random int32 sums stands for."""
+_GELU_LIMIT: Final = 6.0
+_CALIBRATION_TOKENS: Final = 512
+_CALIBRATION_SEED: Final = 1000
+"""Added to a seed: calibration is not on the case's own input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A graph and its inputs."""
+
+    graph: Graph
+    inputs: Mapping[str, NDArray[Any]]
+
+
+def matmul_case(rows: int, cols: int, depth: int, seed: int) -> Case:
+    """``requantize(a @ b + bias)``, with a scale for each column."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"matmul {rows}x{cols}x{depth}")
+    a = builder.input(Tensor("a", "int8", rows, depth))
+    b = builder.constant("b", _int8(random, depth, cols))
+    bias = builder.constant("bias", random.integers(-(1 << 12), 1 << 12, (1, cols), np.int32))
+    scales = _SPREAD / (_SPREAD**2 * np.sqrt(depth)) * random.uniform(0.5, 1, (1, cols))
+    scale = builder.constant("scale", scales.astype(np.float32))
+    out = builder.tensor(Tensor("out", "int8", rows, cols))
+    builder.matmul("matmul", out, a, b, Requantize(scale), bias=bias)
+    return Case(builder.finish("out"), {"a": _int8(random, rows, depth)})
+
+
+def softmax_case(
+    rows: int, cols: int, seed: int, *, kind: str = "uint8", mask: Mask = NO_MASK
+) -> Case:
+    """Normalized softmax of scores with a standard deviation of 2."""
+    scale = _SUM_STEP * 2**GELU_FRACTION_BITS
+    return _transform_case("softmax", rows, cols, seed, kind, Softmax(scale, mask), spread=2)
+
+
+def gelu_case(rows: int, cols: int, seed: int) -> Case:
+    """GELU of numbers with a standard deviation of 1, to uint8 with a zero point."""
+    hidden = HiddenRange.up_to(_GELU_LIMIT)
+    scale = _SUM_STEP * 2**GELU_FRACTION_BITS
+    finish = Gelu(scale, GELU_SCALE / hidden.step, hidden.zero_point)
+    return _transform_case("gelu", rows, cols, seed, "uint8", finish, spread=1)
+
+
+def residual_case(rows: int, cols: int, seed: int) -> Case:
+    """int32 and int16, each with a scale, to int16."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"residual {rows}x{cols}")
+    source = builder.input(Tensor("source", "int32", rows, cols, _SUM_STEP))
+    stream = builder.input(Tensor("stream", "int16", rows, cols, 2e-4))
+    out = builder.tensor(Tensor("out", "int16", rows, cols, 3e-4))
+    finish = AddResidual(_SUM_STEP / 3e-4, stream, 2e-4 / 3e-4)
+    builder.transform("residual", out, source, finish)
+    inputs = {
+        "source": _normal(random, rows, cols, 1 / _SUM_STEP).astype(np.int32),
+        "stream": _int16(random, rows, cols, 1 / 2e-4),
+    }
+    return Case(builder.finish("out"), inputs)
+
+
+def layernorm_case(rows: int, cols: int, seed: int) -> Case:
+    """Layer normalization with an int8 and an int16 output."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"layernorm {rows}x{cols}")
+    gamma, beta = 1 + _normal(random, 1, cols, 0.1)[0], _normal(random, 1, cols, 0.1)[0]
+    norm = Norm(gamma.astype(np.float32), beta.astype(np.float32))
+    source = builder.input(Tensor("source", "int16", rows, cols))
+    outputs = []
+    for name, kind, step in (("small", "int8", 4 / 127), ("wide", "int16", 8 / 32767)):
+        arrays = quantize_norm(name, norm, step)
+        out = builder.tensor(Tensor(name, kind, rows, cols, step))
+        gamma_view = builder.constant(f"{name}.gamma", arrays[f"{name}.gamma"])
+        beta_view = builder.constant(f"{name}.beta", arrays[f"{name}.beta"])
+        outputs.append(Normalized(out, gamma_view, beta_view, int(arrays[f"{name}.shift"])))
+    builder.layernorm("layernorm", source, outputs)
+    return Case(builder.finish("small", "wide"), {"source": _int16(random, rows, cols, 2000)})
+
+
+def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask = NO_MASK) -> Case:
+    """Deferred attention of `heads` heads of `width` columns over `rows` tokens."""
+    random = np.random.default_rng(seed)
+    builder = GraphBuilder(f"attention {heads} heads, {rows} tokens, {width} wide{mask}")
+    names, cols = ("query", "key", "value"), heads * width
+    q, k, v = (builder.input(Tensor(name, "int8", rows, cols)) for name in names)
+    context = builder.tensor(Tensor("context", "int8", rows, cols))
+    numerators = builder.tensor(Tensor("numerators", "uint8", heads * rows, rows))
+    sums = builder.tensor(Tensor("sums", "int32", heads * rows, 1))
+    scale = 2**GELU_FRACTION_BITS * 2 / (_SPREAD**2 * np.sqrt(width))
+    for head in range(heads):
+        block = numerators.part(row=head * rows, rows=rows)
+        totals = sums.part(row=head * rows, rows=rows)
+        qh, kh, vh, out = (x.part(col=head * width, cols=width) for x in (q, k, v, context))
+        softmax = DeferredSoftmax(float(np.float32(scale)), totals, mask)
+        builder.matmul(f"scores.head{head}", block, qh, kh, softmax, b_transposed=True)
+        builder.matmul(f"context.head{head}", out, block, vh, DivideBySums(totals, 2.0**-15))
+    return Case(builder.finish("context"), {name: _int8(random, rows, cols) for name in names})
+
+
+def random_integer_encoder(
+    shape: EncoderShape, seed: int, progress: Progress = lambda done, total: None
+) -> IntegerEncoder:
+    """An encoder with random weights, quantized on random embeddings; without tables."""
+    lengths = [_CALIBRATION_TOKENS // 4] * 4
+    x = random_embeddings(shape, lengths, seed + _CALIBRATION_SEED)
+    return quantize_encoder(random_encoder(shape, seed), x, lengths, progress=progress)
+
+
+def encoder_layer_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+    """The first of several layers of `model`, with both outputs for the layer behind it."""
+    first = first_norm_graph(model, lengths)
+    values = interpret(first, _embeddings(model, lengths, seed))
+    graph = encoder_layer_graph(model, lengths)
+    return Case(graph, {name: values[name] for name in graph.inputs})
+
+
+def encoder_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+    """All of `model`, on random embeddings."""
+    return Case(encoder_graph(model, lengths), _embeddings(model, lengths, seed))
+
+
+def _embeddings(
+    model: IntegerEncoder, lengths: Sequence[int], seed: int
+) -> dict[str, NDArray[np.int16]]:
+    x = random_embeddings(model.shape, lengths, seed) / np.float32(model.scalar("embedding.step"))
+    return {"embedding": np.clip(np.rint(x), -32768, 32767).astype(np.int16)}
+
+
+def _transform_case(
+    name: str, rows: int, cols: int, seed: int, kind: str, finish: Finish, *, spread: float
+) -> Case:
+    """One operator on int32 sums with this standard deviation."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"{name} {rows}x{cols}")
+    source = builder.input(Tensor("source", "int32", rows, cols, _SUM_STEP))
+    out = builder.tensor(Tensor("out", kind, rows, cols))
+    builder.transform(name, out, source, finish)
+    values = _normal(random, rows, cols, spread / _SUM_STEP).astype(np.int32)
+    return Case(builder.finish("out"), {"source": values})
+
+
+def _normal(
+    random: np.random.Generator, rows: int, cols: int, spread: float
+) -> NDArray[np.float64]:
+    return random.normal(0, spread, (rows, cols))
+
+
+def _int8(random: np.random.Generator, rows: int, cols: int) -> NDArray[np.int8]:
+    return np.clip(np.rint(_normal(random, rows, cols, _SPREAD)), -127, 127).astype(np.int8)
+
+
+def _int16(random: np.random.Generator, rows: int, cols: int, spread: float) -> NDArray[np.int16]:
+    values = np.rint(_normal(random, rows, cols, spread))
+    return np.clip(values, -32768, 32767).astype(np.int16)

@@ -1,0 +1,118 @@
+"""Sentences as vectors: the published model in float32, and quantized.
+
+`celosia.sw.models.encoder` has the part between the two halves of this: the host looks up
+embeddings before it, and takes the mean and normalizes behind it.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw import quantize
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.quantize.encoder import Progress, quantize_encoder
+from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.tables import embed
+from celosia.sw.reference.embedding import pool
+from celosia.sw.reference.encoder import Floats, encode
+from celosia.sw.reference.published import model_files, read_embeddings, read_encoder, tokenize
+from celosia.sw.reference.texts import calibration_texts
+
+__all__ = [
+    "FloatSentences",
+    "cosines",
+    "integer_vectors",
+    "model_key",
+    "quantize_published",
+    "sentence_vectors",
+]
+
+_BATCH_TOKENS: Final = 512
+"""Texts are computed together up to about so many tokens."""
+
+
+def quantize_published(progress: Progress = lambda done, total: None) -> IntegerEncoder:
+    """The published model, quantized with the project's calibration texts.
+
+    Raises `MissingModelError` without the package, `ValueError` for weights that are not finite.
+    """
+    embeddings, tokens = read_embeddings(), tokenize(calibration_texts())
+    lengths = [len(text) for text in tokens]
+    x = embeddings.sums(tokens)
+    return quantize_encoder(read_encoder(), x, lengths, embeddings=embeddings, progress=progress)
+
+
+def model_key() -> str:
+    """A name for what `quantize_published` returns: another one if anything it depends on is.
+
+    That is the package's files, the calibration texts and the code that quantizes.
+    """
+    state = blake2b(digest_size=16)
+    for path in (*model_files(), *_code()):
+        state.update(blake2b(path.read_bytes()).digest())
+    for text in calibration_texts():
+        state.update(blake2b(text.encode()).digest())
+    return state.hexdigest()
+
+
+def _code() -> list[Path]:
+    folder = Path(quantize.__file__).parent
+    models = (folder.parent / "reference" / name for name in ("encoder.py", "embedding.py"))
+    return sorted((*folder.glob("*.py"), *models))
+
+
+class FloatSentences:
+    """The published model in float32."""
+
+    def __init__(self) -> None:
+        self.embeddings = read_embeddings()
+        self.weights = read_encoder()
+
+    def vectors(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """A row of norm 1 for each text of tokens."""
+        parts = []
+        for batch in _batches(texts):
+            lengths = [len(tokens) for tokens in batch]
+            tokens = encode(self.weights, self.embeddings.sums(batch), lengths)
+            parts.append(pool(tokens, lengths))
+        return np.concatenate(parts)
+
+
+def integer_vectors(model: IntegerEncoder, texts: Sequence[Sequence[int]]) -> Floats:
+    """A row of norm 1 for each text of tokens, by the integer graph in NumPy."""
+    parts = []
+    for batch in _batches(texts):
+        lengths = [len(tokens) for tokens in batch]
+        inputs = {"embedding": embed(model, batch)}
+        values = interpret(encoder_graph(model, lengths), inputs)
+        parts.append(sentence_vectors(model, values["output"], lengths))
+    return np.concatenate(parts)
+
+
+def sentence_vectors(model: IntegerEncoder, output: NDArray[Any], lengths: Sequence[int]) -> Floats:
+    """The vectors of texts of `lengths` from the int16 output of the graph."""
+    return pool(output * np.float32(model.scalar("output.step")), lengths)
+
+
+def cosines(a: Floats, b: Floats) -> Floats:
+    """The cosine of each row of `a` to the same row of `b`; rows have norm 1."""
+    return np.einsum("ij,ij->i", a, b)
+
+
+def _batches(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
+    """Runs of texts, in order.  Raises `ValueError` if there is none."""
+    if not texts:
+        raise ValueError("no text")
+    batch: list[Sequence[int]] = []
+    for tokens in texts:
+        if batch and sum(map(len, batch)) + len(tokens) > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(tokens)
+    if batch:
+        yield batch

@@ -1,0 +1,1 @@
+"""Float32 models: the published encoder, random ones, their texts."""

@@ -1,0 +1,88 @@
+"""`StoreController` against the rows that an operation means."""
+
+import random
+
+import pytest
+
+from celosia.hw.decode.ops import Space
+from celosia.hw.store.controller import StoreController
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.presets import PRESETS
+from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
+
+CONFIGS = [
+    PRESETS["tiny"],
+    AcceleratorConfig(dim=2, accumulator_kib=8),
+    AcceleratorConfig(dim=64, accumulator_kib=256),
+    AcceleratorConfig(dim=4, accumulator_kib=8, bert=True),
+]
+
+
+def random_op(config: AcceleratorConfig, rng: random.Random) -> dict:
+    space, full = rng.choice([Space.SCRATCHPAD, Space.ACCUMULATOR]), rng.randrange(2)
+    wide = full and space == Space.ACCUMULATOR
+    blocks = config.max_accumulator_blocks if wide else config.max_blocks
+    return {
+        "address": rng.getrandbits(64),
+        "stride": rng.getrandbits(32),
+        "rows": rng.choice([1, 1, 2, 5]),
+        "cols": rng.choice([1, config.dim, rng.randint(1, config.dim * blocks)]),
+        "space": space,
+        "row": rng.randrange(40),
+        "block_stride": rng.choice([1, config.dim]),
+        "full": full,
+        "relu": rng.randrange(2),
+        "scale": rng.getrandbits(32),
+        "bias": rng.randrange(2),
+        "bias_row": rng.randrange(20),
+        "tag": rng.getrandbits(32),
+    }
+
+
+def expected_reads(config: AcceleratorConfig, op: dict) -> list[dict]:
+    blocks = -(-op["cols"] // config.dim)
+    wide = op["full"] and op["space"] == Space.ACCUMULATOR
+    reads = []
+    for r in range(op["rows"]):
+        for b in range(blocks):
+            cols = min(config.dim, op["cols"] - b * config.dim)
+            reads.append({
+                "space": op["space"],
+                "row": op["row"] + r + b * op["block_stride"],
+                "bias": op["bias"],
+                "bias_row": op["bias_row"] + b,
+                "full": wide,
+                "relu": op["relu"],
+                "scale": op["scale"],
+                "words_minus_1": -(-cols * 4 // config.dim) - 1 if wide else 0,
+                "last_in_row": b == blocks - 1,
+                "last": b == blocks - 1 and r == op["rows"] - 1,
+                **({"elements": cols} if config.bert else {}),
+            })
+    return reads
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}" + "-bert" * c.bert)
+@pytest.mark.parametrize("seed", range(3))
+def test_walks_every_block_of_every_row_under_stalls(config, seed):
+    rng = random.Random(seed)
+    dut, ops = StoreController(config), [random_op(config, rng) for _ in range(8)]
+    expected = [read for op in ops for read in expected_reads(config, op)]
+
+    async def producer(ctx):
+        await send(ctx, dut.op, ops, sometimes(seed))
+
+    async def consumer(ctx):
+        reads = await receive(ctx, dut.reads, len(expected), sometimes(seed + 1))
+        assert [{name: read[name] for name in expected[0]} for read in reads] == expected
+
+    simulate(dut, producer, consumer)
+
+
+def test_takes_the_next_operation_with_the_last_row():
+    config = PRESETS["tiny"]
+    rng = random.Random(1)
+    dut, ops = StoreController(config), [random_op(config, rng) for _ in range(4)]
+    ops[1] |= {"rows": 1, "cols": 1}
+    count = sum(len(expected_reads(config, op)) for op in ops)
+    assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]

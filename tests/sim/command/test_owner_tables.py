@@ -1,0 +1,62 @@
+"""Whose cycles they were, on a terminal."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from celosia.isa.registers.events import ARRAY_OWNERS, TABLES
+from celosia.sim.command.owner_tables import owner_table
+from celosia.sim.run.report import Measurement
+
+
+def columns(counters, **more):
+    table = owner_table(Measurement(name="m", **more, counters=counters))
+    return [[str(cell) for cell in column.cells] for column in table.columns]
+
+
+def text_of(counters, *, every):
+    paper = io.StringIO()
+    table = owner_table(Measurement(name="m", counters=counters), every=every)
+    Console(width=120, file=paper).print(table)
+    return paper.getvalue()
+
+
+def test_shares_of_owners_are_of_their_sum():
+    names, _, shares, bars, _ = columns({"cycles": 200, "array_rows": 150, "drain": 50}, cycles=180)
+    first = names.index("array_rows")
+    assert shares[first] == "75.0%"
+    assert bars[first].startswith("█")
+    assert sum(float(share.rstrip("%")) for share in shares if share) == pytest.approx(100)
+
+
+def test_the_largest_come_first_and_the_small_ones_together():
+    counters = {"cycles": 100_000, "array_rows": 60_000, "drain": 39_940, "wait_issue": 40}
+    counters |= {"wait_token": 20, "read_data": 30_000, "read_none": 69_990, "read_token": 10}
+    names, cycles, _, _, meanings = columns(counters)
+    assert names == [
+        "[bold]The array[/]",
+        "array_rows",
+        "drain",
+        "2 more",
+        "DMA, reading",
+        "DMA, writing",
+        "The vector unit",
+    ]
+    assert cycles[3] == "60"
+    assert (cycles[4], meanings[4]) == ("30,000", "read_none 70.0%")
+
+
+def test_it_is_short_unless_all_are_asked_for():
+    counters = {owner.name: 1 for unit in TABLES for owner in unit.owners}
+    counters["cycles"] = len(ARRAY_OWNERS)
+    short, long = (text_of(counters, every=every) for every in (False, True))
+    assert len(short.splitlines()) < 30
+    assert "--owners shows them" in short
+    for owner in (owner for unit in TABLES for owner in unit.owners):
+        assert owner.name in long
+
+
+def test_of_a_run_that_was_stopped_it_shows_what_was_counted():
+    names, *_ = columns({}, until_stopped={"cycles": 10, "wait_token": 10})
+    assert "wait_token" in names

@@ -1,0 +1,15 @@
+"""`celosia plan` has the options of `celosia run` that a plan depends on."""
+
+import inspect
+
+from celosia.sim.cli import run
+from celosia.sim.command.plan_command import plan
+
+WHAT = {"shape", "a", "b", "heads", "seq", "dim", "model", "layers", "text", "keys", "causal"}
+"""Options that say what is computed."""
+
+
+def test_options_of_a_plan_are_options_of_a_run():
+    known, both = (set(inspect.signature(command).parameters) for command in (run, plan))
+    assert both <= known
+    assert both >= WHAT

@@ -1,0 +1,276 @@
+"""TRANSFORM on the functional model, against the vectors and the definitions of whole rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from celosia.isa.encoding import ElementType, Function
+from celosia.isa.numerics import deferred_softmax, padding_mask, requantize_to, softmax
+from celosia.isa.presets import PRESETS
+from celosia.isa.registers.errors import Cause
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.driver.device import DeviceError
+from tests.support.transforms import (
+    accumulator_row,
+    blocks_of,
+    put_blocks,
+    scratchpad_row,
+    transform,
+)
+
+VECTORS = Path(__file__).parents[2] / "vectors"
+CONFIG = PRESETS["base"].with_values({
+    "normalization": True,
+    "accumulator_kib": 256,
+    "parameter_rows": 1024,
+})
+SOURCE, TARGET, TARGET2, STAGED = 64, 300, 8000, 12000
+SOFTMAX = ("softmax_3x77", "softmax_4x512", "softmax_8x384", "softmax_16x128")
+LAYERNORM = ("layernorm_3x80", "layernorm_4x1024", "layernorm_8x768", "layernorm_16x384")
+
+
+def vectors(name: str) -> dict[str, np.ndarray[Any, Any]]:
+    with np.load(VECTORS / f"{name}.npz") as arrays:
+        return dict(arrays)
+
+
+@pytest.fixture
+def device() -> FunctionalDevice:
+    return FunctionalDevice(CONFIG, memory_bytes=1 << 16)
+
+
+class Rows:
+    """A matrix of int32 in the accumulator, and what TRANSFORMs of it write."""
+
+    def __init__(self, device: FunctionalDevice, x: np.ndarray[Any, Any]):
+        self.device, self.x = device, x
+        put_blocks(device.machine.accumulator, SOURCE, len(x), x.astype(np.int32))
+
+    def run(self, function: Function, *, first: int = 0, last: int | None = None, **settings: Any):
+        """Transform columns `first` to `last`, a multiple of dim."""
+        columns = (self.x.shape[1] if last is None else last) - first
+        strides = {"source_stride": len(self.x), "target_stride": len(self.x)}
+        self.device.run(
+            transform(
+                function,
+                shape=(len(self.x), columns),
+                source=accumulator_row(SOURCE + first // CONFIG.dim * len(self.x)),
+                target=scratchpad_row(TARGET),
+                rows=strides | settings.pop("rows", {}),
+                **settings,
+            )
+        )
+
+    def result(self, kind: Any, columns: int | None = None) -> np.ndarray[Any, Any]:
+        shape = (len(self.x), columns or self.x.shape[1])
+        return blocks_of(self.device.machine.scratchpad, TARGET, len(self.x), shape, kind)
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_softmax_of_the_vectors(device, name):
+    v = vectors(name)
+    for row, keys in enumerate(v["mask"].sum(axis=1)):
+        rows, mask = Rows(device, v["q"][row : row + 1]), {"keys": int(keys)}
+        rows.run(Function.MAXIMUM, start=1, mask=mask)
+        rows.run(Function.SUM, start=1, finish=1, mask=mask)
+        for key, kind, element in (
+            ("u8", np.uint8, ElementType.UINT8),
+            ("s8", np.int8, ElementType.INT8),
+            ("s16", np.int16, ElementType.INT16),
+        ):
+            rows.run(Function.PROBABILITY, type=element, mask=mask)
+            assert (rows.result(kind) == v[key][row]).all()
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_deferred_softmax_and_context_of_the_vectors(device, name):
+    v = vectors(name)
+    rows = Rows(device, v["q"])
+    rows.run(Function.MAXIMUM, start=1)
+    rows.run(Function.EXPONENT, type=ElementType.UINT8, start=1, finish=1)
+    assert (rows.result(np.uint8) == v["deferred_p"]).all()
+    assert (device.machine.statistics.total[: len(v["q"])] == v["deferred_sum"]).all()
+
+    product = v["deferred_p"].astype(np.int64) @ v["v"].astype(np.int64)
+    scale = np.float32(3e-4)
+    after = Rows(device, product)
+    after.run(Function.CONTEXT, type=ElementType.INT16, scale=float(scale))
+    assert (after.result(np.int16) == requantize_to(v["deferred_c"], scale, np.int16)).all()
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_masked_softmax_of_the_vectors(device, name):
+    v = vectors(name)
+    for row, keys in enumerate(v["mask"].sum(axis=1)):
+        rows, mask = Rows(device, v["q"][row : row + 1]), {"keys": int(keys)}
+        rows.run(Function.MAXIMUM, start=1, mask=mask)
+        rows.run(Function.EXPONENT, type=ElementType.UINT8, start=1, finish=1, mask=mask)
+        assert (rows.result(np.uint8) == v["deferred_masked_p"][row]).all()
+
+
+def test_a_causal_softmax_in_pieces_of_columns(device):
+    x = np.random.default_rng(1).integers(-40_000, 40_000, (8, 96))
+    scale, first_row = np.float32(0.11), 40
+    rows = Rows(device, x)
+    pieces = ((0, 48), (48, 96))
+    for function, extra in (
+        (Function.MAXIMUM, {}),
+        (Function.EXPONENT, {"type": ElementType.UINT8}),
+    ):
+        for first, last in pieces:
+            rows.run(
+                function,
+                first=first,
+                last=last,
+                scale=float(scale),
+                start=int(first == 0),
+                finish=int(last == 96),
+                mask={"causal": 1, "first_key": first, "first_row": first_row, "keys": 70},
+                **extra,
+            )
+    seen = (np.arange(96) <= np.arange(8)[:, None] + first_row) & padding_mask(70, 96)
+    expected, totals = deferred_softmax(requantize_to(x, scale, np.int16), seen)
+    assert (rows.result(np.uint8, 48) == expected[:, 48:]).all()
+    assert (device.machine.statistics.total[:8] == totals).all()
+
+
+def test_gelu_of_the_vectors(device):
+    v = vectors("gelu")
+    rows = Rows(device, v["q"])
+    settings = {"scale2": float(v["scale"]), "zero_point": 5, "type": ElementType.UINT8}
+    rows.run(Function.GELU, **settings)
+    assert (rows.result(np.uint8) == v["u8_zp5"]).all()
+
+
+@pytest.mark.parametrize("name", ["", "term_saturates_"])
+def test_residual_of_the_vectors(device, name):
+    v = vectors("residual")
+    put_blocks(device.machine.scratchpad, STAGED, 16, v["x"])
+    rows = Rows(device, v["acc"])
+    rows.run(
+        Function.RESIDUAL,
+        type=ElementType.INT16,
+        scale=float(v[f"{name}s_acc"]),
+        scale2=float(v["s_x"]),
+        rows={"residual": scratchpad_row(STAGED), "residual_stride": 16},
+    )
+    assert (rows.result(np.int16) == v[f"{name}s16"]).all()
+
+
+@pytest.mark.parametrize("name", LAYERNORM)
+def test_layernorm_with_two_results_of_the_vectors(device, name):
+    v = vectors(name)
+    height, width = v["q"].shape
+    half = CONFIG.dim // 2
+    packed = np.zeros((-(-width // half), 2, 2, half), np.int32)
+    for kind, key in enumerate(("gamma", "beta")):
+        for result, bits in enumerate(("8", "16")):
+            packed[:, kind, result].reshape(-1)[:width] = 0
+            flat = np.zeros(packed[:, kind, result].size, np.int32)
+            flat[:width] = v[key + bits]
+            packed[:, kind, result] = flat.reshape(-1, half)
+    machine = device.machine
+    machine.parameters[8 : 8 + 2 * len(packed)] = packed.reshape(-1, CONFIG.dim)
+    put_blocks(machine.scratchpad, TARGET, height, v["q"])
+    common = {
+        "shape": (height, width),
+        "source": scratchpad_row(TARGET),
+        "target": scratchpad_row(TARGET2),
+        "target2": scratchpad_row(STAGED),
+        "rows": {"source_stride": height, "target_stride": height},
+        "norm": {
+            "two": 1,
+            "type2": ElementType.INT16,
+            "shift": int(v["e8"]),
+            "shift2": int(v["e16"]),
+            "target2_stride": height,
+            "parameter_row": 8,
+            "channels": width,
+        },
+    }
+    device.run(transform(Function.MOMENTS, start=1, finish=1, **common))
+    device.run(transform(Function.LAYERNORM, type=ElementType.INT8, **common))
+    small = blocks_of(machine.scratchpad, TARGET2, height, (height, width), np.int8)
+    wide = blocks_of(machine.scratchpad, STAGED, height, (height, width), np.int16)
+    assert (small == v["s8"]).all()
+    assert (wide == v["s16"]).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "element", "zero_point"),
+    [
+        ("s8", np.int8, ElementType.INT8, 0),
+        ("s16", np.int16, ElementType.INT16, 0),
+        ("u8_zp17", np.uint8, ElementType.UINT8, 17),
+    ],
+)
+def test_requantization_per_column_of_the_vectors(device, key, kind, element, zero_point):
+    v = vectors("requant")
+    device.machine.parameters[5:8] = v["scale"].view(np.int32).reshape(3, 16)
+    rows = Rows(device, v["acc"])
+    rows.run(
+        Function.REQUANTIZE,
+        type=element,
+        column_scale=1,
+        zero_point=zero_point,
+        rows={"scale_row": 5},
+    )
+    assert (rows.result(kind) == v[key]).all()
+
+
+def test_int32_with_a_bias_that_wraps(device):
+    x = np.full((2, 20), 2**31 - 1, np.int64)
+    device.machine.parameters[9:11] = np.arange(32).reshape(2, 16)
+    rows = Rows(device, x)
+    rows.run(Function.REQUANTIZE, type=ElementType.INT32, bias=1, rows={"bias_row": 9})
+    expected = (x + np.arange(20) + 2**31) % 2**32 - 2**31
+    assert (rows.result(np.int32) == expected).all()
+
+
+def test_softmax_of_scores_with_a_scale(device):
+    x = np.random.default_rng(3).integers(-(2**24), 2**24, (5, 33))
+    scale = np.float32(1e-3)
+    rows = Rows(device, x)
+    rows.run(Function.MAXIMUM, start=1, scale=float(scale))
+    rows.run(Function.SUM, start=1, finish=1, scale=float(scale))
+    rows.run(Function.PROBABILITY, type=ElementType.UINT8, scale=float(scale))
+    assert (rows.result(np.uint8) == softmax(requantize_to(x, scale, np.int16))).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "cause"),
+    [
+        ({"function": 15}, Cause.UNSUPPORTED),
+        ({"function": Function.EXPONENT, "type": ElementType.INT8}, Cause.UNSUPPORTED),
+        ({"function": Function.MOMENTS}, Cause.UNSUPPORTED),
+        ({"function": Function.SUM, "scale": float("nan")}, Cause.SCALE),
+        ({"function": Function.SUM, "scale": -1.0}, Cause.SCALE),
+        ({"function": Function.SUM, "column_scale": 1}, Cause.SCALE),
+        ({"function": Function.REQUANTIZE, "shape": (1, 4097)}, Cause.SHAPE),
+        ({"function": Function.REQUANTIZE, "shape": (5000, 16)}, Cause.LOCAL_RANGE),
+        ({"function": Function.SUM, "statistics": 255, "shape": (2, 16)}, Cause.LOCAL_RANGE),
+        ({"function": Function.GELU, "target": accumulator_row(0)}, Cause.UNSUPPORTED),
+        (
+            {
+                "function": Function.RESIDUAL,
+                "type": ElementType.INT16,
+                "rows": {"residual": scratchpad_row(1), "residual_stride": 4},
+            },
+            Cause.OVERLAP,
+        ),
+    ],
+)
+def test_a_broken_rule_is_an_error(device, settings, cause):
+    wanted = {"shape": (4, 16), "source": accumulator_row(0), "target": 0} | settings
+    with pytest.raises(DeviceError) as caught:
+        device.run(transform(**wanted))
+    assert caught.value.cause is cause
+
+
+def test_without_the_unit_there_is_no_such_instruction():
+    device = FunctionalDevice(PRESETS["small"], memory_bytes=1 << 16)
+    with pytest.raises(DeviceError) as caught:
+        device.run(transform(Function.GELU, shape=(1, 1), source=accumulator_row(0)))
+    assert caught.value.cause is Cause.UNKNOWN_FUNCT

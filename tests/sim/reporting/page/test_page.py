@@ -1,0 +1,83 @@
+"""The page of a run, as text; `test_browser.py` looks at it in a browser."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from celosia.sim.reporting.page.html import paragraph, table
+from celosia.sim.reporting.page.page import page
+
+VOID = {"meta", "link"}
+
+
+class Outline(HTMLParser):
+    """Identifiers, references, and whether elements close in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.names, self.links, self.outside = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        self.names += [values["id"]] if "id" in values else []
+        link = values.get("href") or values.get("src")
+        if link:
+            (self.links if link.startswith("#") else self.outside).append(link)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def text(document):
+    return page(document)
+
+
+@pytest.fixture(scope="module")
+def outline(text):
+    parser = Outline()
+    parser.feed(text)
+    assert parser.open == []
+    return parser
+
+
+def test_it_needs_nothing_else(outline):
+    assert outline.outside == ["data:,"]
+
+
+def test_links_lead_to_sections(outline):
+    assert len(outline.links) == 10
+    assert {link[1:] for link in outline.links} <= set(outline.names)
+    assert len(set(outline.names)) == len(outline.names)
+
+
+def test_every_figure_has_a_place_and_the_other_way_round(text, outline):
+    found = re.search(r'<script id="report-data"[^>]*>(.*?)</script>', text, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    places = {name for name in outline.names if name.startswith("figure-")}
+    assert places == {f"figure-{name}" for name in (*data["figures"], "timeline")}
+
+
+def test_it_says_how_to_run_it_again(text, document):
+    assert "celosia run matmul --shape 13x9x22" in text
+    assert f"<th>dim</th><td>{document['config']['dim']}</td>" in text
+    assert document["versions"]["amaranth"] in text
+    assert "blocks: rows" in text  # The schedule.
+
+
+def test_without_a_log_there_is_a_page_too(document):
+    text = page({**document, "profile": None})
+    assert 'id="figure-timeline"' not in text
+    assert 'id="figure-stalls-array"' in text
+
+
+def test_texts_are_escaped(document):
+    text = page({**document, "workload": "<script>alert(1)</script>"})
+    assert "<script>alert" not in text
+    assert paragraph("a < b & c") == "<p>a &lt; b &amp; c</p>"
+    assert "1,234" in table(("n",), [(1234,)])

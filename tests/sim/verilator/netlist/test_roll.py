@@ -1,0 +1,103 @@
+# amaranth: UnusedElaboratable=no
+"""Cells as loops: the same outputs, and texts that must stay as they are."""
+
+import re
+from typing import Any
+
+import pytest
+from amaranth.hdl import Module, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from celosia.hw.execute.mesh import Mesh
+from celosia.isa.presets import PRESETS
+from celosia.sim.verilator.netlist.roll import MIN_ROWS, roll_cells
+from celosia.sim.verilator.verilog import to_verilog
+from tests.support.verilog_runs import random_outputs
+
+
+class Cells(wiring.Component):
+    """A column of multiply-accumulate cells; its sums move up or down and may be looked at."""
+
+    def __init__(self, rows: int = 5, *, up: bool = False, tapped: int | None = None):
+        self._rows, self._up, self._tapped = rows, up, tapped
+        super().__init__({
+            "a": In(signed(5)).array(rows),
+            "weight": In(signed(4)),
+            "load": In(1).array(rows),
+            "first": In(signed(9)),
+            "sum": Out(signed(9)),
+            "tap": Out(signed(9)),
+        })
+
+    def elaborate(self, platform):
+        m = Module()
+        top: Any = self
+        above = top.first
+        for row in range(self._rows)[:: -1 if self._up else 1]:
+            left = [Signal(signed(5), name=f"a_{row}_{col}", reset_less=True) for col in range(2)]
+            weight = Signal(signed(4), name=f"weight_{row}_1", reset_less=True)
+            total = Signal(signed(9), name=f"sum_{row}_1", reset_less=True)
+            with m.If(top.load[row]):
+                m.d.sync += weight.eq(top.weight)
+            m.d.sync += [left[0].eq(top.a[row]), left[1].eq(left[0])]
+            m.d.sync += total.eq(above + left[1] * weight)
+            above = total
+            if row == self._tapped:
+                m.d.comb += top.tap.eq(total)
+        m.d.comb += top.sum.eq(above)
+        return m
+
+
+def looped_rows(text):
+    """The rows of the loop, as `for` has them, or None."""
+    found = re.search(r"row = (\d+); \\\$row [<>]= (\d+);", text)
+    return found and tuple(map(int, found.groups()))
+
+
+@pytest.mark.parametrize(
+    ("component", "rows"),
+    [
+        (Cells(5), (3, 1)),
+        (Cells(5, up=True), (1, 3)),
+        (Cells(7, tapped=1), (5, 3)),
+        (Mesh(PRESETS["small"]), (6, 1)),
+    ],
+    ids=["down", "up", "tapped", "mesh"],
+)
+def test_outputs_are_the_same(component, rows, tmp_path):
+    text = to_verilog(component)
+    rolled = roll_cells(text)
+    assert looped_rows(rolled) == rows
+    expected = random_outputs(text, component, tmp_path / "as_it_is")
+    assert random_outputs(rolled, component, tmp_path / "rolled") == expected
+    assert len(set(expected)) > 100
+
+
+def test_few_rows_stay():
+    text = to_verilog(Cells(MIN_ROWS + 1))
+    assert roll_cells(text) == text
+    assert roll_cells(to_verilog(Cells(MIN_ROWS + 2))) != text
+
+
+def test_the_text_is_the_same_every_time():
+    text = to_verilog(Mesh(PRESETS["small"]))
+    assert roll_cells(text) == roll_cells(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"sum_3_1 <= (\S+) \[8:0\];", r"sum_3_1 <= \1 [9:1];"),
+        (r"wire \[8:0\] (\\\$\d+ );", r"wire [7:0] \1;"),
+        (r"posedge clk\)\n    a_2_1", r"negedge clk)\n    a_2_1"),
+        (r"\* \$signed", r"+ $signed"),
+    ],
+    ids=["another cut", "narrow product", "another edge", "no product"],
+)
+def test_what_looks_otherwise_stays(old, new):
+    text = to_verilog(Cells(5))
+    changed, count = re.subn(old, new, text)
+    assert count
+    assert roll_cells(changed) == changed
+    assert roll_cells(text) != text
