@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Protocol
@@ -22,6 +22,8 @@ from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
+from celosia.sim.verilator.ahead import built_ahead
+from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.workloads.similarity import compare_texts
@@ -166,9 +168,11 @@ def _run_graph(
     preset = options.preset or "base"
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
-    job = workload.make(options.details, options.timing.seed, tell)
-    tell("compiling", None)
-    compiled = _compile(job.case.graph, config, options.timing)
+    with _building(options, config, opener):
+        job = workload.make(options.details, options.timing.seed, tell)
+        tell("compiling", None)
+        compiled = _compile(job.case.graph, config, options.timing)
+    tell("building the simulator", None)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -192,6 +196,15 @@ def _run_graph(
             elapsed_seconds=time.perf_counter() - start,
         )
     )
+
+
+def _building(
+    options: RunOptions, config: AcceleratorConfig, opener: Opener
+) -> AbstractContextManager[None]:
+    """Builds the simulator meanwhile: quantizing a model takes as long as that."""
+    if options.simulator == "verilator" and opener is open_device:
+        return built_ahead(config, BuildOptions())
+    return nullcontext()
 
 
 def _changes(

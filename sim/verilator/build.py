@@ -23,7 +23,7 @@ from celosia.sim.verilator.toolchain import (
     run_tools,
 )
 
-__all__ = ["MODEL_TOP", "bench_library", "build_model", "model_key", "model_library"]
+__all__ = ["MODEL_TOP", "bench_library", "build_model", "is_built", "model_key", "model_library"]
 
 MODEL_TOP = "celosia_axi"
 """The module that is simulated."""
@@ -78,9 +78,22 @@ def model_library(
         progress("writing the Verilog", None)
         return build_model((write or _write)(config), config, options, progress)
 
-    made = cached(f"index/{model_key(config, options)}", make)
+    made = cached(_index(config, options), make)
     library = cache_directory() / "models" / made.read_text()
     return library if library.exists() else build()
+
+
+def is_built(config: AcceleratorConfig, options: BuildOptions = USUAL) -> bool:
+    """Whether the cache has the simulator of `config`.
+
+    Raises `EnvironmentProblem` when a tool is missing that a simulator's name in the cache holds.
+    """
+    return (cache_directory() / _index(config, options)).exists()
+
+
+def _index(config: AcceleratorConfig, options: BuildOptions) -> str:
+    """Where the cache has the name of the simulator of a configuration."""
+    return f"index/{model_key(config, options)}"
 
 
 def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:

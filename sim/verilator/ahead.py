@@ -1,0 +1,44 @@
+"""Builds a simulator in a process of its own, while this one prepares what the simulator runs."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.verilator.build import is_built, model_library
+from celosia.sim.verilator.build_options import BuildOptions
+
+__all__ = ["built_ahead"]
+
+
+@contextmanager
+def built_ahead(config: AcceleratorConfig, options: BuildOptions) -> Iterator[None]:
+    """Begin to build the simulator of `config`, unless it is in the cache.
+
+    The build goes on behind the block: whoever asks for the simulator then waits until it is in
+    the cache.  It ends with a block that raises.  What goes wrong in it is not told here, since
+    whoever asks for the simulator meets it again.
+    """
+    if is_built(config, options):
+        yield
+        return
+    process = get_context("spawn").Process(target=_build, args=(config, options))
+    process.start()
+    try:
+        yield
+    except BaseException:
+        if process.is_alive() and process.pid is not None:
+            os.kill(process.pid, signal.SIGINT)
+        process.join()
+        raise
+
+
+def _build(config: AcceleratorConfig, options: BuildOptions) -> None:
+    """Build the simulator without a word."""
+    try:
+        model_library(config, options)
+    except (EnvironmentProblem, KeyboardInterrupt):
+        return

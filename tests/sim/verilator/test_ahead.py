@@ -1,0 +1,59 @@
+"""A simulator that is built while something else is prepared."""
+
+import multiprocessing
+import time
+
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.support.cache import CACHE_VARIABLE
+from celosia.sim.verilator.ahead import built_ahead
+from celosia.sim.verilator.build import is_built, model_library
+from celosia.sim.verilator.build_options import BuildOptions
+from celosia.sim.verilator.doctor import absence
+
+OPTIONS = BuildOptions()
+
+pytestmark = pytest.mark.skipif(absence("verilator") is not None, reason="no Verilator")
+
+
+@pytest.fixture
+def config():
+    return resolve_config("tiny")
+
+
+@pytest.fixture
+def cold(monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def wait_for_the_build(cache):
+    deadline = time.monotonic() + 300
+    while not [*cache.rglob(".making-*")]:
+        assert time.monotonic() < deadline, "the build never began"
+        time.sleep(0.02)
+
+
+def test_who_asks_for_the_simulator_finds_what_was_built_ahead(cold, config):
+    with built_ahead(config, OPTIONS):
+        assert not is_built(config, OPTIONS)
+        wait_for_the_build(cold)
+    assert model_library(config, OPTIONS, lambda *_: pytest.fail("built twice")).exists()
+    for process in multiprocessing.active_children():
+        process.join()
+    with built_ahead(config, OPTIONS):
+        assert not multiprocessing.active_children(), "what is in the cache is built again"
+
+
+def test_a_block_that_raises_ends_the_build_and_leaves_nothing_behind(cold, config):
+    def block():
+        with built_ahead(config, OPTIONS):
+            wait_for_the_build(cold)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        block()
+    assert not multiprocessing.active_children()
+    assert not [*cold.rglob(".making-*")]
+    assert not is_built(config, OPTIONS)
