@@ -70,7 +70,8 @@ def nearest(x: ArrayLike, kind: DTypeLike, name: str) -> IntArray:
     Traceback (most recent call last):
     ValueError: gamma: 32768.0 does not fit int16
     """
-    held, rounded = np.iinfo(np.dtype(kind)), np.rint(np.asarray(x))
+    target: np.dtype[Any] = np.dtype(kind)
+    held, rounded = np.iinfo(target), np.rint(np.asarray(x))
     # One more than the largest integer is exact in every floating type; NaN is outside, too.
     outside = ~((rounded >= held.min) & (rounded < held.max + 1))
     if outside.any():
