@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.sw.ir import graph_verify, program_verify
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.graph import LoweredGraph, lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.matmul.cost import Prediction, predict_matmul
 from celosia.sw.matmul.lower_tiles import lower_tiles
@@ -29,6 +30,7 @@ __all__ = [
     "CompiledMatMul",
     "compile_graph",
     "compile_matmul",
+    "predict_choices",
     "predict_graph",
     "tile_matmul",
 ]
@@ -119,13 +121,33 @@ def compile_graph(
     *,
     loops: bool = True,
 ) -> CompiledGraph:
-    """Commands for a verified `graph`, whose tensors stand in memory from `base` on.
+    """Commands for `graph`, whose tensors stand in memory from `base` on.
 
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
+    Raises `ValueError` that names the operator for what is not well formed, or what the
+    accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
+    """
+    lowered = lower_graph(graph_verify.verify(graph), config, choices)
+    _check_lowered(lowered, config)
+    return _encoded(lowered, config, base, loops=loops)
+
+
+def predict_choices(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> GraphCycles:
+    """The cycles that `graph` is expected to take if it is lowered as `choices` say.
+
+    Nothing is verified: a part of a graph is enough, which reads what nobody writes.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    loops = loops and config.loop_entries > 0
     lowered = lower_graph(graph, config, choices)
+    return predict_graph(_encoded(lowered, config, MEMORY_BASE, loops=True), config, timing)
+
+
+def _encoded(
+    lowered: LoweredGraph, config: AcceleratorConfig, base: int, *, loops: bool
+) -> CompiledGraph:
+    loops = loops and config.loop_entries > 0
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
@@ -152,6 +174,16 @@ def predict_graph(
     for written, count in zip(compiled.ops, counts, strict=True):
         follower.follow(written.op, written.operator, count)
     return follower.result()
+
+
+def _check_lowered(lowered: LoweredGraph, config: AcceleratorConfig) -> None:
+    """Raise `AssertionError` if the program is not well formed: that is nobody's input."""
+    graph = lowered.graph
+    ops = (written.op for written in lowered.ops)
+    try:
+        program_verify.verify(ops, config, graph.tensors, [*graph.inputs, *graph.constants])
+    except ValueError as error:
+        raise AssertionError(f"graph {graph.name}: lowered to a wrong program: {error}") from error
 
 
 def _starts(ops: Iterable[Written], commands: Sequence[Sequence[Command]]) -> Iterator[int]:

@@ -24,7 +24,13 @@ from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.matmul.cost import predict_matmul
 from celosia.sw.matmul.schedule_matmul import candidates, schedule_matmul
-from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph, tile_matmul
+from celosia.sw.pipeline import (
+    CompiledGraph,
+    compile_graph,
+    predict_choices,
+    predict_graph,
+    tile_matmul,
+)
 from celosia.sw.timeline.graphs import GraphCycles
 from celosia.sw.timeline.products import follow_tiles
 
@@ -109,7 +115,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
 def plan_graph(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
 ) -> GraphPlan:
-    """The plan for a verified `graph`.  Raises `ValueError` for what cannot be done."""
+    """The plan for `graph`.  Raises `ValueError` for what cannot be done."""
     choices = choose(graph, config, timing)
     compiled = compile_graph(graph, config, choices=choices)
     prediction = predict_graph(compiled, config, timing)
@@ -180,7 +186,7 @@ def _cycles(
 ) -> int | str:
     """The predicted cycles, or why it is not possible."""
     try:
-        return predict_graph(compile_graph(graph, config, choices=choices), config, timing).cycles
+        return predict_choices(graph, config, timing, choices).cycles
     except ValueError as error:
         return str(error)
 

@@ -47,6 +47,11 @@ class Tokens(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies the number of stores that can be under way.
 
+    State
+    -----
+    `counters`: stores that have finished, by token, each of 32 bits; one that no store has added to
+    since the last ``clear`` holds anything, and stands for 0.
+
     Members
     -------
     i : ``In(stream.Signature(LoadOp(config)))``
@@ -78,6 +83,7 @@ class Tokens(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self.counters = Memory(shape=unsigned(COUNT_BITS), depth=TOKENS, init=[])
         super().__init__({
             "i": In(stream.Signature(LoadOp(config))),
             "o": Out(stream.Signature(LoadOp(config))),
@@ -90,7 +96,7 @@ class Tokens(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.counters = counters = Memory(shape=unsigned(COUNT_BITS), depth=TOKENS, init=[])
+        m.submodules.counters = counters = self.counters
         write = counters.write_port()
         old, awaited = counters.read_port(domain="comb"), counters.read_port(domain="comb")
         known = Signal(TOKENS)  # The others are 0, whatever the memory says.

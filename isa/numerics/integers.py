@@ -17,6 +17,7 @@ __all__ = [
     "check_columns",
     "check_format",
     "check_range",
+    "nearest",
     "relu",
     "round_half_up",
     "round_shift",
@@ -56,6 +57,26 @@ def check_range(x: ArrayLike, low: int, high: int, name: str) -> IntArray:
             if not low <= extreme <= high:
                 raise ValueError(f"{name}: {extreme} is not in {low}..{high}")
     return values
+
+
+def nearest(x: ArrayLike, kind: DTypeLike, name: str) -> IntArray:
+    """The integers nearest to `x`, ties to even, as an array of the integer type `kind`.
+
+    Raises `ValueError` that begins with `name` if one of them does not fit: nothing wraps.
+
+    >>> nearest([1.5, -32768.4], np.int16, "gamma")
+    array([     2, -32768], dtype=int16)
+    >>> nearest([32767.5], np.int16, "gamma")
+    Traceback (most recent call last):
+    ValueError: gamma: 32768.0 does not fit int16
+    """
+    target: np.dtype[Any] = np.dtype(kind)
+    held, rounded = np.iinfo(target), np.rint(np.asarray(x))
+    # One more than the largest integer is exact in every floating type; NaN is outside, too.
+    outside = ~((rounded >= held.min) & (rounded < held.max + 1))
+    if outside.any():
+        raise ValueError(f"{name}: {rounded[outside][0]} does not fit {held.dtype}")
+    return rounded.astype(kind)
 
 
 def check_columns(x: IntArray, name: str) -> int:

@@ -6,14 +6,14 @@ complete when they are used.  Every element of a tensor is stored once, and load
 stores of what they read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.product_verify import ProductChecker
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
@@ -25,6 +25,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
+from celosia.sw.ir.program_rows import MadeRows
 
 __all__ = ["verify"]
 
@@ -50,77 +51,6 @@ def verify(
         except ValueError as error:
             raise ValueError(f"op {index}: {op}: {error}") from None
     checker.finish()
-
-
-@dataclass
-class _Made:
-    """What an operation has left in local rows."""
-
-    op: Op
-    used: bool = False
-
-
-class _Rows:
-    """Who has made what is in each row of a local memory."""
-
-    def __init__(self, rows: int):
-        self.maker = np.zeros(rows, np.int64)
-        """Number of the operation; 0: nobody."""
-        self.made: dict[int, _Made] = {}
-
-    def write(self, first: int, end: int, op: Op, number: int) -> None:
-        """`op` overwrites rows."""
-        self._check_range(first, end)
-        for old in set(self.maker[first:end].tolist()) - {0, number}:
-            if not self.made[old].used:
-                raise ValueError(f"overwrites what nobody has used: {self.made[old].op}")
-        self.maker[first:end] = number
-        self.made.setdefault(number, _Made(op))
-
-    def read(self, first: int, end: int) -> _Made:
-        """Rows that one operation has made."""
-        self._check_range(first, end)
-        makers = set(self.maker[first:end].tolist())
-        if makers == {0}:
-            raise ValueError(f"rows {first}..{end - 1} hold nothing")
-        if len(makers) > 1:
-            names = ", ".join(str(self.made[m].op) if m else "nobody" for m in sorted(makers))
-            raise ValueError(f"rows {first}..{end - 1} are not of one operation: {names}")
-        made = self.made[makers.pop()]
-        made.used = True
-        return made
-
-    def _check_range(self, first: int, end: int) -> None:
-        if not 0 <= first < end <= len(self.maker):
-            raise ValueError(f"rows {first}..{end - 1} are not in 0..{len(self.maker) - 1}")
-
-
-@dataclass(frozen=True)
-class _Corner:
-    """The first element of a tile of A or W in memory: where it is along K, and across."""
-
-    tensor: str
-    depth: int
-    across: int
-
-    def moved(self, depth: int) -> "_Corner":
-        """The tile behind it along K."""
-        return _Corner(self.tensor, self.depth + depth, self.across)
-
-    @staticmethod
-    def of_a(op: Multiply, a: Op, dim: int) -> "_Corner | None":
-        """None if A comes from a transform."""
-        if not isinstance(a, Load):
-            return None
-        block, row = divmod(op.a - a.to.row, a.to.pitch)
-        return _Corner(a.view.tensor, a.view.col + block * dim, a.view.row + row)
-
-    @staticmethod
-    def of_w(op: Multiply, w: Load, dim: int) -> "_Corner":
-        block, row = divmod(op.w - w.to.row, w.to.pitch)
-        row, col = w.view.row + row, w.view.col + block * dim
-        depth, across = (col, row) if op.w_transposed else (row, col)
-        return _Corner(w.view.tensor, depth, across)
 
 
 class _Slots:
@@ -163,34 +93,31 @@ class _Checker:
         self.tensors = tensors
         self.given = set(given)
         self.local = {
-            Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
-            Space.ACCUMULATOR: _Rows(config.accumulator_rows),
-            Space.PARAMETERS: _Rows(config.parameter_rows),
+            Space.SCRATCHPAD: MadeRows(config.scratchpad_rows),
+            Space.ACCUMULATOR: MadeRows(config.accumulator_rows),
+            Space.PARAMETERS: MadeRows(config.parameter_rows),
         }
+        self.products = ProductChecker(
+            config.dim, self.local[Space.SCRATCHPAD], self.local[Space.ACCUMULATOR]
+        )
         self.slots = _Slots(config.statistics_rows)
         self.stored: dict[str, np.ndarray] = {}
         """Of each element the number of its store, from 1 on; 0: none so far."""
         self.stores = 0
-        self.number = 0
-        self.corners: dict[int, tuple[_Corner | None, _Corner]] = {}
-        """By first row of sums: what the last product there was of."""
+        self.complete: dict[View, int] = {}
+        """By view of which all is stored: the number of the last store."""
 
     def take(self, op: Op) -> None:
-        self.number += 1
         match op:
             case Load():
                 self._read_memory(op.view, op.after)
                 self._write(op.to, op)
+            case Multiply() | Products():
+                self.products.take(op)
             case LoadParameters():
                 if op.view.tensor not in self.given:
                     raise ValueError(f"{op.view} is not given")
                 self._write(op.to, op)
-            case Multiply():
-                self._multiply(op)
-            case Products():
-                for each in op.each(self.dim):
-                    self._multiply(each)
-                    self.number += 1
             case Transform():
                 self._transform(op)
             case Store():
@@ -200,52 +127,29 @@ class _Checker:
     def finish(self) -> None:
         """After the last operation."""
         for rows in self.local.values():
-            for number in set(rows.maker.tolist()) - {0}:
-                if not rows.made[number].used:
-                    raise ValueError(f"nobody has used what is made by {rows.made[number].op}")
+            for number in rows.unused:
+                raise ValueError(f"nobody has used what is made by {rows.ops[number]}")
         for name, elements in self.stored.items():
             if not elements.all():
                 raise ValueError(f"{name}: not all of it is stored")
 
     # Local rows.
 
-    def _blocks(self, place: LocalRows) -> Iterator[tuple[int, int]]:
+    def _blocks(self, place: LocalRows) -> list[tuple[int, int]]:
         """First row of each block, and the row behind its last."""
         if place.blocks > 1 and place.pitch < place.rows:
             raise ValueError(f"{place}: blocks meet")
-        for block in range(place.blocks):
-            first = place.row + block * place.pitch
-            yield first, first + place.rows
+        firsts = [place.row + block * place.pitch for block in range(place.blocks)]
+        return [(first, first + place.rows) for first in firsts]
 
     def _write(self, place: LocalRows, op: Op) -> None:
-        for first, end in self._blocks(place):
-            self.local[place.space].write(first, end, op, self.number)
+        adjoin = place.blocks > 0 and place.pitch == place.rows
+        ranges = [(place.row, place.end)] if adjoin else self._blocks(place)
+        self.local[place.space].write(op, *ranges)
 
     def _read(self, place: LocalRows) -> None:
         for first, end in self._blocks(place):
             self.local[place.space].read(first, end)
-
-    def _multiply(self, op: Multiply) -> None:
-        scratchpad, sums = self.local[Space.SCRATCHPAD], self.local[Space.ACCUMULATOR]
-        a = scratchpad.read(op.a, op.a + op.rows)
-        w = scratchpad.read(op.w, op.w + (op.cols if op.w_transposed else op.depth)).op
-        for made in (a.op, w):
-            if isinstance(made, Store | Multiply | LoadParameters):
-                raise ValueError(f"{made}: is no operand of a product")
-        if not isinstance(w, Load):
-            raise ValueError(f"its weights are not loaded: {w}")
-        here = _Corner.of_a(op, a.op, self.dim), _Corner.of_w(op, w, self.dim)
-        if op.accumulate:
-            before = sums.read(op.c, op.c + op.rows).op
-            if not isinstance(before, Multiply):
-                raise ValueError(f"does not go on with a product: {before}")
-            if (before.c, before.rows, before.cols) != (op.c, op.rows, op.cols):
-                raise ValueError(f"does not go on with the sums in its rows: {before}")
-            for corner, last in zip(here, self.corners[op.c], strict=True):
-                if corner and last and corner != last.moved(before.depth):
-                    raise ValueError(f"goes on with {corner}, behind {last} of {before}")
-        self.corners[op.c] = here
-        sums.write(op.c, op.c + op.rows, op, self.number)
 
     def _transform(self, op: Transform) -> None:
         self._read(op.source)
@@ -265,7 +169,9 @@ class _Checker:
 
     def _elements(self, view: View) -> np.ndarray:
         shape = self.tensors[view.tensor].shape
-        numbers = self.stored.setdefault(view.tensor, np.zeros(shape, np.int64))[view.slices]
+        if view.tensor not in self.stored:
+            self.stored[view.tensor] = np.zeros(shape, np.int32)
+        numbers = self.stored[view.tensor][view.slices]
         if numbers.shape != view.shape or 0 in view.shape:
             raise ValueError(f"{view} is not inside of {shape[0]}x{shape[1]}")
         return numbers
@@ -284,11 +190,14 @@ class _Checker:
             raise ValueError(f"waits for {after} stores, but only {self.stores} come before it")
         if view.tensor in self.given:
             return
-        numbers = self._elements(view)
-        if not numbers.all():
-            raise ValueError(f"{view} is loaded before it is stored")
-        if numbers.max() > after:
-            raise ValueError(f"waits for {after} stores, not for {numbers.max()}")
+        last = self.complete.get(view)
+        if last is None:
+            numbers = self._elements(view)
+            if not numbers.all():
+                raise ValueError(f"{view} is loaded before it is stored")
+            last = self.complete[view] = int(numbers.max())
+        if last > after:
+            raise ValueError(f"waits for {after} stores, not for {last}")
 
 
 def _meet(one: LocalRows, other: LocalRows) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics import nearest
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step
 from celosia.sw.reference.encoder import Floats, Linear, encode
@@ -96,11 +97,11 @@ def _quantize(name: str, x: Floats, linear: Linear) -> LinearProduct:
         bias=True,
         scale=float(np.float32(sums / step)),
     )
-    whole_bias = np.rint(linear.bias.astype(np.float64) / sums).astype(np.int32)
+    whole_bias = nearest(linear.bias.astype(np.float64) / sums, np.int32, "bias")
     a, b = _to_int8(x, a_step), _to_int8(weights, b_step)
     return LinearProduct(name, problem, a, b, whole_bias, real, step)
 
 
 def _to_int8(values: Floats, step: float) -> NDArray[np.int8]:
-    whole = np.rint(values / np.float32(step))
-    return np.clip(whole, -INT8_LARGEST, INT8_LARGEST).astype(np.int8)
+    whole = np.clip(values / np.float32(step), -INT8_LARGEST, INT8_LARGEST)
+    return nearest(whole, np.int8, "int8 operand")

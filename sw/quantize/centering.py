@@ -9,7 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE, INT16_MAX, INT16_MIN, raw_gelu
+from celosia.isa.numerics import (
+    GELU_FRACTION_BITS,
+    GELU_SCALE,
+    INT16_MAX,
+    INT16_MIN,
+    nearest,
+    raw_gelu,
+)
 from celosia.sw.quantize.spread import Spread
 from celosia.sw.reference.encoder import Floats, Linear
 
@@ -38,5 +45,5 @@ def center(spread: Spread, down: Linear, up: Floats, hidden: Floats) -> Linear:
 
 def _integer_gelu(x: Floats) -> Floats:
     """The polynomial of the unit on real numbers."""
-    whole = np.clip(np.rint(x * 2**GELU_FRACTION_BITS), INT16_MIN, INT16_MAX).astype(np.int16)
+    whole = nearest(np.clip(x * 2**GELU_FRACTION_BITS, INT16_MIN, INT16_MAX), np.int16, "GELU")
     return raw_gelu(whole) * np.float32(GELU_SCALE)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics import nearest
 from celosia.sw.quantize.ranges import INT8_LARGEST
 from celosia.sw.reference.encoder import Linear
 
@@ -48,7 +49,7 @@ def quantize_linear(linear: Linear, in_steps: Any, zero_point: int = 0) -> Integ
     weights = linear.weights * steps_in[:, np.newaxis]
     # A bias beyond the limit belongs to an output of next to no weights: coarser steps do.
     steps = np.maximum(weight_steps(weights), np.abs(linear.bias) / _BIAS_LIMIT).astype(np.float64)
-    small = np.clip(np.rint(weights / steps), -INT8_LARGEST, INT8_LARGEST).astype(np.int8)
+    small = nearest(np.clip(weights / steps, -INT8_LARGEST, INT8_LARGEST), np.int8, "weights")
     bias = np.rint(linear.bias / steps).astype(np.int64)
     bias -= zero_point * small.sum(axis=0, dtype=np.int64)
-    return IntegerLinear(small, bias.astype(np.int32), steps)
+    return IntegerLinear(small, nearest(bias, np.int32, "bias"), steps)

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.numerics import NORMALIZED_FRACTION_BITS
+from celosia.isa.numerics import NORMALIZED_FRACTION_BITS, nearest
 from celosia.sw.reference.encoder import Norm
 
 __all__ = ["quantize_norm"]
@@ -31,8 +31,8 @@ def quantize_norm(name: str, norm: Norm, out_steps: Any) -> dict[str, NDArray[An
         raise ValueError(f"{name}: gamma or beta does not fit its integer type")
     factor = 2.0**shift
     return {
-        f"{name}.gamma": np.rint(gamma * factor).astype(np.int16)[np.newaxis],
-        f"{name}.beta": np.rint(beta * factor).astype(np.int32)[np.newaxis],
+        f"{name}.gamma": nearest(gamma * factor, np.int16, f"{name}.gamma")[np.newaxis],
+        f"{name}.beta": nearest(beta * factor, np.int32, f"{name}.beta")[np.newaxis],
         f"{name}.shift": np.array(shift, np.int32),
     }
 

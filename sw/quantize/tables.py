@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics import nearest
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.ranges import largest
 from celosia.sw.reference.embedding import Embeddings
@@ -25,8 +26,10 @@ def quantize_tables(embeddings: Embeddings, step: float) -> dict[str, NDArray[An
     """The tables as arrays of a model."""
     factor = np.float32(1 / step)
     return {
-        "embedding.words": np.rint(embeddings.words * factor).astype(np.int16),
-        "embedding.positions": np.rint(embeddings.positions * factor).astype(np.int16),
+        "embedding.words": nearest(embeddings.words * factor, np.int16, "embedding.words"),
+        "embedding.positions": nearest(
+            embeddings.positions * factor, np.int16, "embedding.positions"
+        ),
     }
 
 

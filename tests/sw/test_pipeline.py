@@ -14,12 +14,18 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import interpret
+from celosia.sw.lowering.finish import FinishedSums
 from celosia.sw.matmul.schedule_matmul import candidates, schedule_matmul
-from celosia.sw.pipeline import compile_matmul, tile_matmul
+from celosia.sw.models.cases import attention_case
+from celosia.sw.pipeline import compile_graph, compile_matmul, tile_matmul
 from celosia.sw.reference.matmul import matmul_reference
+from tests.support.levels import CONFIGS
+from tests.support.norms import normalized_sum
 from tests.sw.strategies import configs, operands, problems
 
 GUARD = 0x5A
+LEAST = CONFIGS["least"]
+"""Half its accumulator holds but a part of rows of 90 columns."""
 
 
 def check(problem: MatMul, config: AcceleratorConfig, schedule: MatMulSchedule) -> None:
@@ -88,3 +94,23 @@ def test_an_impossible_problem_is_refused():
     problem = replace(MatMul(m=1, n=1, k=1), relu=True)
     with pytest.raises(ValueError, match="relu: an int32 result is not activated"):
         compile_matmul(problem, addresses, PRESETS["tiny"])
+
+
+def test_a_graph_that_is_not_well_formed_is_refused():
+    graph = attention_case(2, 5, 4, seed=1).graph
+    with pytest.raises(ValueError, match="another operator has this name"):
+        compile_graph(replace(graph, ops=(*graph.ops, graph.ops[0])), PRESETS["tiny"])
+
+
+def test_a_program_that_is_not_well_formed_is_a_mistake_of_the_compiler(monkeypatch):
+    """Here, moments begin anew with each block of columns."""
+    part = FinishedSums.part
+
+    def wrong(self, dim, col, cols):
+        return replace(part(self, dim, col, cols), first=col == 0)
+
+    graph = normalized_sum(5, 90).graph
+    compile_graph(graph, LEAST)
+    monkeypatch.setattr(FinishedSums, "part", wrong)
+    with pytest.raises(AssertionError, match=r"sum: lowered to a wrong program: op .*: starts"):
+        compile_graph(graph, LEAST)

@@ -7,7 +7,7 @@ import pytest
 
 from celosia.hw.issue.tokens import Tokens
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.tokens import TOKENS
+from celosia.isa.tokens import COUNT_BITS, COUNT_MASK, TOKENS
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, store_queue=2)
@@ -211,6 +211,38 @@ def test_clear_makes_all_counters_zero_and_they_count_again():
             assert await passes(ctx, token, 1)
             assert not await passes(ctx, token, 2)
 
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("bit", range(COUNT_BITS + 1))
+def test_counts_are_compared_and_reported_in_all_their_bits(bit):
+    """The counter holds a number below a power of two, and one store finishes more."""
+    finished = (1 << bit) - 1
+    dut = Tokens(CONFIG)
+
+    async def passes(ctx, count: int) -> bool:
+        ctx.set(dut.i.payload, {"wait": 1, "wait_token": 9, "wait_count": count})
+        ctx.set(dut.i.valid, 1)
+        await ctx.tick()
+        passed, report = bool(ctx.get(dut.o.valid)), ctx.get(dut.report)
+        ctx.set(dut.i.valid, 0)
+        if not passed:
+            assert (report.count, report.finished) == (count, stored)
+        return passed
+
+    async def testbench(ctx):
+        nonlocal stored
+        await start(ctx, dut, 9)
+        await finish(ctx, dut)  # From now on, the counter is known.
+        ctx.set(dut.counters.data[9], finished)
+        for stored in (finished, (finished + 1) & COUNT_MASK):
+            near = {(stored + by) & COUNT_MASK for by in (-1, 0, 1)}
+            for count in {*near, 0, 1, 1 << 16, 1 << 31, COUNT_MASK}:
+                assert await passes(ctx, count) == (stored >= count)
+            await start(ctx, dut, 9)
+            await finish(ctx, dut)
+
+    stored = finished
     simulate(dut, testbench)
 
 

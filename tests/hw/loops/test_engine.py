@@ -14,8 +14,8 @@ CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entr
 
 
 def run(program, count, in_stall=never, out_stall=never, config=CONFIG):
-    """The first `count` commands that come out."""
-    dut, got = LoopEngine(config), []
+    """The first `count` commands that come out, and how many more were counted than came in."""
+    dut, got, more = LoopEngine(config), [], 0
 
     async def source(ctx):
         await send(ctx, dut.i, [payload(command) for command in program], in_stall)
@@ -24,15 +24,20 @@ def run(program, count, in_stall=never, out_stall=never, config=CONFIG):
         for item in await receive(ctx, dut.o, count, out_stall):
             got.append(Command(item.funct, item.rs1, item.rs2))
 
-    simulate(dut, sink, background=[source], deadline=5_000)
-    return got
+    async def tally(ctx):
+        nonlocal more
+        async for _, _, gained, lost in ctx.tick().sample(dut.gained, dut.lost):
+            more += gained - lost
+
+    simulate(dut, sink, background=[source, tally], deadline=5_000)
+    return got, more
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_comes_out_is_what_the_program_stands_for(seed):
     program, expected = LoopPrograms(CONFIG, random.Random(seed)).short_program(12)
     stalls = (sometimes(seed), sometimes(seed + 9)) if seed else (never, never)
-    assert run(program, len(expected), *stalls) == expected
+    assert run(program, len(expected), *stalls) == (expected, len(expected) - len(program))
 
 
 def test_nothing_is_accepted_under_halt():

@@ -1,7 +1,7 @@
 """`LoopWs` against the commands that `celosia.isa.operations.loop_ws` makes."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from amaranth import ResetInserter, Signal
@@ -102,6 +102,22 @@ def test_loads_come_between_products_of_the_loop_before():
         functs = [command.funct for command in expanded(plain_loop(**run) * 2)]
         second_load = functs.index(MVIN.funct, 6)
         assert (second_load < functs.index(MVOUT.funct)) == between
+
+
+@pytest.mark.parametrize("d", [0, 77])
+@pytest.mark.parametrize("skips", [{}, {"skip_a": 1}, {"skip_b": 1}])
+def test_loads_meet_what_a_held_loop_uses_in_any_half(d, skips):
+    """Each choice of halves behind each; C is in one half, or they take turns."""
+    rng, programs = random.Random(d), []
+    for a, b, next_a, next_b, c in product((1, 2), (1, 2), (1, 2), (1, 2), (0, 9000)):
+        sizes = {name: rng.choice([1, 2]) for name in "ijk"}
+        held = [BOUNDS.encode(**sizes), ADDRESSES_AB.encode(a=64, b=640), ADDRESSES_DC.encode(c=c)]
+        programs += [
+            [*held, LOOP_WS.encode(a_half=a, b_half=b)],
+            [ADDRESSES_DC.encode(c=9000, d=d)],
+            [LOOP_WS.encode(a_half=next_a, b_half=next_b, **skips), FLUSH.encode()],
+        ]
+    check(programs, 3)
 
 
 def test_a_store_to_the_scratchpad_is_no_loop():

@@ -4,6 +4,8 @@ import random
 from itertools import pairwise
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig
@@ -126,6 +128,7 @@ def test_random_programs_under_stalls(seed):
     programs = LoopPrograms(config, random.Random(seed), faults=faults, products=False)
     program, wanted = programs.short_program(10)
     dut, got = Repeater(config), []
+    counts, count = counted(dut)
 
     async def source(ctx):
         await send(ctx, dut.i, [payload(each) for each in program], sometimes(seed))
@@ -134,8 +137,42 @@ def test_random_programs_under_stalls(seed):
         for item in await receive(ctx, dut.o, len(wanted), sometimes(seed + 1)):
             got.append(Command(item.funct, item.rs1, item.rs2))
 
-    simulate(dut, sink, background=[source])
+    simulate(dut, sink, background=[source, count])
     assert got == wanted
+    if not faults:
+        assert len(wanted) == len(program) + counts["gained"] - counts["lost"]
+
+
+@settings(max_examples=6)
+@given(
+    st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=MAX_LOOP_DEPTH), max_size=2),
+    st.sampled_from([0, 1, 2]),
+)
+@example([[2] * MAX_LOOP_DEPTH, [2] * MAX_LOOP_DEPTH], 2)
+@example([[1, 3, 2, 2], [3, 2]], 0)
+def test_the_tally_after_nests_of_all_depths(nests, around):
+    """One nest behind the other, with commands in front of and behind each inner loop."""
+    program = [OTHER]
+    for counts in nests:
+        body = [LOAD, *[BY_16] * len(counts)]
+        for level, count in enumerate(counts):
+            other = [OTHER] * (around if level else 0)
+            body = [*other[:1], *body, *other[1:]]
+            body = [REPEAT.encode(count=count, length=len(body)), *body]
+        program += body
+    config = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=64)
+    dut, wanted = Repeater(config), expected(program, config)
+    tally, count = counted(dut)
+
+    async def source(ctx):
+        await send(ctx, dut.i, [payload(each) for each in program])
+
+    async def sink(ctx):
+        await receive(ctx, dut.o, len(wanted))
+        await ctx.tick().until(~dut.busy)
+
+    simulate(dut, sink, background=[source, count])
+    assert len(wanted) == len(program) + tally["gained"] - tally["lost"]
 
 
 def test_counts_of_what_is_gained_and_lost():

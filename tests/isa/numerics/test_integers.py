@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.numerics import relu, round_half_up, saturate, wrap32
-from celosia.isa.numerics.integers import check_columns, check_format, check_range
+from celosia.isa.numerics.integers import check_columns, check_format, check_range, nearest
 
 
 @given(x=st.integers(-(1 << 63), (1 << 63) - 1))
@@ -77,3 +77,14 @@ def test_a_format_is_one_of_those_listed():
     assert check_format(np.int8, (np.int8, np.uint8), "x") == np.dtype(np.int8)
     with pytest.raises(ValueError, match=r"^x: int32 is none of int8, uint8$"):
         check_format(np.int32, (np.int8, np.uint8), "x")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_nearest_refuses_what_does_not_fit(kind, real):
+    held = np.iinfo(kind)
+    assert nearest(np.array([held.min, 2.5, 3.5], real), kind, "x").tolist() == [held.min, 2, 4]
+    assert nearest(np.array([], real), kind, "x").dtype == kind
+    for value in (held.max + 1, 2 * held.min - 1, np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match=rf"^gamma: .* does not fit {held.dtype}$"):
+            nearest(np.array([0, value], real), kind, "gamma")

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
+    COMPUTE_ACCUMULATED,
     COMPUTE_PRELOADED,
     CONFIG_DRAIN,
     CONFIG_EX,
@@ -172,6 +174,12 @@ def test_stores(move, relu, bias, bias_row, seed):
     assert device.read(MEMORY_BASE, BYTES) == bytes(want)
 
 
+def near_limits(sums: np.ndarray[Any, Any]) -> None:
+    """Move half of some int32 to less than 2**12 from the end of their range: sums then wrap."""
+    small = sums[::2] & 0xFFF
+    sums[::2] = np.where(sums[::2] < 0, -(1 << 31) + small, (1 << 31) - 1 - small)
+
+
 @dataclass(frozen=True)
 class Matrix:
     """An operand of a product; 1 in 8 is garbage."""
@@ -261,6 +269,7 @@ def test_products(product, seed):
     machine, c = device.machine, product.c
     memory = machine.accumulator if product.accumulator else machine.scratchpad
     machine.scratchpad[::3] >>= 5  # A third of the rows small enough not to saturate.
+    near_limits(machine.accumulator)
     c_word = LocalAddress(
         row=c.row, accumulator=product.accumulator, accumulate=product.accumulate
     ).encode()
@@ -290,3 +299,27 @@ def test_products(product, seed):
             want[row, j] = x
     device.run([compute])
     np.testing.assert_array_equal(memory, want)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_that_stay_at_the_array_wrap(seed):
+    """A sum of 16 products goes beyond the range at either end, and goes on from the other one."""
+    config = CONFIG.with_values({"dataflow": "os"})
+    device = FunctionalDevice(config, memory_bytes=BYTES, seed=seed)
+    machine, random = device.machine, np.random.default_rng(seed)
+    odd = np.arange(DIM) % 2
+    machine.scratchpad[:DIM] = random.integers(100, 128, (DIM, DIM))
+    # The sums of every other column go up, those of the others down.
+    machine.scratchpad[DIM : 2 * DIM] = random.integers(100, 128, (DIM, DIM)) * (2 * odd - 1)
+    machine.sums[...] = np.where(odd, (1 << 31) - 9, -(1 << 31) + 9)
+    left, right = (machine.scratchpad[row : row + DIM].astype(np.int64) for row in (0, DIM))
+    totals = machine.sums + left @ right
+    wanted = [[wrapped(int(x)) for x in row] for row in totals]
+    full = {"a_rows": DIM, "a_cols": DIM, "d_rows": DIM, "d_cols": DIM}
+    device.run([
+        CONFIG_EX.encode(weight_stationary=0),
+        PRELOAD.encode(b=GARBAGE, c=GARBAGE),
+        COMPUTE_ACCUMULATED.encode(a=0, d=DIM, **full),
+    ])
+    assert machine.sums.tolist() == wanted
+    assert (totals != wanted).all()

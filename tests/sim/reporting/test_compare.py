@@ -36,6 +36,26 @@ def test_a_difference_has_an_operator_and_a_cause(document):
     assert owner.group in page
 
 
+def test_differences_are_in_the_order_of_their_size(document):
+    """Cycles more and cycles less are worth the same; equal ones are in the order of names."""
+    first, second = (copy.deepcopy(document) for _ in range(2))
+    for run in (first, second):
+        template = run["operators"][0]
+        run["operators"] = [copy.deepcopy(template) | {"workload": name} for name in "gfedcba"]
+    owner = RESOURCES[ARRAY].owners[-1].name
+    changes = {"a": 5, "b": -90, "c": 30, "d": -7, "e": 200, "f": 0, "g": 90}
+    for operator in second["operators"]:
+        change = changes[operator["workload"]]
+        second["cycles"] += change
+        operator["counters"][owner] += change + 1000
+    for operator in first["operators"]:
+        operator["counters"][owner] += 1000
+    found = compare(first, second)
+    wanted = [("e", 200), ("b", -90), ("g", 90), ("c", 30), ("d", -7), ("a", 5)]
+    assert [(each.operator, each.change) for each in found.differences] == wanted
+    assert found.operators == tuple(name for name, _ in wanted)
+
+
 def test_operators_of_one_run_only_are_named(document):
     other = copy.deepcopy(document)
     other["operators"][0]["workload"] = "another"

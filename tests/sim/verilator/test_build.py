@@ -4,19 +4,29 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import fields, replace
 
 import pytest
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
 from celosia.sim.support import cache
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.verilator import build, toolchain
-from celosia.sim.verilator.build import MODEL_TOP, bench_library, build_model, model_library
-from celosia.sim.verilator.build_options import BuildOptions
+from celosia.sim.verilator.build import (
+    MODEL_TOP,
+    bench_library,
+    build_model,
+    model_key,
+    model_library,
+)
+from celosia.sim.verilator.build_options import USUAL, BuildOptions, Wave
 from celosia.sim.verilator.verilog import to_verilog
 from tests.support.stub_top import StubTop
 
 TINY = PRESETS["tiny"]
+OTHERS = AcceleratorConfig(normalization=True)
+"""Each of its fields can be half or twice as much."""
 
 
 @pytest.fixture
@@ -135,6 +145,30 @@ def test_the_verilog_is_not_written_again_when_the_rtl_is_the_same(store, compil
     first.unlink()
     assert model_library(TINY, write=generate) == first
     assert first.exists()
+
+
+@pytest.mark.parametrize("field", fields(AcceleratorConfig), ids=lambda field: field.name)
+def test_every_field_of_the_configuration_is_part_of_the_key(field):
+    """Also one that nobody has thought of yet: each other value that is legal has another key."""
+    match getattr(OTHERS, field.name):
+        case bool():
+            wanted = [False, True]
+        case int(value):
+            wanted = [value // 2, value, value * 2]
+        case str():
+            wanted = ["ws", "os", "both"]
+        case other:
+            raise AssertionError(f"{field.name}: no other value is known for {other}")
+    configs = [OTHERS.with_values({field.name: each}) for each in wanted]
+    assert len({model_key(each, USUAL) for each in configs}) == len(configs)
+    assert model_key(configs[0], USUAL) == model_key(replace(configs[0]), USUAL)
+
+
+def test_every_option_of_building_is_part_of_the_key():
+    others = {"fast_signs": [False], "wave": list(Wave), "log": [True]}
+    assert set(others) == {field.name for field in fields(BuildOptions)}
+    options = [BuildOptions(**{name: v}) for name, values in others.items() for v in values]
+    assert len({model_key(TINY, each) for each in (USUAL, *options)}) == len(options) + 1
 
 
 def test_a_change_in_the_rtl_writes_the_verilog_again(store, compilations, monkeypatch):

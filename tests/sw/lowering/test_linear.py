@@ -7,7 +7,8 @@ from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.models.cases import gelu_case, matmul_case, residual_case, softmax_case
-from tests.support.levels import CONFIGS, configured
+from tests.support.levels import CONFIGS, check_levels, configured
+from tests.support.norms import normalized_sum
 
 TINY, BASE = CONFIGS["tiny"], CONFIGS["base"]
 
@@ -51,6 +52,23 @@ def test_sums_from_memory_are_loaded_once(make):
     elements = sum(op.view.rows * op.view.cols for op in ops
                    if isinstance(op, Load) and op.view.tensor == "source")  # fmt: skip
     assert elements == 50 * 70
+
+
+WIDE = {"tiny": (16, 600), "least": (5, 90), "small": (32, 560), "base": (64, 300)}
+"""Rows and columns of which half the accumulator does not hold all."""
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_rows_wider_than_half_the_accumulator_are_normalized_as_a_whole(name):
+    """Moments begin with the first columns of a row and end with its last ones."""
+    config, (rows, cols) = CONFIGS[name], WIDE[name]
+    case = normalized_sum(rows, cols)
+    sums = [op for op in transforms(written(case, config)) if op.function is Function.RESIDUAL]
+    for end in ("start", "finish"):
+        assert sum(op.source.rows for op in sums if op.settings[end]) == rows
+    assert sum(op.source.rows for op in sums if not op.settings["start"]) >= rows
+    assert sum(op.cols * op.source.rows for op in sums) == rows * cols
+    check_levels(case, config)
 
 
 def test_scores_that_fit_are_loaded_for_all_three_passes():

@@ -108,6 +108,27 @@ def test_a_normalization_that_fits_no_integer_is_an_error():
         quantize_norm("n", Norm(floats(1e9), floats(0)), 1e-6)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+@pytest.mark.parametrize("part", ["gamma", "beta"])
+def test_powers_of_two_and_their_neighbors_fit_a_normalization(part, beside, sign):
+    """The largest number takes more than half of its type's range, and keeps sign and size."""
+    top = {"gamma": 1 << 15, "beta": 1 << 31}[part]
+    for exponent in range(-12, 10):
+        value = np.nextafter(np.float32(2.0**exponent), np.float32(beside * np.inf))
+        if not beside:
+            value = np.float32(2.0**exponent)
+        # Of 16 columns and this step, gamma is what it was, and as much smaller as beta is.
+        step = 4 / (1 << numerics.NORMALIZED_FRACTION_BITS) if part == "gamma" else 1.0
+        values = {"gamma": np.zeros(16, np.float32), "beta": np.zeros(16, np.float32)}
+        values[part][3] = sign * value
+        arrays = quantize_norm("n", Norm(values["gamma"], values["beta"]), step)
+        found, shift = int(arrays[f"n.{part}"][0, 3]), int(arrays["n.shift"])
+        assert found / 2**shift == pytest.approx(float(sign * value), rel=2**-13)
+        assert abs(found) < top
+        assert abs(found) * 2 >= top - 1 or shift == 31
+
+
 def test_smoothing_moves_range_into_weights():
     x, weights = normal(400, 16), normal(16, 24, spread=0.2)
     x[:, 5] *= 40
