@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 NARROW = {"int8", "uint8", "int16", "uint16", "int32", "uint32"}
 """Types that `astype` may not cut to: `numerics.nearest` does, and refuses what does not fit."""
-FOLDERS = ("sw/quantize", "sw/models")
+FOLDERS = ("sw/quantize", "sw/reference")
 DEFINES = ROOT / "sw/reference/matmul.py"
 """Says for itself what wraps and what is clipped: what it computes is compared with the rest."""
 

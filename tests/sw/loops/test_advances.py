@@ -1,6 +1,4 @@
-"""Advances of operands, against `celosia.isa.operations.loops.advance` and arithmetic on whole
-words.
-"""
+"""Advances of operands, against `celosia.isa.operations.loops.advance` and whole words."""
 
 from itertools import pairwise
 
