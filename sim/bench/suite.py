@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
-from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
+from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
@@ -269,7 +269,7 @@ def _run_cost(
     products: Sequence[ProductLine] | None,
     encoders: Sequence[EncoderLine] | None,
 ) -> tuple[CostSet, ...]:
-    """The errors over the tables, measured if they were not, and over random work."""
+    """The errors over the tables, measured if they were not, and over work of its own."""
     lines = [
         *(
             cost_line(line.product.name, line.report.total)
@@ -280,4 +280,5 @@ def _run_cost(
             for line in encoders or run_encoders(tell)
         ),
     ]
-    return CostSet("the tables of products and encoders", TABLE, tuple(lines)), run_random(tell)
+    tables = CostSet("the tables of products and encoders", TABLE, tuple(lines))
+    return tables, run_random(tell), run_operators(tell)

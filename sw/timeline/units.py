@@ -95,6 +95,8 @@ class TransformWork:
     """What matters of a transform, its rows in local memories apart."""
 
     steps: int
+    cycles: int
+    """Of its steps: results of several local rows each are so many cycles apart."""
     accesses: tuple[int, ...]
     """Of the scratchpad, for each of its results."""
     rows: int
@@ -142,7 +144,7 @@ class Background:
 
 
 class TransformUnit:
-    """A step per cycle; transforms follow each other without a pause."""
+    """A step per cycle, or a word of a result; transforms follow each other without a pause."""
 
     def __init__(self) -> None:
         self._background = Background()
@@ -153,7 +155,7 @@ class TransformUnit:
         begin = max(begin, self._taken)
         if work.facts or work.finishes:
             begin = max(begin, self._background.ready(work.slots))
-        return begin, begin + 1 + work.steps
+        return begin, begin + 1 + work.cycles
 
     def finish(self, work: TransformWork, begin: float, end: float) -> tuple[float, float]:
         """Its steps are from `begin` to `end`: when it has read its rows, and written others."""

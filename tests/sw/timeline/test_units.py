@@ -14,7 +14,9 @@ def bus(**timing):
 
 
 def work(rows=32, **more):
-    return TransformWork(steps=8 * rows, accesses=(), rows=rows, slots=range(rows), **more)
+    steps = 8 * rows
+    given = {"steps": steps, "cycles": steps, "accesses": (), "rows": rows, "slots": range(rows)}
+    return TransformWork(**given | more)
 
 
 def test_loads_that_follow_each_other_pay_the_latency_once():
@@ -49,5 +51,10 @@ def test_facts_are_derived_row_by_row():
     unit.finish(work(finishes=True, squares=True), begin, end)
     waits, _ = unit.begin(0, work(facts=True))
     assert 32 * 32 < waits < 32 * 32 + 150
-    other = TransformWork(steps=8, accesses=(), rows=1, slots=range(100, 101), facts=True)
+    other = work(rows=1, slots=range(100, 101), facts=True)
     assert unit.begin(0, other)[0] == end
+
+
+def test_steps_are_as_far_apart_as_their_results_have_words():
+    begin, end = TransformUnit().begin(0, work(cycles=500))
+    assert end - begin == 501
