@@ -38,6 +38,8 @@ class Bus:
         self.latency = timing.latency * (1.5 if timing.reorder else 1)
         flight = self.latency + REQUEST_CYCLES
         self.read_flight = flight + _slowed(stalls["ar"]) + _slowed(stalls["r"])
+        self.read_again = _slowed(stalls["ar"]) + _slowed(stalls["r"]) - 2
+        """From the end of a burst to the address of one that waited for it."""
         self.write_flight = flight + _slowed(stalls["aw"]) + _slowed(stalls["b"])
         late = 2.0 if timing.ready_after_valid else 1.0
         self.read_address = max(_slowed(stalls["ar"]), late)
