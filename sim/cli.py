@@ -189,6 +189,7 @@ def run(
         details=details,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
+        advice=bool(profile or report_to or trace),
         command_line=_command_line(),
     )
     for path in (json, out, trace):

@@ -20,7 +20,7 @@ from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.progress import Progress, silent
 from celosia.sim.report import Measurement, Report, Setting
 from celosia.sim.reporting.graph_changes import graph_changes
-from celosia.sim.reporting.whatif import Change
+from celosia.sim.reporting.whatif import Change, Hardware
 from celosia.sim.rtl_device import RtlDevice, Setup
 from celosia.sim.similarity import compare_texts
 from celosia.sim.wave.request import WaveRequest
@@ -77,6 +77,8 @@ class RunOptions:
     """The waveform to write."""
     log: bool = False
     """Keep a log of what operations do when."""
+    advice: bool = False
+    """Ask the cost model what other hardware would save; of a product, the report's reader does."""
     command_line: tuple[str, ...] = ()
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
@@ -187,19 +189,19 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
-            changes=_changes(options, compiled, config, measured.whole),
+            changes=_changes(options, job.case.graph, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
 
 
 def _changes(
-    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement
 ) -> tuple[Change, ...]:
-    """What other hardware would save, of a run whose instructions are followed."""
-    if not options.log or whole.predicted_cycles is None:
+    """What other hardware would save, if that was asked."""
+    if not options.advice or whole.predicted_cycles is None:
         return ()
-    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+    return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
 
 
 def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
@@ -225,7 +227,8 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
     program = _configured(load_program(options.workload), options)
     if not program.checks:
         raise InputError(
-            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE"
+            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE, "
+            "such as .check 0x80000080 64 in examples/product.cel"
         )
     config = program.config
     steps = Steps(tell, 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
 from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
@@ -42,7 +43,7 @@ BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (NONLINEAR, TRACE)
+ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE)
 """All that only run when they are asked for."""
 
 
@@ -173,6 +174,7 @@ class Bench:
     cost: tuple[CostSet, ...] | None = None
     nonlinear: Nonlinear | None = None
     trace: tuple[TraceLine, ...] | None = None
+    advice: tuple[AdviceLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles that were committed."""
     speed: Speed | None = None
@@ -186,6 +188,7 @@ class Bench:
         right = right and all(each.right for each in self.cost or ())
         right = right and (self.nonlinear is None or self.nonlinear.right)
         right = right and all(line.right for line in self.trace or ())
+        right = right and (self.advice is None or kept(self.advice))
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -218,6 +221,7 @@ class Bench:
             "cost": None if self.cost is None else [each.document() for each in self.cost],
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "trace": None if self.trace is None else [line.document() for line in self.trace],
+            "advice": None if self.advice is None else [line.document() for line in self.advice],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -257,6 +261,7 @@ def run_bench(
         encoders=encoders,
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         trace=run_traces(tell) if TRACE in names else None,
+        advice=run_advice(tell) if ADVICE in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,

@@ -80,7 +80,6 @@ def test_rows_of_results_that_are_wider_than_their_sources_take_longer():
         error = cost_line("softmax", each).error
         assert error is not None
         assert abs(error) <= 0.04
-    assert wide.cycles and narrow.cycles
     assert (wide.cycles or 0) > (narrow.cycles or 0)
 
 
