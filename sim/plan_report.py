@@ -14,7 +14,7 @@ from celosia.sim.problems import InputError
 from celosia.sim.progress import Progress
 from celosia.sim.report import commit, versions
 from celosia.sim.run import RunOptions
-from celosia.sim.table_cells import NOTHING, whole
+from celosia.sim.table_cells import NOTHING, memory_caption, whole
 from celosia.sim.workloads import (
     PROGRAM_SUFFIX,
     WORKLOADS,
@@ -22,7 +22,6 @@ from celosia.sim.workloads import (
     ProductWorkload,
     check_options,
 )
-from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.lowering.graph import head_shapes
 from celosia.sw.lowering.head_places import head_places
 from celosia.sw.lowering.places import Places
@@ -222,11 +221,10 @@ def _ring(ring: Ring) -> str:
 
 def plan_tables(plan: Plan) -> Iterator[Table]:
     """For each program what is decided, its operators, and what was rejected."""
-    timing: MemoryTiming = plan.options.timing
     for program in plan.programs:
         table = Table(
             title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
-            caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle",
+            caption=memory_caption(plan.options.timing, plan.config),
             title_justify="left",
             caption_justify="left",
         )
