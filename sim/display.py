@@ -39,8 +39,8 @@ def progress_bar() -> Iterator[Tell]:
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        with _lines() as tell:
-            yield tell
+        with _lines() as lines:
+            yield lines
         return
     columns = (
         SpinnerColumn(),

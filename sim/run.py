@@ -13,11 +13,12 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices import open_device
 from celosia.sim.display import Steps
+from celosia.sim.estimate import announce_products, estimate_text
 from celosia.sim.measure import measure_product, measure_program
 from celosia.sim.measure_graph import measure_graph
 from celosia.sim.problems import InputError
 from celosia.sim.product_workloads import MEMORY_STEP, device_bytes
-from celosia.sim.progress import Progress, silent
+from celosia.sim.progress import Progress, ignore, silent
 from celosia.sim.report import Measurement, Report, Setting
 from celosia.sim.reporting.graph_changes import graph_changes
 from celosia.sim.reporting.whatif import Change, Hardware
@@ -35,7 +36,8 @@ from celosia.sim.workloads import (
 from celosia.sw.driver.device import MEMORY_BASE, Device, Issue, MemoryTiming
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.limits import graph_limit
+from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
@@ -80,6 +82,8 @@ class RunOptions:
     advice: bool = False
     """Ask the cost model what other hardware would save; of a product, the report's reader does."""
     command_line: tuple[str, ...] = ()
+    announce: Callable[[str], None] = field(default=ignore, compare=False)
+    """Told how long a run takes, before it begins, if that is long."""
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
         """What the report says of these options."""
@@ -140,6 +144,8 @@ def _run_products(
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
+    problems = [operator.operands.problem for operator in operators]
+    announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
     result = None
@@ -170,6 +176,7 @@ def _run_graph(
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
     compiled = _compile(job.case.graph, config, options.timing)
+    _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -193,6 +200,17 @@ def _run_graph(
             elapsed_seconds=time.perf_counter() - start,
         )
     )
+
+
+def _announce_graph(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig
+) -> None:
+    """Say how long a graph takes; one that no run could make long is not followed for that."""
+    limit = graph_limit(compiled.graph, config, options.timing).cycles
+    if estimate_text(options.simulator, 2 * limit):
+        cycles = predict_graph(compiled, config, options.timing).cycles
+        if text := estimate_text(options.simulator, cycles):
+            options.announce(text)
 
 
 def _changes(

@@ -4,7 +4,14 @@ from celosia.isa.presets import PRESETS
 from celosia.sw.driver.device import MemoryTiming
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus
-from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork
+from celosia.sw.timeline.units import (
+    ADDRESS_CYCLES,
+    LOADED_CYCLES,
+    LoadUnit,
+    StoreUnit,
+    TransformUnit,
+    TransformWork,
+)
 
 BASE = PRESETS["base"]
 
@@ -34,6 +41,17 @@ def test_short_bursts_are_bound_by_how_many_are_in_flight():
     unit = LoadUnit(BASE, line)
     move = line.read(1000, 16, 64)
     assert unit.take(0, move, 1000, (0, 1000), None) > 1000 * 320 / 32
+
+
+def test_a_burst_waits_for_the_end_of_a_certain_one():
+    """As many as may be on their way go at once, the next one behind the first one's end."""
+    line = bus(latency=150)
+    unit = LoadUnit(BASE, line)
+    move = line.read(BASE.read_requests, 16, 64)
+    first = unit.take(0, move, 1, (0, 1), None)
+    assert first - LOADED_CYCLES == ADDRESS_CYCLES + 150 + BASE.read_requests
+    second = unit.take(0, line.read(1, 16, 64), 1, (0, 1), None)
+    assert second - LOADED_CYCLES == ADDRESS_CYCLES + 150 + 1 + 150 + 1
 
 
 def test_a_store_ends_a_latency_after_its_rows_are_read():
