@@ -41,8 +41,8 @@ def memory_caption(timing: MemoryTiming, config: AcceleratorConfig) -> str:
     memory, bus = timing.bytes_per_cycle, config.bus_bytes
     text = f"memory: latency {timing.latency}, {min(memory, bus)} bytes per cycle"
     if memory > bus:
-        return f"{text} (of the bus; memory has {memory})"
-    return text if memory == bus else f"{text} (the bus takes {bus})"
+        return f"{text} (bus; memory: {memory})"
+    return text if memory == bus else f"{text} (memory; bus: {bus})"
 
 
 def mismatches(part: Measurement) -> str:

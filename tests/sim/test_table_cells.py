@@ -10,9 +10,9 @@ from celosia.sw.driver.device import MemoryTiming
 @pytest.mark.parametrize(
     ("preset", "rate", "text"),
     [
-        ("tiny", 16, "latency 40, 4 bytes per cycle (of the bus; memory has 16)"),
+        ("tiny", 16, "latency 40, 4 bytes per cycle (bus; memory: 16)"),
         ("tiny", 4, "latency 40, 4 bytes per cycle"),
-        ("tiny", 2, "latency 40, 2 bytes per cycle (the bus takes 4)"),
+        ("tiny", 2, "latency 40, 2 bytes per cycle (memory; bus: 4)"),
         ("base", 16, "latency 40, 16 bytes per cycle"),
     ],
 )
