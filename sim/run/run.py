@@ -15,13 +15,14 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import RtlDevice, Setup
 from celosia.sim.profile.graph_changes import graph_changes
-from celosia.sim.profile.whatif import Change
+from celosia.sim.profile.whatif import Change, Hardware
+from celosia.sim.run.estimate import announce_products, estimate_text
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import Progress, silent
+from celosia.sim.support.progress import Progress, ignore, silent
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.workloads.similarity import compare_texts
@@ -36,7 +37,8 @@ from celosia.sim.workloads.workloads import (
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.matmul.limits import graph_limit
+from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
@@ -78,7 +80,11 @@ class RunOptions:
     """The waveform to write."""
     log: bool = False
     """Keep a log of what operations do when."""
+    advice: bool = False
+    """Ask the cost model what other hardware would save; of a product, the report's reader does."""
     command_line: tuple[str, ...] = ()
+    announce: Callable[[str], None] = field(default=ignore, compare=False)
+    """Told how long a run takes, before it begins, if that is long."""
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
         """What the report says of these options."""
@@ -139,6 +145,8 @@ def _run_products(
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
+    problems = [operator.operands.problem for operator in operators]
+    announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
     result = None
@@ -169,6 +177,7 @@ def _run_graph(
     job = workload.make(options.details, options.timing.seed, tell)
     tell("compiling", None)
     compiled = _compile(job.case.graph, config, options.timing)
+    _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -188,19 +197,30 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
-            changes=_changes(options, compiled, config, measured.whole),
+            changes=_changes(options, job.case.graph, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
 
 
+def _announce_graph(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig
+) -> None:
+    """Say how long a graph takes; one that no run could make long is not followed for that."""
+    limit = graph_limit(compiled.graph, config, options.timing).cycles
+    if estimate_text(options.simulator, 2 * limit):
+        cycles = predict_graph(compiled, config, options.timing).cycles
+        if text := estimate_text(options.simulator, cycles):
+            options.announce(text)
+
+
 def _changes(
-    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement
 ) -> tuple[Change, ...]:
-    """What other hardware would save, of a run whose instructions are followed."""
-    if not options.log or whole.predicted_cycles is None:
+    """What other hardware would save, if that was asked."""
+    if not options.advice or whole.predicted_cycles is None:
         return ()
-    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+    return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
 
 
 def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
@@ -226,7 +246,8 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
     program = _configured(load_program(options.workload), options)
     if not program.checks:
         raise InputError(
-            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE"
+            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE, "
+            "such as .check 0x80000080 64 in examples/product.cel"
         )
     config = program.config
     steps = Steps(tell, 1)
