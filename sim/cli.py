@@ -189,7 +189,9 @@ def run(
         details=details,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
+        advice=bool(profile or report_to or trace),
         command_line=_command_line(),
+        announce=_announce,
     )
     for path in (json, out, trace):
         check_destination(path)
@@ -334,6 +336,10 @@ def docs(
     for name in stale:
         typer.echo(f"{name}: {'out of date, run celosia docs' if check else 'written'}")
     raise typer.Exit(WRONG if check and stale else 0)
+
+
+def _announce(text: str) -> None:
+    typer.echo(f"celosia: {text}", err=True)
 
 
 def _command_line() -> tuple[str, ...]:

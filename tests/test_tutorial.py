@@ -19,7 +19,17 @@ COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 
 def test_it_has_commands():
     assert sum(line.startswith("celosia run ") for line in COMMANDS) == 5
-    assert all(line.startswith(("celosia ", "sed -i ", "git checkout ")) for line in COMMANDS)
+    known = ("celosia ", "sed -i ", "git checkout ", "rm -r ")
+    assert all(line.startswith(known) for line in COMMANDS)
+
+
+def test_what_it_writes_it_removes():
+    """Nothing that is untracked stays behind in a checkout."""
+    text = "\n".join(COMMANDS)
+    written = set(re.findall(r"(?:--report|--trace|-o) (\S+)", text))
+    (removal,) = (line for line in COMMANDS if line.startswith("rm -r "))
+    assert written == set(removal.split()[2:])
+    assert COMMANDS[-1] == removal
 
 
 def test_files_that_it_names_are_there():
@@ -50,8 +60,12 @@ def copy(tmp_path, monkeypatch) -> Path:
 
 @pytest.mark.slow
 def test_each_command_does_what_the_text_says(copy):
-    outputs = {}
+    outputs, found = {}, sorted(os.listdir(copy))
     for command in COMMANDS:
+        if command.startswith("rm "):
+            for folder in ("before", "late", "late-compared", "bubble", "bubble-compared", "after"):
+                assert (copy / folder / "index.html").exists()
+            assert (copy / "run.pftrace.gz").exists()
         done = subprocess.run(
             command, shell=True, cwd=copy, capture_output=True, text=True, check=False
         )
@@ -64,6 +78,4 @@ def test_each_command_does_what_the_text_says(copy):
     assert re.search(r"weights .*\+1[0-4]\d ", compared[1])
     assert "+0.00 %" in compared[2]
     assert "lost" in next(text for command, text in outputs.items() if " top " in command)
-    for folder in ("before", "late", "late-compared", "bubble", "bubble-compared", "after"):
-        assert (copy / folder / "index.html").exists()
-    assert (copy / "run.pftrace.gz").exists()
+    assert sorted(os.listdir(copy)) == found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sim.bench.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.run.measure_graph import measure_graph
@@ -18,6 +18,7 @@ from celosia.sim.workloads.product_workloads import MEMORY_STEP, Operator, devic
 from celosia.sw.pipeline import compile_graph
 
 __all__ = [
+    "OPERATORS",
     "RANDOM",
     "TABLE",
     "CostLine",
@@ -25,6 +26,7 @@ __all__ = [
     "ErrorBounds",
     "cost_line",
     "measure_case",
+    "run_operators",
     "run_random",
 ]
 
@@ -43,6 +45,7 @@ class ErrorBounds:
 
 TABLE: Final = ErrorBounds(0.02, 0.05)
 RANDOM: Final = ErrorBounds(0.03, 0.10)
+OPERATORS: Final = ErrorBounds(0.02, 0.10)
 
 
 @dataclass(frozen=True)
@@ -148,10 +151,26 @@ def run_random(
     cases: Sequence[CostCase] | None = None,
 ) -> CostSet:
     """Measure the random cases, one after the other."""
-    cases = tuple(random_cases(_COUNT, _FIRST) if cases is None else cases)
+    cases = random_cases(_COUNT, _FIRST) if cases is None else cases
+    name = "random work, which the model was not fitted to"
+    return CostSet(name, RANDOM, _lines(tell, measure, cases))
+
+
+def run_operators(
+    tell: Progress,
+    measure: Measure = measure_case,
+    cases: Sequence[CostCase] | None = None,
+) -> CostSet:
+    """Measure single operators, one after the other."""
+    cases = operator_cases() if cases is None else cases
+    name = "single operators, with results of each type"
+    return CostSet(name, OPERATORS, _lines(tell, measure, cases))
+
+
+def _lines(tell: Progress, measure: Measure, cases: Sequence[CostCase]) -> tuple[CostLine, ...]:
     steps = Steps(tell, len(cases))
     lines = []
     for case in cases:
         steps.begin(case.name)
         lines.append(cost_line(case.name, measure(case, steps)))
-    return CostSet("random work, which the model was not fitted to", RANDOM, tuple(lines))
+    return tuple(lines)

@@ -1,4 +1,4 @@
-"""Random work for the cost model: shapes, configurations and memories that it was not fitted to."""
+"""Work for the cost model that it was not fitted to: random, and each single operator."""
 
 import random
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from celosia.sw.models.cases import Case
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.reference.encoder import EncoderShape
 
-__all__ = ["CostCase", "random_cases"]
+__all__ = ["CostCase", "operator_cases", "random_cases"]
 
 _PRESETS: Final = {"tiny": 40, "small": 120, "base": 400, "rebalanced": 400}
 """Each with the longest extent of a matrix; products have up to twice that."""
@@ -36,6 +36,16 @@ _TRANSFORMS: Final = {
     "gelu": cases.gelu_case,
     "residual": cases.residual_case,
 }
+_TYPED: Final = {"softmax": cases.softmax_case, "gelu": cases.gelu_case}
+"""Those whose results have a type that can be chosen."""
+_TYPES: Final = ("uint8", "int8", "int16")
+_OPERATORS: Final = (
+    ("base", (128, 512), 40, 16),
+    ("base", (50, 200), 100, 8),
+    ("tiny", (33, 70), 40, 4),
+    ("tiny", (20, 36), 10, 2),
+)
+"""Preset, rows and columns, latency, and bytes per cycle of each operator's cases."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +59,8 @@ class CostCase:
     """Of a product M, N, K; of transforms rows and columns; of attention heads, rows and width; of
     encoders heads, width of a head, hidden width over width, layers, and tokens of each text."""
     form: tuple[Any, ...] = ()
-    """Of a product: B is transposed, its scale, it has a bias."""
+    """Of a product: B is transposed, its scale, it has a bias.  Of a softmax or GELU: the
+    type of its result, if it is not uint8."""
 
     @property
     def config(self) -> AcceleratorConfig:
@@ -61,10 +72,17 @@ class CostCase:
         """For people."""
         timing = self.timing
         sizes = "x".join(map(str, self.sizes))
-        notes = ["B^T"] if self.form and self.form[0] else []
-        notes += ["int32"] if self.form and self.form[1] is None else []
+        notes = self._notes()
         memory = f"latency {timing.latency}, {timing.bytes_per_cycle} B/cycle"
         return " ".join([self.kind, sizes, *notes, f"on {self.preset}, {memory}"])
+
+    def _notes(self) -> list[str]:
+        if not self.form:
+            return []
+        if self.kind != "matmul":
+            return [f"to {self.form[0]}"]
+        transposed, scale, _ = self.form
+        return ["B^T"] * transposed + ["int32"] * (scale is None)
 
     @property
     def product(self) -> MatMul | None:
@@ -78,7 +96,9 @@ class CostCase:
         """The graph and its inputs, if it is no product."""
         if self.kind in _TRANSFORMS:
             rows, cols = self.sizes
-            return _TRANSFORMS[self.kind](rows, cols, 0)
+            if not self.form:
+                return _TRANSFORMS[self.kind](rows, cols, 0)
+            return _TYPED[self.kind](rows, cols, 0, kind=self.form[0])
         if self.kind == "attention":
             heads, rows, width = self.sizes
             return cases.attention_case(heads, rows, width, 0)
@@ -92,6 +112,23 @@ class CostCase:
 def random_cases(count: int, first: int = 0) -> tuple[CostCase, ...]:
     """So many cases, of consecutive seeds from `first` on."""
     return tuple(_random_case(random.Random(seed)) for seed in range(first, first + count))
+
+
+def operator_cases() -> tuple[CostCase, ...]:
+    """Each operator alone, with results of each type that it has."""
+    forms = [(kind, (kind_of,)) for kind in _TYPED for kind_of in _TYPES]
+    forms += [(kind, ()) for kind in _TRANSFORMS if kind not in _TYPED]
+    return tuple(
+        CostCase(
+            kind=kind,
+            preset=preset,
+            timing=MemoryTiming(latency=latency, bytes_per_cycle=rate),
+            sizes=sizes,
+            form=form,
+        )
+        for preset, sizes, latency, rate in _OPERATORS
+        for kind, form in forms
+    )
 
 
 def _random_case(chance: random.Random) -> CostCase:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
-from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_random
+from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
@@ -43,7 +44,7 @@ BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (NONLINEAR, TRACE)
+ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE)
 """All that only run when they are asked for."""
 
 
@@ -174,6 +175,7 @@ class Bench:
     cost: tuple[CostSet, ...] | None = None
     nonlinear: Nonlinear | None = None
     trace: tuple[TraceLine, ...] | None = None
+    advice: tuple[AdviceLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles that were committed."""
     speed: Speed | None = None
@@ -187,6 +189,7 @@ class Bench:
         right = right and all(each.right for each in self.cost or ())
         right = right and (self.nonlinear is None or self.nonlinear.right)
         right = right and all(line.right for line in self.trace or ())
+        right = right and (self.advice is None or kept(self.advice))
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -219,6 +222,7 @@ class Bench:
             "cost": None if self.cost is None else [each.document() for each in self.cost],
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "trace": None if self.trace is None else [line.document() for line in self.trace],
+            "advice": None if self.advice is None else [line.document() for line in self.advice],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -258,6 +262,7 @@ def run_bench(
         encoders=encoders,
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         trace=run_traces(tell) if TRACE in names else None,
+        advice=run_advice(tell) if ADVICE in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,
@@ -270,7 +275,7 @@ def _run_cost(
     products: Sequence[ProductLine] | None,
     encoders: Sequence[EncoderLine] | None,
 ) -> tuple[CostSet, ...]:
-    """The errors over the tables, measured if they were not, and over random work."""
+    """The errors over the tables, measured if they were not, and over work of its own."""
     lines = [
         *(
             cost_line(line.product.name, line.report.total)
@@ -281,4 +286,5 @@ def _run_cost(
             for line in encoders or run_encoders(tell)
         ),
     ]
-    return CostSet("the tables of products and encoders", TABLE, tuple(lines)), run_random(tell)
+    tables = CostSet("the tables of products and encoders", TABLE, tuple(lines))
+    return tables, run_random(tell), run_operators(tell)

@@ -13,9 +13,9 @@ __all__ = ["owner_table"]
 
 _BAR_CELLS: Final = 12
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
-_SMALLEST: Final = 0.0005
+_SMALLEST: Final = 0.01
 """Of the cycles: owners of the array with less are one line together."""
-_MOST: Final = 8
+_MOST: Final = 5
 """Owners of the array that have a line of their own."""
 _MOST_WAITS: Final = 4
 """Owners of another unit that are named in its line."""

@@ -8,9 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.table_cells import NOTHING, whole
+from celosia.sim.command.table_cells import NOTHING, memory_caption, whole
 from celosia.sim.profile.operator_groups import add_predicted, group_operators
 from celosia.sim.run.report import commit, versions
 from celosia.sim.run.run import RunOptions
@@ -222,11 +221,10 @@ def _ring(ring: Ring) -> str:
 
 def plan_tables(plan: Plan) -> Iterator[Table]:
     """For each program what is decided, its operators, and what was rejected."""
-    timing: MemoryTiming = plan.options.timing
     for program in plan.programs:
         table = Table(
             title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
-            caption=f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle",
+            caption=memory_caption(plan.options.timing, plan.config),
             title_justify="left",
             caption_justify="left",
         )

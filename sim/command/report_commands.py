@@ -1,5 +1,6 @@
 """Commands that read reports: explain, compare, top.  They are thin: others do the work."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,7 +13,7 @@ from celosia.sim.command.options import PresetOption, SetOption, SimOption, Simu
 from celosia.sim.command.outputs import PAGE, check_folder, make_folder
 from celosia.sim.profile.hottest import HEADS, hottest, rows_of
 from celosia.sim.profile.profile import Profile
-from celosia.sim.reporting.compare import Comparison, compare
+from celosia.sim.reporting.compare import Comparison, compare, run_names
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
 from celosia.sim.run.report import as_json
@@ -60,11 +61,12 @@ def compare_runs(
     documents = [read_clocked_run(path) for path in (first, second)]
     check_folder(report)
     found = compare(*documents)
-    _print_comparison(found)
+    names = run_names([first, second], documents)
+    _print_comparison(names, found)
     if report is not None:
         # Loaded when it is asked for: the library behind it takes a while.
         write = import_module("celosia.sim.reporting.page.compare_page").compare_page
-        page = write([Path(first).name, Path(second).name], found)
+        page = write(names, found)
         write_file(make_folder(report) / PAGE, page)
     slower = threshold is not None and found.percent > threshold
     if slower:
@@ -128,8 +130,10 @@ def _top_table(profile: Profile, count: int) -> Table:
     return table
 
 
-def _print_comparison(found: Comparison) -> None:
+def _print_comparison(names: Sequence[tuple[str, str]], found: Comparison) -> None:
     console = table_console(None)
+    for letter, (name, ran) in zip("AB", names, strict=True):
+        console.print(f"{letter}: {escape(name)}, {escape(ran)}")
     table = Table(title="Cycles of the array", title_justify="left")
     table.add_column("operator", overflow="fold")
     table.add_column("cause", no_wrap=True)

@@ -4,9 +4,19 @@ from typing import Final
 
 from rich.markup import escape
 
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.report import Measurement, Setting
 
-__all__ = ["NOTHING", "mismatches", "percent", "run_caption", "run_title", "whole"]
+__all__ = [
+    "NOTHING",
+    "memory_caption",
+    "mismatches",
+    "percent",
+    "run_caption",
+    "run_title",
+    "whole",
+]
 
 NOTHING: Final = "-"
 
@@ -20,10 +30,19 @@ def run_caption(setting: Setting) -> str:
     """The memory, and how commands came."""
     timing = setting.timing
     return (
-        f"memory: latency {timing.latency}, {timing.bytes_per_cycle} bytes per cycle"
+        memory_caption(timing, setting.config)
         + (f", {timing.stall_percent} % stalls" if timing.stall_percent else "")
         + ("; commands from a ring" if setting.issue == "ring" else "")
     )
+
+
+def memory_caption(timing: MemoryTiming, config: AcceleratorConfig) -> str:
+    """Latency and rate: what passes is what the slower one of memory and bus carries."""
+    memory, bus = timing.bytes_per_cycle, config.bus_bytes
+    text = f"memory: latency {timing.latency}, {min(memory, bus)} bytes per cycle"
+    if memory > bus:
+        return f"{text} (bus; memory: {memory})"
+    return text if memory == bus else f"{text} (memory; bus: {bus})"
 
 
 def mismatches(part: Measurement) -> str:

@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.sim.bench.advice import AdviceLine, followed
 from celosia.sim.bench.cost import CostSet
 from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.nonlinear import (
@@ -32,6 +33,7 @@ from celosia.sim.run.report import Measurement, Report
 from celosia.sim.verilator.doctor import Finding
 
 __all__ = [
+    "advice_table",
     "cost_table",
     "doctor_table",
     "encoders_table",
@@ -79,6 +81,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(nonlinear_table(bench.nonlinear))
     if bench.trace is not None:
         console.print(trace_table(bench.trace))
+    if bench.advice is not None:
+        console.print(advice_table(bench.advice))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -216,6 +220,28 @@ def trace_table(lines: Sequence[TraceLine]) -> Table:
             f"[{color}]{line.megabytes:.2f}[/]",
             f"{MEGABYTES:.2f}",
         )
+    return table
+
+
+def advice_table(lines: Sequence[AdviceLine]) -> Table:
+    """What was said to help each run, and what it did."""
+    table = Table(title="Advice, followed on RTL", title_justify="left")
+    table.add_column("run", overflow="fold")
+    table.add_column("cycles", justify="right")
+    table.add_column("change", overflow="fold")
+    for head in ("predicted", "saved", "error"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        color = "green" if line.right else "red"
+        error = NOTHING if line.error is None else f"{line.error:+.1%}"
+        for number, trial in enumerate(line.trials):
+            first = (line.name, whole(line.cycles)) if not number else ("", "")
+            cells = (escape(first[0]), first[1], " ".join(trial.change.options))
+            saved = (f"{trial.change.saved:,}", f"{line.saved(trial):,}")
+            table.add_row(*cells, *saved, f"[{color}]{error}[/]")
+    if found := followed(lines):
+        table.caption = f"{found.runs} errors: mean {found.mean:.1%}, worst {found.worst:.1%}"
+        table.caption_justify = "left"
     return table
 
 

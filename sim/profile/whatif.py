@@ -1,20 +1,57 @@
-"""What the compiler's cost model expects of the same products on other hardware."""
+"""What the compiler's cost model expects of the same work on other hardware."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.matmul.schedule_matmul import schedule_matmul
 from celosia.sw.plan import product_cycles
 
-__all__ = ["DEEPER_QUEUES", "Change", "what_if"]
+__all__ = [
+    "FOLLOWED",
+    "TRUSTED",
+    "WORTH",
+    "Change",
+    "Followed",
+    "Hardware",
+    "asked_changes",
+    "expected_changes",
+    "trusted",
+    "what_if",
+]
 
-DEEPER_QUEUES: Final = "queues of twice the depth"
-"""A change of a graph's hardware."""
+WORTH: Final = 0.03
+"""Of a run: what is expected to save less is no advice, for the cost model has errors, too."""
+
+
+TRUSTED: Final = 0.05
+"""Of a run: where the model is further from its cycles, nobody should follow what it says."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """How wrong the cost model was where its first advice was followed on RTL."""
+
+    runs: int
+    mean: float
+    """Of the errors' sizes, as shares of what was saved."""
+    worst: float
+
+    def __str__(self) -> str:
+        return (
+            f"On {self.runs} runs whose first advice was followed on RTL (celosia bench advice), "
+            f"the cycles saved were {self.mean:.0%} from this figure on average, "
+            f"{self.worst:.0%} at worst."
+        )
+
+
+FOLLOWED: Final = Followed(19, 0.05, 0.20)
+"""What `celosia bench advice` has measured; it fails when it measures worse."""
 
 _CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "latency": ("wait_load_latency", "wait_load_requests", "wait_token", "wait_queue_", "drain"),
@@ -22,8 +59,8 @@ _CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "queues": ("wait_queue_", "wait_issue", "wait_command"),
 }
 """What owners begin with that a change is about, by a word of it; others may be about any."""
-_WORTH: Final = 0.0005
-"""Of a run: what saves less is left out."""
+_ARRAY: Final = "an array of"
+"""Begins the only change of the array."""
 
 
 @dataclass(frozen=True)
@@ -36,34 +73,133 @@ class Change:
     """Cycles that the model expects of the run as it was."""
     at_most: bool = False
     """The model expects more, but the run has lost no more for such a cause."""
+    options: tuple[str, ...] = ()
+    """What to add to the command line: it names everything that differs."""
+
+    @property
+    def share(self) -> float:
+        """Of the run's cycles, those that are saved."""
+        return self.saved / self.before
 
     def __str__(self) -> str:
         most = "at most " if self.at_most else ""
-        return f"{self.what}: {most}{self.saved:,} cycles fewer ({self.saved / self.before:.1%})"
+        text = f"{self.what}: {most}{self.saved:,} cycles fewer ({self.share:.1%})"
+        return f"{text}; add {' '.join(self.options)}" if self.options else text
 
 
-def what_if(document: Mapping[str, Any]) -> list[Change]:
-    """Changes that would help a run, the best first.
+@dataclass(frozen=True)
+class Hardware:
+    """An accelerator and its memory."""
 
-    Those of products are predicted here, with a schedule of their own; those of a graph were when
-    it ran, with the same program.  On the same array none saves more than what the run has lost for
-    causes that it is about.
+    config: AcceleratorConfig
+    timing: MemoryTiming
+
+    @property
+    def rate(self) -> int:
+        """Bytes per cycle that memory and bus both carry."""
+        return min(self.timing.bytes_per_cycle, self.config.bus_bytes)
+
+    def options(self, before: "Hardware") -> tuple[str, ...]:
+        """What a command line that asked for `before` needs besides."""
+        words = []
+        for option, name in _MEMORY_OPTIONS:
+            value = getattr(self.timing, name)
+            if value != getattr(before.timing, name):
+                words += [option, str(value)]
+        old = asdict(before.config)
+        for name, value in asdict(self.config).items():
+            if value != old[name]:
+                words += ["--set", f"{name}={value}"]
+        return tuple(words)
+
+    def with_values(self, **values: int) -> "Hardware":
+        """Another accelerator.  Raises `ConfigError` if there is none."""
+        return replace(self, config=self.config.with_values(values))
+
+    def with_memory(self, **values: int) -> "Hardware":
+        """Another memory."""
+        return replace(self, timing=replace(self.timing, **values))
+
+
+_MEMORY_OPTIONS: Final = (
+    ("--mem-latency", "latency"),
+    ("--mem-bytes-per-cycle", "bytes_per_cycle"),
+)
+"""Of `MemoryTiming`, what changes."""
+
+
+def what_if(document: Mapping[str, Any]) -> list[Change] | None:
+    """Changes that would help a run, the best first; None: the model was not asked, or is wrong.
+
+    Those of products are predicted here, with schedules of their own; those of a graph were when it
+    ran.  A larger array comes last, for it is another accelerator.  On the same array no change
+    saves more than what the run has lost for causes that it is about.
     """
-    if stored := [Change(**change) for change in document.get("changes", ())]:
-        return _worthwhile([_possible(change, document) for change in stored])
+    changes = asked_changes(document)
+    if not changes or not trusted(document):
+        return None
+    kept = [change if _larger(change) else _possible(change, document) for change in changes]
+    kept = [change for change in kept if change.share >= WORTH]
+    return sorted(kept, key=lambda change: (_larger(change), -change.saved))
+
+
+def trusted(document: Mapping[str, Any]) -> bool:
+    """Whether the model has expected about as many cycles of a run as it took."""
+    cycles, predicted = document.get("cycles"), document.get("predicted_cycles")
+    if not cycles or predicted is None:
+        return True
+    return abs(predicted / cycles - 1) <= TRUSTED
+
+
+def asked_changes(document: Mapping[str, Any]) -> list[Change]:
+    """All that the model was asked about, in no order; empty: it was not asked."""
+    stored = [
+        Change(**{**change, "options": tuple(change.get("options", ()))})
+        for change in document.get("changes", ())
+    ]
+    return stored or _changes_of_products(document)
+
+
+def expected_changes(
+    hardware: Hardware, cycles: Callable[[Hardware], int], before: int | None = None
+) -> Iterator[Change]:
+    """What each other hardware is expected to save, by a model of the `cycles` of one.
+
+    The model raises `ValueError` for hardware that cannot do the work.
+    """
+    before = cycles(hardware) if before is None else before
+    for what, make in _CANDIDATES:
+        try:
+            other = make(hardware)
+            saved = before - cycles(other)
+        except ValueError:
+            continue  # There is no such accelerator, or it is too small.
+        yield Change(what(other), saved, before, options=other.options(hardware))
+
+
+def _larger(change: Change) -> bool:
+    return change.what.startswith(_ARRAY)
+
+
+def _changes_of_products(document: Mapping[str, Any]) -> list[Change]:
     problems = [MatMul(**part["problem"]) for part in document["operators"] if part.get("problem")]
     if not problems or len(problems) != len(document["operators"]):
         return []
-    config = AcceleratorConfig(**document["config"])
-    memory = document["memory"]
-    timing = MemoryTiming(latency=memory["latency"], bytes_per_cycle=memory["bytes_per_cycle"])
-    before = _cycles(problems, config, timing)
-    found = []
-    for what, other, other_timing in _candidates(config, timing):
-        saved = before - _cycles(problems, other, other_timing)
-        change = Change(what, saved, before)
-        found.append(change if other.dim != config.dim else _possible(change, document))
-    return _worthwhile(found)
+    memory = {name: document["memory"][name] for name in _TIMING_KEYS}
+    memory["channel_stalls"] = tuple(memory["channel_stalls"].items())
+    hardware = Hardware(AcceleratorConfig(**document["config"]), MemoryTiming(**memory))
+    return list(expected_changes(hardware, lambda other: _cycles(problems, other)))
+
+
+_TIMING_KEYS: Final = (
+    "latency",
+    "bytes_per_cycle",
+    "stall_percent",
+    "channel_stalls",
+    "reorder",
+    "ready_after_valid",
+)
+"""Of a document's memory, what the cost model looks at."""
 
 
 def _possible(change: Change, document: Mapping[str, Any]) -> Change:
@@ -77,43 +213,44 @@ def _possible(change: Change, document: Mapping[str, Any]) -> Change:
     return replace(change, saved=lost, at_most=True)
 
 
-def _worthwhile(changes: list[Change]) -> list[Change]:
-    kept = [change for change in changes if change.saved >= _WORTH * change.before]
-    return sorted(kept, key=lambda change: -change.saved)
-
-
-def _cycles(problems: list[MatMul], config: AcceleratorConfig, timing: MemoryTiming) -> int:
+def _cycles(problems: list[MatMul], hardware: Hardware) -> int:
+    config, timing = hardware.config, hardware.timing
     return sum(
         product_cycles(problem, config, schedule_matmul(problem, config, timing), timing)
         for problem in problems
     )
 
 
-def _candidates(
-    config: AcceleratorConfig, timing: MemoryTiming
-) -> Iterator[tuple[str, AcceleratorConfig, MemoryTiming]]:
-    rate = 2 * timing.bytes_per_cycle
-    wide = max(config.bus_bits, 8 * rate)
-    for what, values, memory in (
-        (f"{2 * config.scratchpad_kib} KiB of scratchpad", {"scratchpad_kib": 2}, timing),
-        (f"{2 * config.accumulator_kib} KiB of accumulator", {"accumulator_kib": 2}, timing),
-        (f"memory of half the latency, {timing.latency // 2}", {}, _faster(timing)),
-        (
-            f"memory of {rate} bytes per cycle",
-            {"bus_bits": 0},
-            replace(timing, bytes_per_cycle=rate),
-        ),
-        (f"an array of {2 * config.dim}x{2 * config.dim}", {"dim": 2}, timing),
-    ):
-        scaled = {
-            name: wide if name == "bus_bits" else factor * getattr(config, name)
-            for name, factor in values.items()
-        }
-        try:
-            yield what, config.with_values(scaled), memory
-        except ConfigError:
-            continue  # There is no such accelerator.
+def _faster(hardware: Hardware) -> Hardware:
+    return hardware.with_memory(latency=max(1, hardware.timing.latency // 2))
 
 
-def _faster(timing: MemoryTiming) -> MemoryTiming:
-    return replace(timing, latency=max(1, timing.latency // 2))
+def _wider(hardware: Hardware) -> Hardware:
+    """Memory and bus both carry twice what the slower one of them does."""
+    rate = 2 * hardware.rate
+    memory = hardware.with_memory(bytes_per_cycle=max(hardware.timing.bytes_per_cycle, rate))
+    return memory.with_values(bus_bits=max(hardware.config.bus_bits, 8 * rate))
+
+
+def _doubled(*names: str) -> Callable[[Hardware], Hardware]:
+    return lambda hardware: hardware.with_values(**{
+        name: 2 * getattr(hardware.config, name) for name in names
+    })
+
+
+_CANDIDATES: Final[tuple[tuple[Callable[[Hardware], str], Callable[[Hardware], Hardware]], ...]] = (
+    (lambda h: f"{h.config.scratchpad_kib} KiB of scratchpad", _doubled("scratchpad_kib")),
+    (lambda h: f"{h.config.accumulator_kib} KiB of accumulator", _doubled("accumulator_kib")),
+    (lambda h: f"memory of half the latency, {h.timing.latency}", _faster),
+    (lambda h: f"memory and a bus of {h.rate} bytes per cycle", _wider),
+    (
+        lambda h: f"twice the requests in flight, {h.config.read_requests}",
+        _doubled("read_requests", "write_requests"),
+    ),
+    (
+        lambda h: "queues of twice the depth",
+        _doubled(*(f"{name}_queue" for name in QUEUES)),
+    ),
+    (lambda h: f"{_ARRAY} {h.config.dim}x{h.config.dim}", _doubled("dim")),
+)
+"""The changes that the model is asked about: what each is called, and how it is made."""

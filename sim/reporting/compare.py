@@ -1,13 +1,14 @@
 """Two runs beside each other: by operator and cause."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from celosia.sim.profile.losses import clocked_operators, group_cycles
 from celosia.sim.profile.resources import ARRAY, groups
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "compare", "run_names"]
 
 Document = Mapping[str, Any]
 
@@ -45,7 +46,17 @@ class Comparison:
     @property
     def percent(self) -> float:
         """How much slower the second is."""
-        return 100 * (self.second - self.first) / self.first
+        return self.share(self.second - self.first)
+
+    def share(self, cycles: int) -> float:
+        """What `cycles` more are of the first run, in percent."""
+        return 100 * cycles / self.first
+
+    @property
+    def differing(self) -> str:
+        """What the two were told differently, in words."""
+        told = [f"{name} {left} -> {right}" for name, left, right in self.settings]
+        return f"What differs: {'; '.join(told)}." if told else "No setting differs."
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -74,6 +85,28 @@ def compare(first: Document, second: Document) -> Comparison:
         only_second=tuple(name for name in after if name not in before),
         settings=tuple(_settings(first, second)),
     )
+
+
+def run_names(paths: Sequence[str], documents: Sequence[Document]) -> list[tuple[str, str]]:
+    """What tells two runs apart, of each: where its report is, and what was run.
+
+    Files of the same name are told by the folders that they are in.
+    """
+    parts = [Path(path).parts for path in paths]
+    most = max(map(len, parts))
+    depth = next(
+        (depth for depth in range(1, most) if len({each[-depth:] for each in parts}) > 1), most
+    )
+    return [
+        (str(Path(*each[-depth:])), _ran(document))
+        for each, document in zip(parts, documents, strict=True)
+    ]
+
+
+def _ran(document: Document) -> str:
+    shape = document.get("shape")
+    words = [document["workload"], *([shape] if shape else [])]
+    return f"{' '.join(words)} on {document.get('preset')}"
 
 
 def _by_operator(document: Document) -> dict[str, dict[str, int]]:

@@ -1,7 +1,7 @@
 """Says in words what limits a run, in order of cycles lost, and what would help.
 
 Figures of what would help are of three kinds, and each says which: of the cost model, which is
-asked again with more of something; of the log; or a bound, of what cannot be saved more.
+asked again for other hardware; of the log; or a bound, of what cannot be saved more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,14 @@ from typing import Any, Final
 from celosia.sim.profile.losses import Loss, clocked_operators, losses
 from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.stopped import blamed, until_stopped
-from celosia.sim.profile.whatif import Change, what_if
+from celosia.sim.profile.whatif import (
+    FOLLOWED,
+    TRUSTED,
+    WORTH,
+    Change,
+    trusted,
+    what_if,
+)
 from celosia.sim.reporting.remedies import bounded_by_memory, remedy
 
 __all__ = ["Explanation", "explain"]
@@ -30,8 +37,10 @@ class Explanation:
     """What was lost, its share of all that was lost, and what would help."""
     rest: int
     """Cycles lost that no line is about."""
-    changes: tuple[Change, ...]
-    """What the cost model expects of other hardware, the best first."""
+    changes: tuple[Change, ...] | None
+    """What the cost model expects of other hardware, the best first; None: it was not asked."""
+    doubted: bool = False
+    """The cost model is so far from this run that its advice would be none."""
     predicted: int | None = None
     """What the cost model expected of the run itself."""
     stop: tuple[str, ...] = ()
@@ -43,7 +52,17 @@ class Explanation:
         model = "the cost model"
         if self.predicted is not None:
             model += f", which expected {self.predicted:,} cycles of this run,"
-        return f"What {model} expects of other hardware"
+        if self.doubted:
+            return (
+                f"No advice about other hardware: {model} is more than {TRUSTED:.0%} from what it "
+                "took."
+            )
+        if self.changes:
+            return f"What would help: {model} expects"
+        return (
+            f"No memory and no larger accelerator helps: {model} expects none of those that it was "
+            f"asked about to save {WORTH:.0%} of it."
+        )
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -51,6 +70,14 @@ class Explanation:
     def _text(self) -> Iterator[str]:
         yield self.summary
         yield from self.stop
+        if self.doubted or self.changes is not None:
+            yield self.heading
+        for number, change in enumerate(self.changes or (), 1):
+            yield f"{number}. {change}"
+        if self.changes:
+            yield str(FOLLOWED)
+        if self.lines:
+            yield "What was lost:"
         for number, (loss, share, help_) in enumerate(self.lines, 1):
             yield (
                 f"{number}. {share:.0%} of the loss, {loss.cycles:,} cycles: {loss.operator}, "
@@ -60,10 +87,6 @@ class Explanation:
                 yield f"   {help_}"
         if self.rest:
             yield f"The other losses are {self.rest:,} cycles together."
-        if self.changes:
-            yield f"{self.heading}:"
-        for change in self.changes:
-            yield f"- {change}"
 
 
 def explain(document: Mapping[str, Any]) -> Explanation:
@@ -74,6 +97,7 @@ def explain(document: Mapping[str, Any]) -> Explanation:
     document = until_stopped(document)
     stopped = document.get("status") == "stopped"
     found = losses(document)
+    changes = None if stopped else what_if(document)
     lost = sum(loss.cycles for loss in found)
     lines, told = [], 0
     parts = {part["workload"]: part for part in clocked_operators(document)}
@@ -88,7 +112,8 @@ def explain(document: Mapping[str, Any]) -> Explanation:
         lines=tuple(lines),
         rest=lost - told,
         predicted=document.get("predicted_cycles"),
-        changes=() if stopped else tuple(what_if(document)),
+        changes=None if changes is None else tuple(changes),
+        doubted=not stopped and not trusted(document),
         stop=tuple(_stop(document)) if stopped else (),
     )
 

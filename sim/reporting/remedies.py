@@ -1,4 +1,7 @@
-"""What would help against a loss, with a figure."""
+"""What a program could do against a loss, with the most that it saves.
+
+What other hardware saves is said by `celosia.sim.profile.whatif` alone, which asks a model.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +15,6 @@ from celosia.sim.profile.losses import Loss
 from celosia.sim.profile.operator_groups import group_name
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import ARRAY, RESOURCES, owner_named
-from celosia.sim.profile.whatif import DEEPER_QUEUES
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["ADVICE", "bounded_by_memory", "remedy"]
@@ -58,8 +60,8 @@ def _late(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> s
 def _bandwidth(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     rate = _rate(document)
     return (
-        f"The bus gave all that it has, {rate} bytes per cycle: {2 * rate}, or "
-        f"{loss.cycles * rate / _KIB:,.1f} KiB loaded earlier or not at all, save up to "
+        f"The bus gave all that it has, {rate} bytes per cycle: "
+        f"{loss.cycles * rate / _KIB:,.1f} KiB loaded earlier or not at all save at most "
         f"{loss.cycles:,} cycles."
     )
 
@@ -67,8 +69,8 @@ def _bandwidth(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any])
 def _requests(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     many, latency = document["config"]["read_requests"], document["memory"]["latency"]
     return (
-        f"At a latency of {latency}, {many} requests in flight are too few: twice as many "
-        f"(read_requests={2 * many}), or longer rows, save up to {loss.cycles:,} cycles."
+        f"At a latency of {latency}, {many} requests in flight are too few: longer rows save at "
+        f"most {loss.cycles:,} cycles."
     )
 
 
@@ -79,7 +81,7 @@ def _weights(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
     return (
         f"Products of fewer than {dim} rows are over before the next weights are in the array, and "
         "one that waits for its operands begins with its weights: more rows for each tile of "
-        f"weights, or operands in time, save up to {loss.cycles:,} cycles."
+        f"weights, or operands in time, save at most {loss.cycles:,} cycles."
     )
 
 
@@ -87,7 +89,8 @@ def _store(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
     least = part["dram_write_bytes"] / _rate(document)
     return (
         f"Results leave too slowly: {part['dram_write_bytes']:,} bytes need {least:,.0f} cycles of "
-        f"the bus; a free place in the accumulator at that time saves up to {loss.cycles:,} cycles."
+        "the bus; a free place in the accumulator at that time saves at most "
+        f"{loss.cycles:,} cycles."
     )
 
 
@@ -96,27 +99,17 @@ def _command(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
     each = (part["cycles"] or 0) / max(1, commands)
     return (
         f"Its {commands:,} commands come every {each:.1f} cycles, and the queue of products ran "
-        "empty: fewer commands, or products earlier in the program, save up to "
+        "empty: fewer commands, or products earlier in the program, save at most "
         f"{loss.cycles:,} cycles."
     )
 
 
 def _queue(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    queue = f"{loss.owner.removeprefix(_QUEUE)}_queue"
-    depth = document["config"][queue]
+    depth = document["config"][f"{loss.owner.removeprefix(_QUEUE)}_queue"]
     return (
-        f"Commands behind a full queue of {depth} wait, and so do products among them: a deeper "
-        f"one ({queue}={2 * depth}), or a program that fills it later, save up to "
-        f"{loss.cycles:,} cycles." + _expected(document, DEEPER_QUEUES)
+        f"Commands behind a full queue of {depth} wait, and so do products among them: a program "
+        f"that fills it later saves at most {loss.cycles:,} cycles."
     )
-
-
-def _expected(document: Mapping[str, Any], what: str) -> str:
-    """What the cost model expected of a change when a graph ran, if it was asked."""
-    for change in document.get("changes", ()):
-        if change["what"] == what:
-            return f" The cost model expects {max(0, change['saved']):,} of {what}."
-    return ""
 
 
 def _drain(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -> str:
@@ -140,23 +133,23 @@ ADVICE: Final = {
     "load": _late,
     "token": _at_most(
         "What is loaded has to be stored first: work on other tensors in between, or results that "
-        "stay on the chip, save up to {} cycles."
+        "stay on the chip, save at most {} cycles."
     ),
     "padding": _at_most(
-        "Rows of zeros fill up what A lacks: C as short as A saves up to {} cycles."
+        "Rows of zeros fill up what A lacks: C as short as A saves at most {} cycles."
     ),
     "weights": _weights,
     "bank": _at_most(
-        "Two units want the same bank: operands in banks of their own save up to {} cycles."
+        "Two units want the same bank: operands in banks of their own save at most {} cycles."
     ),
     "transform": _at_most(
         "The array has nothing to multiply while rows are transformed: products of another part "
-        "(a head, a text, a block of rows) in between save up to {} cycles."
+        "(a head, a text, a block of rows) in between save at most {} cycles."
     ),
     "accumulator": _store,
     "hazard": _at_most(
         "Operations follow too closely on those that they need: others in between, or rows of "
-        "their own, save up to {} cycles."
+        "their own, save at most {} cycles."
     ),
     "command": _command,
     "drain": _drain,
@@ -224,7 +217,7 @@ def _behind(loss: Loss, document: Mapping[str, Any]) -> str:
         f"It is behind the last product, in the last {int(end[0] - last[0]):,} cycles: the last "
         f"rows are still transformed ({busy.get('vector', 0):,} cycles of the vector unit) "
         f"and stored ({busy.get('write', 0):,} for the bus). A deeper queue saves nothing; a "
-        f"smaller last block, whose way out is shorter, saves up to {loss.cycles:,} cycles."
+        f"smaller last block, whose way out is shorter, saves at most {loss.cycles:,} cycles."
     )
 
 

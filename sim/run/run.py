@@ -15,13 +15,14 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import RtlDevice, Setup
 from celosia.sim.profile.graph_changes import graph_changes
-from celosia.sim.profile.whatif import Change
+from celosia.sim.profile.whatif import Change, Hardware
+from celosia.sim.run.estimate import announce_products, estimate_text
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import Progress, silent
+from celosia.sim.support.progress import Progress, ignore, silent
 from celosia.sim.verilator.ahead import built_ahead
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.wave.request import WaveRequest
@@ -38,7 +39,8 @@ from celosia.sim.workloads.workloads import (
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.matmul.limits import graph_limit
+from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
 
 __all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
@@ -80,7 +82,11 @@ class RunOptions:
     """The waveform to write."""
     log: bool = False
     """Keep a log of what operations do when."""
+    advice: bool = False
+    """Ask the cost model what other hardware would save; of a product, the report's reader does."""
     command_line: tuple[str, ...] = ()
+    announce: Callable[[str], None] = field(default=ignore, compare=False)
+    """Told how long a run takes, before it begins, if that is long."""
 
     def setting(self, preset: str, config: AcceleratorConfig) -> Setting:
         """What the report says of these options."""
@@ -141,6 +147,8 @@ def _run_products(
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
+    problems = [operator.operands.problem for operator in operators]
+    announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
     result = None
@@ -173,6 +181,7 @@ def _run_graph(
         tell("compiling", None)
         compiled = _compile(job.case.graph, config, options.timing)
     tell("building the simulator", None)
+    _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, _memory_bytes(compiled), steps)
     with closing(device):
@@ -192,7 +201,7 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
-            changes=_changes(options, compiled, config, measured.whole),
+            changes=_changes(options, job.case.graph, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
@@ -207,13 +216,24 @@ def _building(
     return nullcontext()
 
 
+def _announce_graph(
+    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig
+) -> None:
+    """Say how long a graph takes; one that no run could make long is not followed for that."""
+    limit = graph_limit(compiled.graph, config, options.timing).cycles
+    if estimate_text(options.simulator, 2 * limit):
+        cycles = predict_graph(compiled, config, options.timing).cycles
+        if text := estimate_text(options.simulator, cycles):
+            options.announce(text)
+
+
 def _changes(
-    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig, whole: Measurement
+    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement
 ) -> tuple[Change, ...]:
-    """What other hardware would save, of a run whose instructions are followed."""
-    if not options.log or whole.predicted_cycles is None:
+    """What other hardware would save, if that was asked."""
+    if not options.advice or whole.predicted_cycles is None:
         return ()
-    return graph_changes(compiled, config, options.timing, whole.predicted_cycles)
+    return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
 
 
 def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
@@ -239,7 +259,8 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
     program = _configured(load_program(options.workload), options)
     if not program.checks:
         raise InputError(
-            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE"
+            f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE, "
+            "such as .check 0x80000080 64 in examples/product.cel"
         )
     config = program.config
     steps = Steps(tell, 1)

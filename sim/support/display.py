@@ -1,20 +1,24 @@
 """What a person sees while they wait, and where tables go."""
 
 import os
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
 from rich.progress import TimeElapsedColumn as ElapsedColumn
 
 from celosia.sim.support.output import STANDARD_OUTPUT
 from celosia.sim.support.progress import Progress as Tell
-from celosia.sim.support.progress import silent
 
-__all__ = ["Steps", "progress_bar", "table_console"]
+__all__ = ["PATIENCE", "Steps", "progress_bar", "table_console"]
 
+PATIENCE = 20.0
+"""Seconds from one line to the next where there is no terminal."""
 _PAPER_WIDTH: Final = 124
 """Columns of tables that go to a file or a pipe."""
 
@@ -29,10 +33,14 @@ def table_console(json_path: str | None = None) -> Console:
 
 @contextmanager
 def progress_bar() -> Iterator[Tell]:
-    """A function to tell progress to, shown on standard error if that is a terminal."""
+    """A function to tell progress to, shown on standard error.
+
+    That is a bar on a terminal; elsewhere it is a line now and then, of what takes long.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield silent
+        with _lines() as lines:
+            yield lines
         return
     columns = (
         SpinnerColumn(),
@@ -50,6 +58,30 @@ def progress_bar() -> Iterator[Tell]:
             )
 
         yield tell
+
+
+@contextmanager
+def _lines() -> Iterator[Tell]:
+    """What was told last, as a line of standard error after `PATIENCE` seconds, and so on."""
+    told: list[str] = []
+    over, begun = threading.Event(), time.monotonic()
+
+    def write() -> None:
+        while not over.wait(PATIENCE):
+            if told:
+                seconds = time.monotonic() - begun
+                typer.echo(f"celosia: {told[-1]} (for {seconds:,.0f} s so far)", err=True)
+
+    def tell(text: str, done: float | None) -> None:
+        told[:] = [text if done is None else f"{text}, {done:.0%}"]
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield tell
+    finally:
+        over.set()
+        writer.join()
 
 
 class Steps:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-__all__ = ["Progress", "silent"]
+__all__ = ["Progress", "ignore", "silent"]
 
 Progress = Callable[[str, float | None], None]
 """Called with what is going on and the part that is done, 0..1, or None if nobody knows."""
@@ -10,3 +10,7 @@ Progress = Callable[[str, float | None], None]
 
 def silent(_text: str, _done: float | None) -> None:
     """Tell nobody."""
+
+
+def ignore(_text: str) -> None:
+    """Tell nobody what is said once."""

@@ -84,12 +84,13 @@ def softmax_case(
     return _transform_case("softmax", rows, cols, seed, kind, Softmax(scale, mask), spread=2)
 
 
-def gelu_case(rows: int, cols: int, seed: int) -> Case:
-    """GELU of numbers with a standard deviation of 1, to uint8 with a zero point."""
+def gelu_case(rows: int, cols: int, seed: int, *, kind: str = "uint8") -> Case:
+    """GELU of numbers with a standard deviation of 1; results of uint8 have a zero point."""
     hidden = HiddenRange.up_to(_GELU_LIMIT)
     scale = _SUM_STEP * 2**GELU_FRACTION_BITS
-    finish = Gelu(scale, GELU_SCALE / hidden.step, hidden.zero_point)
-    return _transform_case("gelu", rows, cols, seed, "uint8", finish, spread=1)
+    zero_point = hidden.zero_point if kind == "uint8" else 0
+    finish = Gelu(scale, GELU_SCALE / hidden.step, zero_point)
+    return _transform_case("gelu", rows, cols, seed, kind, finish, spread=1)
 
 
 def residual_case(rows: int, cols: int, seed: int) -> Case:

@@ -56,7 +56,10 @@ def _shape(metadata: Mapping[str, str]) -> EncoderShape:
         header = json.loads(metadata[_ENTRY])
         found, version = header["format"], header["version"]
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise ModelError(f"its metadata have no entry {_ENTRY} with a format and version") from None
+        raise ModelError(
+            f"its metadata have no entry {_ENTRY} with a format and version: this is no model of "
+            "integers but perhaps one of float weights; docs/model-format.md says how to convert it"
+        ) from None
     if found != FORMAT:
         raise ModelError(f"format: {found!r} is not {FORMAT!r}")
     if version != VERSION:

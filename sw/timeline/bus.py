@@ -38,29 +38,40 @@ class Bus:
         self.latency = timing.latency * (1.5 if timing.reorder else 1)
         flight = self.latency + REQUEST_CYCLES
         self.read_flight = flight + _slowed(stalls["ar"]) + _slowed(stalls["r"])
+        self.read_again = _slowed(stalls["ar"]) + _slowed(stalls["r"]) - 2
+        """From the end of a burst to the address of one that waited for it."""
         self.write_flight = flight + _slowed(stalls["aw"]) + _slowed(stalls["b"])
         late = 2.0 if timing.ready_after_valid else 1.0
         self.read_address = max(_slowed(stalls["ar"]), late)
         self.write_address = max(_slowed(stalls["aw"]), late)
-        self._known: dict[tuple[int, int, int, int, bool], Transfer] = {}
+        self._known: dict[tuple[int, int, int, int, int], Transfer] = {}
 
-    def read(self, rows: int, size: int, pitch: int, start: int = 0) -> Transfer:
-        """`rows` rows of `size` bytes, `pitch` bytes apart; the first one's address is `start`."""
-        return self._transfer(rows, size, pitch, start, reads=True)
+    def read(
+        self, rows: int, size: int, pitch: int, start: int = 0, local_row: int = MAX_REQUEST_BYTES
+    ) -> Transfer:
+        """`rows` rows of `size` bytes, `pitch` bytes apart; the first one's address is `start`.
+
+        They become local rows of `local_row` bytes, of which one is written in a cycle: a wider bus
+        than that waits for them.
+        """
+        return self._transfer(rows, size, pitch, start, local_row)
 
     def write(self, rows: int, size: int, pitch: int, start: int = 0) -> Transfer:
         """The same in the other direction."""
-        return self._transfer(rows, size, pitch, start, reads=False)
+        return self._transfer(rows, size, pitch, start, 0)
 
-    def _transfer(self, rows: int, size: int, pitch: int, start: int, *, reads: bool) -> Transfer:
-        key = (rows, size, pitch, start % self.bytes, reads)
+    def _transfer(self, rows: int, size: int, pitch: int, start: int, local_row: int) -> Transfer:
+        """Without a `local_row`, they are written."""
+        key = (rows, size, pitch, start % self.bytes, local_row)
         if key not in self._known:
             full, rest = divmod(size, MAX_REQUEST_BYTES)
             parts = [MAX_REQUEST_BYTES] * full + [rest] * bool(rest)
             beats = sum(self._beats(part, pitch, key[3], rows) for part in parts)
             bursts = float(len(parts))
-            cycles = beats * (self.read_beat if reads else self.write_beat)
-            cycles = max(cycles, bursts * (self.read_address if reads else self.write_address))
+            cycles = beats * (self.read_beat if local_row else self.write_beat)
+            cycles = max(cycles, bursts * (self.read_address if local_row else self.write_address))
+            if local_row:
+                cycles = max(cycles, float(-(-size // local_row)))
             self._known[key] = Transfer(rows * size, rows * bursts, rows * cycles)
         return self._known[key]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Transfer
@@ -120,7 +120,8 @@ class Timeline:
         if after:
             self._finish_stores(after)
             head = max(head, self._store_ends[after - 1] + TOKEN_CYCLES)
-        move = self.bus.read(moved.rows, moved.bytes, moved.pitch, moved.address)
+        row = self.config.dim * (1 if space is self.scratchpad else ACC_BYTES)
+        move = self.bus.read(moved.rows, moved.bytes, moved.pitch, moved.address, row)
         self._queued_loads.append(_QueuedLoad(head, space, rows, move, moved.rows))
         stamp(space.written, rows, -number)
 

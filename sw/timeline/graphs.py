@@ -138,14 +138,19 @@ class ProgramFollower:
 
 
 def _work(op: Transform, dim: int) -> TransformWork:
-    """What `op` does: a step for each block of a row, two where a residual is added."""
+    """What `op` does: a step for each block of a row, two where a residual is added.
+
+    The steps of a row take no fewer cycles than one of its results has local rows.
+    """
     staged, function, rows = op.function in _STAGED, op.function, op.source.rows
     blocks = -(-op.cols // (dim // 2 if staged else dim))
-    steps = rows * (blocks * (2 if op.residual is not None else 1) + (function in HEADED))
+    row, header = blocks * (2 if op.residual is not None else 1), int(function in HEADED)
+    steps = rows * (row + header)
     counted = function in _COUNTED or op.settings.get("moments", 0)
     slot = op.settings.get("statistics", 0)
     return TransformWork(
         steps=steps,
+        cycles=rows * (max([row, *(each.blocks for each in op.targets)]) + header),
         # Half a row of bytes takes an access, too.
         accesses=tuple(steps if staged else each.rows * each.blocks for each in op.targets),
         rows=rows,

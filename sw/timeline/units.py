@@ -1,5 +1,6 @@
 """The units of an accelerator and their clocks, in cycles.  Each takes operations in order."""
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,7 +40,8 @@ class LoadUnit:
     def __init__(self, config: AcceleratorConfig, bus: Bus):
         self._bus = bus
         self._requests = config.read_requests
-        self._credit = Credit(config.read_requests, bus.read_flight)
+        self._over = deque([0.0] * self._requests, self._requests)
+        """When each of the last bursts was over: only then another one may be on its way."""
         self._taken = 0.0
         """When the next load may leave its queue."""
         self._data = 0.0
@@ -52,8 +54,7 @@ class LoadUnit:
         begin, latency = max(begin, self._taken), self._bus.latency
         first, burst = begin + ADDRESS_CYCLES, move.cycles / move.bursts
         start = max(self._data, first + latency)
-        last = self._credit.last(first, move.bursts)
-        end = max(start + move.cycles, last + latency + burst)
+        last, end = self._bursts(first, move, burst)
         self._taken = max(begin + segments, last, end - self._requests * burst - latency)
         if banks is not None:
             delay = banks.claim(rows[0], start, end, rows[1] - rows[0], LOAD_BUFFER)
@@ -61,6 +62,25 @@ class LoadUnit:
             self._taken += delay
         self._data = end
         return end + LOADED_CYCLES
+
+    def _bursts(self, first: float, move: Transfer, burst: float) -> tuple[float, float]:
+        """When the last address is sent, and all data are there, from the `first` address on.
+
+        As many bursts as may be on their way hide the latency, or are followed one by one.
+        """
+        count, latency, over = round(move.bursts), self._bus.latency, self._over
+        again = self._bus.read_again
+        if self._bus.read_flight <= self._requests * burst and over[0] + again <= first:
+            end = max(self._data, first + latency) + move.cycles
+            over.extend(end - burst * left for left in reversed(range(min(count, len(over)))))
+            return first, end
+        address, data = first, self._data
+        for _ in range(count):
+            address = max(address, over[0] + again)
+            data = max(data, address + latency) + burst
+            over.append(data)
+            address += self._bus.read_address
+        return address - self._bus.read_address, data
 
 
 class StoreUnit:
@@ -95,6 +115,8 @@ class TransformWork:
     """What matters of a transform, its rows in local memories apart."""
 
     steps: int
+    cycles: int
+    """Of its steps: results of several local rows each are so many cycles apart."""
     accesses: tuple[int, ...]
     """Of the scratchpad, for each of its results."""
     rows: int
@@ -142,7 +164,7 @@ class Background:
 
 
 class TransformUnit:
-    """A step per cycle; transforms follow each other without a pause."""
+    """A step per cycle, or a word of a result; transforms follow each other without a pause."""
 
     def __init__(self) -> None:
         self._background = Background()
@@ -153,7 +175,7 @@ class TransformUnit:
         begin = max(begin, self._taken)
         if work.facts or work.finishes:
             begin = max(begin, self._background.ready(work.slots))
-        return begin, begin + 1 + work.steps
+        return begin, begin + 1 + work.cycles
 
     def finish(self, work: TransformWork, begin: float, end: float) -> tuple[float, float]:
         """Its steps are from `begin` to `end`: when it has read its rows, and written others."""

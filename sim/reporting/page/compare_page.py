@@ -16,21 +16,27 @@ _MOST: Final = 40
 """Operators in the figure."""
 
 
-def compare_page(names: Sequence[str], found: Comparison) -> str:
-    """The page of a comparison of two files with `names`."""
+def compare_page(runs: Sequence[tuple[str, str]], found: Comparison) -> str:
+    """The page of a comparison of two `runs`: where the report of each is, and what was run."""
+    names = [name for name, _ in runs]
     tiles = "".join((
-        tile(f"{found.first:,}", f"cycles in {names[0]}"),
-        tile(f"{found.second:,}", f"cycles in {names[1]}"),
+        *(
+            tile(f"{cycles:,}", f"cycles in {name}: {ran}")
+            for cycles, (name, ran) in zip((found.first, found.second), runs, strict=True)
+        ),
         tile(f"{found.percent:+.2f} %", "cycles more"),
     ))
+    changes = [
+        *((each.operator, each.group, each.first, each.second) for each in found.differences),
+        ("all", "", found.first, found.second),
+    ]
     rows = [
-        (each.operator, each.group, each.first, each.second, each.change)
-        for each in found.differences
+        (*row, f"{row[3] - row[2]:+,}", f"{found.share(row[3] - row[2]):+.2f} %") for row in changes
     ]
     settings = [(name, str(left), str(right)) for name, left, right in found.settings]
     return assemble(
         title=f"{names[1]} against {names[0]}",
-        lead=f"{found.second - found.first:+,} cycles ({found.percent:+.2f} %).",
+        lead=f"{found.second - found.first:+,} cycles ({found.percent:+.2f} %). {found.differing}",
         sections=[
             (
                 "summary",
@@ -44,9 +50,9 @@ def compare_page(names: Sequence[str], found: Comparison) -> str:
                     "changes",
                     "Cycles more or fewer, by operator and cause",
                     '<div class="figure" id="figure-changes"></div>'
-                    if rows
+                    if found.differences
                     else paragraph("The array's cycles are the same in both."),
-                    table(("operator", "cause", *names, "change"), rows),
+                    table(("operator", "cause", *names, "change", f"of {names[0]}"), rows),
                     long=True,
                 ),
             ),
@@ -56,7 +62,10 @@ def compare_page(names: Sequence[str], found: Comparison) -> str:
                 section("setting", "What differs in the settings", table(("", *names), settings)),
             ),
         ],
-        data={"figures": {"changes": _figure(found)} if rows else {}, "timeline": None},
+        data={
+            "figures": {"changes": _figure(found)} if found.differences else {},
+            "timeline": None,
+        },
     )
 
 

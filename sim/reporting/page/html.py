@@ -32,11 +32,10 @@ def tile(value: str, label: str, kind: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; numbers stand to the right."""
+    """A table; numbers stand to the right, also texts of numbers that have a sign."""
     body = list(rows)
     numeric = [
-        bool(body) and all(isinstance(row[column], int | float) for row in body)
-        for column in range(len(heads))
+        bool(body) and all(_is_number(row[column]) for row in body) for column in range(len(heads))
     ]
     kinds = [' class="number"' if each else "" for each in numeric]
     head = "".join(
@@ -64,6 +63,12 @@ def definition_table(rows: Iterable[tuple[str, object]]) -> str:
 def _table(head: str, lines: list[str]) -> str:
     body = "\n".join(lines)
     return f'<div class="scroll"><table>{head}<tbody>\n{body}\n</tbody></table></div>'
+
+
+def _is_number(cell: object) -> bool:
+    if isinstance(cell, str):
+        return cell[:1] in ("+", "-") and cell[1:2].isdigit()
+    return isinstance(cell, int | float)
 
 
 def _cell(value: object) -> str:

@@ -65,7 +65,7 @@ def assemble(*, title: str, lead: str, sections: list[tuple[str, str, str]], dat
         plotly=plotly_script(),
         # Ends no script element, whatever names operators have.
         data=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
-        script=(_ASSETS / "page.js").read_text(),
+        script="".join((_ASSETS / name).read_text() for name in ("inflate.js", "page.js")),
     )
 
 

@@ -8,6 +8,7 @@ from celosia.sim.profile.losses import clocked_operators
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.stopped import UNFINISHED_HEADS, blamed, unfinished
+from celosia.sim.profile.whatif import FOLLOWED
 from celosia.sim.reporting.explain import Explanation
 from celosia.sim.reporting.page.html import paragraph, section, table, tile
 
@@ -57,6 +58,11 @@ def summary_section(document: Document, told: Explanation) -> str:
     if limit:
         tiles.insert(3, tile(f"{limit['cycles']:,}", f"cycles at least ({limit['bound']})"))
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
+    if told.doubted or told.changes is not None:
+        body.append(paragraph(told.heading))
+    if told.changes:
+        changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
+        body += [f'<ol class="changes">{changes}</ol>', paragraph(str(FOLLOWED), "note")]
     if rows := _where(document):
         body += [paragraph("Where the cycles went:"), table(_HEADS, rows)]
     lines = [
@@ -65,11 +71,7 @@ def summary_section(document: Document, told: Explanation) -> str:
         for loss, share, help_ in told.lines
     ]
     if lines:
-        body += [f"<p>What was lost{'' if stopped else ', and what would help'}:</p>"]
-        body += [f'<ol class="losses">{"".join(lines)}</ol>']
-    if told.changes:
-        changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
-        body += [f"<p>{escape(told.heading)}:</p><ul>{changes}</ul>"]
+        body += [paragraph("What was lost:"), f'<ol class="losses">{"".join(lines)}</ol>']
     heading = "What ran until then" if stopped else "What limits this run"
     return section("summary", heading, *body, long=True)
 

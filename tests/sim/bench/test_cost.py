@@ -8,15 +8,17 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.cost import (
+    OPERATORS,
     RANDOM,
     CostLine,
     CostSet,
     ErrorBounds,
     cost_line,
     measure_case,
+    run_operators,
     run_random,
 )
-from celosia.sim.bench.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.bench.suite import Bench, run_bench
 from celosia.sim.command.tables import cost_table
 from celosia.sim.run.report import Measurement, as_json
@@ -56,6 +58,31 @@ def test_random_cases_are_measured_one_by_one():
     assert found.right
 
 
+def test_single_operators_have_bounds_of_their_own():
+    cases = operator_cases()[:3]
+    found = run_operators(silent, lambda case, _tell: made_up(), cases)
+    assert [line.name for line in found.lines] == [case.name for case in cases]
+    assert found.bounds == OPERATORS == ErrorBounds(mean=0.02, worst=0.10)
+
+
+def test_rows_of_results_that_are_wider_than_their_sources_take_longer():
+    """An int16 result of dim elements is two local rows, and a step has one in a cycle."""
+    timing = MemoryTiming(bytes_per_cycle=4)
+    narrow, wide = (
+        measure_case(
+            CostCase(kind="softmax", preset="tiny", timing=timing, sizes=(12, 160), form=(kind,)),
+            silent,
+        )
+        for kind in ("uint8", "int16")
+    )
+    for each in (narrow, wide):
+        assert each.right
+        error = cost_line("softmax", each).error
+        assert error is not None
+        assert abs(error) <= 0.04
+    assert (wide.cycles or 0) > (narrow.cycles or 0)
+
+
 def made_up():
     return Measurement(name="x", cycles=100, predicted_cycles=101, elements_checked=1)
 
@@ -82,6 +109,8 @@ def test_a_ring_has_no_predictions():
         ("attention", (2, 20, 8), ()),
         ("encoder-layer", (2, 8, 2, 1, 11, 6), ()),
         ("layernorm", (9, 40), ()),
+        ("softmax", (16, 96), ("int16",)),
+        ("gelu", (16, 40), ("int8",)),
     ],
 )
 def test_small_work_takes_about_what_is_predicted(kind, sizes, form):

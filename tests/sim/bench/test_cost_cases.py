@@ -3,7 +3,7 @@
 from collections import Counter
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.bench.cost_cases import CostCase, random_cases
+from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
 
 
 def test_seeds_give_the_same_cases_and_all_kinds():
@@ -38,3 +38,18 @@ def test_a_case_is_a_product_or_a_graph():
         case = CostCase(kind=kind, preset="tiny", timing=timing, sizes=sizes)
         assert case.product is None
         assert case.graph().graph.ops
+
+
+def test_each_single_operator_is_there_with_each_type_of_its_results():
+    cases = operator_cases()
+    made = {(case.kind, case.form) for case in cases}
+    assert {kind for kind, _ in made} == {"softmax", "layernorm", "gelu", "residual"}
+    assert {form for kind, form in made if kind == "softmax"} == {("uint8",), ("int8",), ("int16",)}
+    assert len({case.name for case in cases}) == len(cases)
+    (case,) = (
+        c
+        for c in cases
+        if c.kind == "gelu" and c.form == ("int16",) and c.preset == "tiny" and c.sizes == (33, 70)
+    )
+    assert case.name == "gelu 33x70 to int16 on tiny, latency 40, 4 B/cycle"
+    assert case.graph().graph.tensors["out"].type == "int16"

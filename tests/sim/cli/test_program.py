@@ -19,6 +19,16 @@ def test_a_program_file_is_compared_with_the_model():
     assert (document["commands"], document["mac_utilization"]) == (4, None)
 
 
+def test_the_example_runs_as_it_is():
+    example = Path(__file__).parents[3] / "examples" / "product.cel"
+    document = valid(right("run", str(example), "--sim", "functional", "--json", "-").stdout)
+    assert (document["status"], document["elements_checked"]) == ("right", 64)
+    Path("p.cel").write_text("fence\n")
+    refused("examples/product.cel", "run", "p.cel", "--sim", "functional")
+    readme = (example.parents[1] / "README.md").read_text()
+    assert "celosia run examples/product.cel" in readme
+
+
 def test_the_command_line_chooses_another_configuration_for_a_program():
     Path("copy.cel").write_text(PROGRAM)
     chosen = ["--preset", "small", "--set", "scratchpad_kib=128", "--json", "-"]

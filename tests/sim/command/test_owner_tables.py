@@ -51,7 +51,7 @@ def test_it_is_short_unless_all_are_asked_for():
     counters = {owner.name: 1 for unit in TABLES for owner in unit.owners}
     counters["cycles"] = len(ARRAY_OWNERS)
     short, long = (text_of(counters, every=every) for every in (False, True))
-    assert len(short.splitlines()) < 30
+    assert len(short.splitlines()) < 20
     assert "--owners shows them" in short
     for owner in (owner for unit in TABLES for owner in unit.owners):
         assert owner.name in long

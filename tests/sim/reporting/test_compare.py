@@ -1,9 +1,10 @@
 """Two runs beside each other."""
 
 import copy
+import re
 
 from celosia.sim.profile.resources import ARRAY, RESOURCES
-from celosia.sim.reporting.compare import compare
+from celosia.sim.reporting.compare import compare, run_names
 from celosia.sim.reporting.page.compare_page import compare_page
 
 
@@ -20,7 +21,7 @@ def test_a_run_is_as_itself(document):
     found = compare(document, document)
     assert found.percent == 0
     assert found.differences == found.settings == ()
-    assert "the same in both" in compare_page(["a", "b"], found)
+    assert "the same in both" in compare_page([("a", "matmul"), ("b", "matmul")], found)
 
 
 def test_a_difference_has_an_operator_and_a_cause(document):
@@ -31,8 +32,12 @@ def test_a_difference_has_an_operator_and_a_cause(document):
     assert found.percent == 100 * 47 / document["cycles"]
     latency = document["memory"]["latency"]
     assert found.settings == (("memory: latency", latency, latency + 1),)
-    page = compare_page(["A.json", "B.json"], found)
+    page = compare_page([("A.json", "matmul"), ("B.json", "matmul")], found)
     assert "B.json against A.json" in page
+    assert f"memory: latency {latency} -&gt; {latency + 1}" in page
+    cells = re.findall(r'<td class="number">([^<]*)</td>', page)
+    share = f"{found.percent:+.2f} %"
+    assert cells.count("+47") == cells.count(share) == 2  # Of the cause, and of all.
     assert owner.group in page
 
 
@@ -63,3 +68,16 @@ def test_operators_of_one_run_only_are_named(document):
     assert found.only_first == ("matmul",)
     assert found.only_second == ("another",)
     assert sum(each.change for each in found.differences) == 0
+
+
+def test_runs_are_told_apart_by_folder_and_by_what_was_run(document):
+    def names(*paths):
+        return [name for name, _ in run_names(paths, [document, document])]
+
+    assert names("before/RUN.json", "late/RUN.json") == ["before/RUN.json", "late/RUN.json"]
+    assert names("/x/a.json", "/x/b.json") == ["a.json", "b.json"]
+    assert names("x/r/RUN.json", "y/r/RUN.json") == ["x/r/RUN.json", "y/r/RUN.json"]
+    assert names("RUN.json", "late/RUN.json") == ["RUN.json", "late/RUN.json"]
+    assert names("RUN.json", "RUN.json") == ["RUN.json", "RUN.json"]
+    (_, ran), _ = run_names(["a", "b"], [document, document])
+    assert ran == f"matmul {document['shape']} on tiny"

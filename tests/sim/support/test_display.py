@@ -1,7 +1,9 @@
 """Progress of several steps, and where it is shown."""
 
+import threading
+
+from celosia.sim.support import display
 from celosia.sim.support.display import Steps, progress_bar, table_console
-from celosia.sim.support.progress import silent
 
 
 def told():
@@ -44,9 +46,29 @@ def test_steps_within_steps():
     assert heard == [("a: building", 0.0), ("a: x: simulating", 0.25)]
 
 
-def test_nothing_is_shown_where_nobody_looks():
+def test_work_that_is_soon_done_says_nothing_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(display, "PATIENCE", 1e6)
     with progress_bar() as tell:
-        assert tell is silent
+        tell("building the simulator", None)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_long_work_prints_a_line_now_and_then_without_a_terminal(monkeypatch):
+    """Such as the second simulator that --report builds."""
+    lines, enough = [], threading.Event()
+
+    def write(text, *, err):
+        assert err
+        lines.append(text)
+        if len(lines) > 2:
+            enough.set()
+
+    monkeypatch.setattr(display, "PATIENCE", 0.001)
+    monkeypatch.setattr(display.typer, "echo", write)
+    with progress_bar() as tell:
+        tell("compiling the C++", 0.25)
+        assert enough.wait(600)
+    assert lines[0].startswith("celosia: compiling the C++, 25% (for ")
 
 
 def test_a_terminal_shows_what_goes_on(monkeypatch, capsys):

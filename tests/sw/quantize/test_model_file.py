@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,6 +90,15 @@ def test_another_format_is_an_error(path):
     refuse(path, "its metadata have no entry celosia with a format and version")
     save_file(dict(MODEL.tensors), path)
     refuse(path, "its metadata have no entry celosia with a format and version")
+    refuse(path, "one of float weights; docs/model-format.md says how to convert it")
+
+
+def test_the_document_says_how_a_file_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[3] / "docs" / "model-format.md").read_text()
+    section = text.split("## Making one from float weights")[1]
+    exec(section.split("```python\n")[1].split("```")[0], {})
+    assert load_model(Path("model.safetensors")).shape.width == 16
 
 
 @pytest.mark.parametrize("shape", [None, [], {"layers": 1}, {**asdict(SHAPE), "width": 0}])

@@ -42,3 +42,12 @@ def test_only_so_many_bursts_are_in_flight():
     assert credit.last(100, 4) == pytest.approx(140)
     # After a pause, they are all free again.
     assert credit.last(1000, 4) == pytest.approx(1000)
+
+
+def test_a_bus_that_is_wider_than_a_local_row_waits_for_its_rows():
+    """On `tiny`, rows of the scratchpad have 4 bytes, and those of the accumulator 16."""
+    wide = Bus(PRESETS["tiny"].with_values({"bus_bits": 256}), MemoryTiming(bytes_per_cycle=32))
+    assert wide.read(8, 32, 32, local_row=4).cycles == 8 * 8
+    assert wide.read(8, 32, 32, local_row=16).cycles == 8 * 2
+    assert wide.write(8, 32, 32).cycles == 8
+    assert Bus(PRESETS["base"], MemoryTiming()).read(8, 32, 32, local_row=16).cycles == 8 * 2

@@ -4,7 +4,14 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus
-from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork
+from celosia.sw.timeline.units import (
+    ADDRESS_CYCLES,
+    LOADED_CYCLES,
+    LoadUnit,
+    StoreUnit,
+    TransformUnit,
+    TransformWork,
+)
 
 BASE = PRESETS["base"]
 
@@ -14,7 +21,9 @@ def bus(**timing):
 
 
 def work(rows=32, **more):
-    return TransformWork(steps=8 * rows, accesses=(), rows=rows, slots=range(rows), **more)
+    steps = 8 * rows
+    given = {"steps": steps, "cycles": steps, "accesses": (), "rows": rows, "slots": range(rows)}
+    return TransformWork(**given | more)
 
 
 def test_loads_that_follow_each_other_pay_the_latency_once():
@@ -34,6 +43,17 @@ def test_short_bursts_are_bound_by_how_many_are_in_flight():
     assert unit.take(0, move, 1000, (0, 1000), None) > 1000 * 320 / 32
 
 
+def test_a_burst_waits_for_the_end_of_a_certain_one():
+    """As many as may be on their way go at once, the next one behind the first one's end."""
+    line = bus(latency=150)
+    unit = LoadUnit(BASE, line)
+    move = line.read(BASE.read_requests, 16, 64)
+    first = unit.take(0, move, 1, (0, 1), None)
+    assert first - LOADED_CYCLES == ADDRESS_CYCLES + 150 + BASE.read_requests
+    second = unit.take(0, line.read(1, 16, 64), 1, (0, 1), None)
+    assert second - LOADED_CYCLES == ADDRESS_CYCLES + 150 + 1 + 150 + 1
+
+
 def test_a_store_ends_a_latency_after_its_rows_are_read():
     for latency in (40, 100):
         line = bus(latency=latency)
@@ -49,5 +69,10 @@ def test_facts_are_derived_row_by_row():
     unit.finish(work(finishes=True, squares=True), begin, end)
     waits, _ = unit.begin(0, work(facts=True))
     assert 32 * 32 < waits < 32 * 32 + 150
-    other = TransformWork(steps=8, accesses=(), rows=1, slots=range(100, 101), facts=True)
+    other = work(rows=1, slots=range(100, 101), facts=True)
     assert unit.begin(0, other)[0] == end
+
+
+def test_steps_are_as_far_apart_as_their_results_have_words():
+    begin, end = TransformUnit().begin(0, work(cycles=500))
+    assert end - begin == 501

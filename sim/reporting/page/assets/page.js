@@ -36,17 +36,16 @@
   // Timeline: what units do, in as much detail as there is room for.
   const bins = 320, most = 1500, mostArrows = 30;
 
-  async function unpack(text) {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const numbers = new Int32Array(await new Response(stream).arrayBuffer());
+  function unpack(text) {
+    const bytes = inflate(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+    const numbers = new Int32Array(bytes.buffer);
     for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
     return numbers;
   }
 
-  async function unpackAll(table) {
+  function unpackAll(table) {
     const done = {};
-    for (const [name, text] of Object.entries(table)) done[name] = await unpack(text);
+    for (const [name, text] of Object.entries(table)) done[name] = unpack(text);
     return done;
   }
 
@@ -176,18 +175,18 @@
 
   let units = [], resources = [], queues = [], operator = null, mnemonic = null, arrows = null;
 
-  async function load() {
+  function load() {
     const given = report.timeline;
-    operator = await unpack(given.operator);
-    mnemonic = await unpack(given.mnemonic);
-    arrows = await unpackAll(given.arrows);
+    operator = unpack(given.operator);
+    mnemonic = unpack(given.mnemonic);
+    arrows = unpackAll(given.arrows);
     for (const unit of given.units) {
-      const numbers = await unpackAll(unit.packed);
+      const numbers = unpackAll(unit.packed);
       units.push(Object.assign({ begin: numbers.begin, end: numbers.end, command: numbers.command }, unit));
       queues.push(Object.assign({ entered: numbers.entered, started: numbers.started }, unit));
     }
     for (const resource of given.resources)
-      resources.push(Object.assign(await unpackAll(resource.packed), resource));
+      resources.push(Object.assign(unpackAll(resource.packed), resource));
   }
 
   function traces(from, to) {
@@ -200,14 +199,14 @@
     ];
   }
 
-  async function timeline() {
+  function timeline() {
     const target = document.getElementById("figure-timeline");
-    await load();
+    load();
     const all = [0, report.timeline.cycles], layout = fitted(report.timeline.layout, report.timeline.legend.length);
     layout.xaxis.range = all.slice();
     // The legend is in two columns there, below everything else.
     if (narrow()) layout.height += 10 * (report.timeline.legend.length + queues.length);
-    await Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
+    const ready = Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
     let shown = all.join();
     target.on("plotly_relayout", () => {
       const axis = target.layout.xaxis;
@@ -219,6 +218,7 @@
         { xaxis: Object.assign({}, axis, { range: [from, to], autorange: false }) }));
     });
     window.celosia = { zoom: (from, to) => Plotly.relayout(target, { "xaxis.range": [from, to] }) };
+    return ready;
   }
 
   if (report.timeline) drawn.push(timeline());

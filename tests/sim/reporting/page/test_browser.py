@@ -45,6 +45,21 @@ def test_every_figure_is_drawn_and_the_console_is_empty(index):
     assert source.count('class="main-svg"') >= len(places)
 
 
+def test_everything_is_there_as_soon_as_the_page_is_read(index, tmp_path):
+    """A page that is printed, or pictured, does not wait for what comes later."""
+    early = tmp_path / "early.html"
+    script = "document.body.dataset.early = document.querySelectorAll('.main-svg').length"
+    count = "document.body.dataset.timeline = document.querySelectorAll('#figure-timeline svg')"
+    scripts = f"<script>{script}; {count}.length</script></body>"
+    early.write_text(index.read_text().replace("</body>", scripts))
+    source, errors = page_source(early)
+    assert errors == []
+    found = re.search(r'data-early="(\d+)" data-timeline="(\d+)"', source)
+    assert found
+    assert int(found[1]) >= 8
+    assert int(found[2]) >= 1
+
+
 def test_a_window_of_time_shows_single_operations(index):
     source, errors = page_source(index, "?only=timeline&window=100:200")
     assert errors == []

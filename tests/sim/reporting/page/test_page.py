@@ -81,3 +81,11 @@ def test_texts_are_escaped(document):
     assert "<script>alert" not in text
     assert paragraph("a < b & c") == "<p>a &lt; b &amp; c</p>"
     assert "1,234" in table(("n",), [(1234,)])
+
+
+def test_nothing_is_left_to_be_drawn_later(text):
+    """What is unpacked in the background is missing where a page is printed at once."""
+    script = text[text.rindex("<script>") :]
+    assert "inflate(" in script
+    assert "await " not in script
+    assert "DecompressionStream" not in script

@@ -1,0 +1,205 @@
+"""The benchmark of advice: what a report says would help is done, and compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, Final
+
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.profile.whatif import (
+    FOLLOWED,
+    WORTH,
+    Change,
+    Followed,
+    asked_changes,
+    trusted,
+    what_if,
+)
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.display import Steps
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workload_options import WorkloadOptions
+
+__all__ = ["ADVICE", "RUNS", "AdviceLine", "Trial", "follow", "followed", "kept", "run_advice"]
+
+ADVICE: Final = "advice"
+"""The benchmark's name."""
+WITHIN: Final = 1 / 3
+"""How far what was saved may be from what was said, as a share of what was saved."""
+NOTHING: Final = WORTH / (1 - WITHIN)
+"""Of a run that nothing is said to help: no change may save so much."""
+
+
+def _run(
+    workload: str, preset: str, latency: int = 40, rate: int = 16, **details: Any
+) -> RunOptions:
+    """A run whose report says what would help."""
+    return RunOptions(
+        workload=workload,
+        preset=preset,
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate),
+        details=WorkloadOptions(**details),
+        advice=True,
+    )
+
+
+RUNS: Final = (
+    _run("matmul", "tiny", shape="16x16x32"),
+    _run("matmul", "tiny", shape="1x64x64"),
+    _run("matmul", "tiny", 200, shape="24x24x24"),
+    _run("matmul", "tiny", 40, 2, shape="20x30x18"),
+    _run("matmul", "tiny", shape="24x20x28", transpose_b=True),
+    _run("matmul", "tiny", 10, 4, shape="33x7x50"),
+    _run("matmul", "tiny", 1, shape="40x36x40"),
+    _run("softmax", "tiny", shape="16x48"),
+    _run("softmax", "tiny", 100, 4, shape="9x30", out_type="int16"),
+    _run("layernorm", "tiny", shape="12x48"),
+    _run("gelu", "tiny", shape="20x40"),
+    _run("residual", "tiny", 40, 2, shape="20x40"),
+    _run("attention", "tiny", heads=2, seq=20, dim=8),
+    _run("attention", "tiny", 150, heads=2, seq=20, dim=8),
+    _run("matmul", "base", shape="64x64x64"),
+    _run("matmul", "base", 40, 8, shape="128x128x128"),
+    _run("matmul", "base", 200, shape="64x256x128"),
+    _run("softmax", "base", 40, 4, shape="64x128"),
+    _run("attention", "base", 100, 8, heads=4, seq=64, dim=64),
+    _run("encoder-layer", "base", 40, 8, model="minilm", seq=32),
+)
+"""Whose first advice is followed."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A change, and the cycles of the run with it."""
+
+    change: Change
+    cycles: int | None
+    right: bool
+    """The results are."""
+
+
+@dataclass(frozen=True)
+class AdviceLine:
+    """A run, and what became of it with its first advice.
+
+    If nothing was said to help, each change was tried that the model was asked about.
+    """
+
+    name: str
+    cycles: int | None
+    trials: tuple[Trial, ...]
+    helps: bool
+    """Something was said to help: there is one trial."""
+
+    def saved(self, trial: Trial) -> int:
+        """Cycles that a change has saved."""
+        return (self.cycles or 0) - (trial.cycles or 0)
+
+    @property
+    def error(self) -> float | None:
+        """How far the advice was from what it saved, as a share of that.
+
+        None: there was none, or it saved nothing.
+        """
+        if not self.helps:
+            return None
+        (trial,) = self.trials
+        saved = self.saved(trial)
+        return trial.change.saved / saved - 1 if saved > 0 else None
+
+    @property
+    def right(self) -> bool:
+        """Direction and size of the advice held, or nothing helped indeed."""
+        if not self.cycles or not all(trial.right and trial.cycles for trial in self.trials):
+            return False
+        if self.helps:
+            return self.error is not None and abs(self.error) <= WITHIN
+        return all(self.saved(trial) < NOTHING * self.cycles for trial in self.trials)
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "cycles": self.cycles,
+            "helps": self.helps,
+            "trials": [
+                {
+                    "what": trial.change.what,
+                    "options": list(trial.change.options),
+                    "predicted": trial.change.saved,
+                    "saved": self.saved(trial),
+                    "right": trial.right,
+                }
+                for trial in self.trials
+            ],
+            "error": self.error,
+            "right": self.right,
+        }
+
+
+def followed(lines: Sequence[AdviceLine]) -> Followed | None:
+    """How wrong the advice of all `lines` was; None: there was none."""
+    errors = [abs(line.error) for line in lines if line.error is not None]
+    return Followed(len(errors), fmean(errors), max(errors)) if errors else None
+
+
+def kept(lines: Sequence[AdviceLine]) -> bool:
+    """All advice held, and it was no more wrong than reports say of it."""
+    found = followed(lines)
+    right = all(line.right for line in lines)
+    return right and (
+        found is None or (found.mean <= FOLLOWED.mean and found.worst <= FOLLOWED.worst)
+    )
+
+
+def follow(options: RunOptions, change: Change) -> RunOptions:
+    """`options` with those that `change` names, as on a command line."""
+    words = iter(change.options)
+    for word, value in zip(words, words, strict=True):
+        match word:
+            case "--set":
+                options = replace(options, overrides=(*options.overrides, value))
+            case "--mem-latency":
+                timing = replace(options.timing, latency=int(value))
+                options = replace(options, timing=timing)
+            case "--mem-bytes-per-cycle":
+                timing = replace(options.timing, bytes_per_cycle=int(value))
+                options = replace(options, timing=timing)
+            case _:
+                raise ValueError(f"{word}: is no option of a change")
+    return replace(options, advice=False)
+
+
+def run_advice(
+    tell: Progress, runner: Runner = run_workload, runs: Sequence[RunOptions] = RUNS
+) -> tuple[AdviceLine, ...]:
+    """Follow the first advice about each run; try everything if there is none."""
+    steps = Steps(tell, len(runs))
+    return tuple(_line(options, steps, runner) for options in runs)
+
+
+def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
+    steps.begin(_name(options))
+    document = runner(options, steps).report.document()
+    helps = what_if(document)
+    # Where the model is wrong about the run itself, it is not believed, and nothing is said.
+    doubted = not trusted(document)
+    tried = helps[:1] if helps else [] if doubted else asked_changes(document)
+    trials = []
+    for change in tried:
+        steps(change.what, None)
+        total = runner(follow(options, change), steps).report.total
+        trials.append(Trial(change, total.cycles, total.right))
+    return AdviceLine(_name(options), document["cycles"], tuple(trials), bool(helps))
+
+
+def _name(options: RunOptions) -> str:
+    details = options.details
+    sizes = details.shape or " ".join(
+        str(value)
+        for value in (details.heads, details.model, details.seq, details.dim)
+        if value is not None
+    )
+    notes = " B^T" * details.transpose_b + (f" to {details.out_type}" if details.out_type else "")
+    memory = f"latency {options.timing.latency}, {options.timing.bytes_per_cycle} B/cycle"
+    return f"{options.workload} {sizes}{notes} on {options.preset}, {memory}"

@@ -1,0 +1,58 @@
+"""How long a run is expected to take, from the cycles that the cost model predicts."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.matmul.cost import predict_matmul
+from celosia.sw.matmul.schedule_matmul import schedule_matmul
+
+__all__ = ["LONG", "announce_products", "estimate_text"]
+
+LONG: Final = 60
+"""Seconds from which on an estimate is worth a line."""
+CYCLES_PER_SECOND: Final = {"verilator": 700_000, "amaranth": 300}
+"""Of processor time, about: as measured with `base` in Verilator and `tiny` in Amaranth's."""
+TILES_PER_SECOND: Final = 150_000
+"""Products of tiles that are compiled in a second, about."""
+
+
+def estimate_text(simulator: str, cycles: int, tiles: int = 0) -> str | None:
+    """What to say before a run of so many cycles; None: it is short, or has no clock.
+
+    `tiles` are the products of tiles that have to be compiled yet.
+    """
+    if simulator not in CYCLES_PER_SECOND:
+        return None
+    rate = CYCLES_PER_SECOND[simulator]
+    seconds = cycles / rate + tiles / TILES_PER_SECOND
+    if seconds < LONG:
+        return None
+    minutes = seconds / 60
+    length = f"{minutes:,.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
+    return (
+        f"this takes about {length}: {cycles:,} cycles are predicted, at about {rate:,} per second"
+    )
+
+
+def announce_products(
+    say: Callable[[str], None],
+    simulator: str,
+    problems: Sequence[MatMul],
+    config: AcceleratorConfig,
+    timing: MemoryTiming,
+) -> None:
+    """Say how long `problems` take, one after the other, if that is long."""
+    cycles = tiles = 0
+    for problem in problems:
+        try:
+            schedule = schedule_matmul(problem, config, timing)
+        except ValueError:
+            continue  # Whoever compiles it says why.
+        prediction = predict_matmul(problem, config, schedule, timing)
+        cycles += prediction.cycles
+        tiles += prediction.array_cycles // max(*schedule.rows, config.dim)
+    if text := estimate_text(simulator, cycles, tiles):
+        say(text)

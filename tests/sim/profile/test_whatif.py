@@ -1,0 +1,96 @@
+"""What the cost model expects of other hardware."""
+
+import copy
+from dataclasses import asdict
+
+import pytest
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.profile.losses import losses
+from celosia.sim.profile.whatif import (
+    WORTH,
+    Change,
+    Hardware,
+    asked_changes,
+    expected_changes,
+    what_if,
+)
+from celosia.sw.ir.matmul import MatMul
+
+TINY = Hardware(PRESETS["tiny"], MemoryTiming())
+
+
+def test_the_cost_model_knows_what_would_help(document):
+    changes = what_if(document)
+    assert changes
+    array = [change.what.startswith("an array of") for change in changes]
+    assert array == sorted(array)
+    rest = [change.saved for change, larger in zip(changes, array, strict=True) if not larger]
+    assert rest == sorted(rest, reverse=True)
+    graph = copy.deepcopy(document)
+    graph["operators"][0]["problem"] = None
+    assert what_if(graph) is None
+
+
+def test_each_change_names_all_that_it_changes():
+    """The bus of `tiny` carries 4 of the memory's 16 bytes: only the bus is in the way."""
+    changes = {change.what: change for change in expected_changes(TINY, lambda _hardware: 100)}
+    assert changes["memory and a bus of 8 bytes per cycle"].options == ("--set", "bus_bits=64")
+    slow = Hardware(PRESETS["tiny"], MemoryTiming(bytes_per_cycle=2))
+    changes = {change.what: change for change in expected_changes(slow, lambda _hardware: 100)}
+    wide = changes["memory and a bus of 4 bytes per cycle"]
+    assert wide.options == ("--mem-bytes-per-cycle", "4")
+    even = Hardware(PRESETS["base"], MemoryTiming())
+    changes = {change.what: change for change in expected_changes(even, lambda _hardware: 100)}
+    wide = changes["memory and a bus of 32 bytes per cycle"]
+    assert wide.options == ("--mem-bytes-per-cycle", "32", "--set", "bus_bits=256")
+    assert changes["an array of 32x32"].options == ("--set", "dim=32")
+
+
+def test_what_cannot_be_built_or_cannot_do_it_is_no_change():
+    most = Hardware(PRESETS["base"].with_values({"read_requests": 128}), MemoryTiming())
+
+    def cycles(hardware):
+        if hardware.config.dim == 32:
+            raise ValueError("does not fit")
+        return 100
+
+    names = [change.what for change in expected_changes(most, cycles)]
+    assert not any("requests" in name or "array" in name for name in names)
+
+
+def test_a_bus_wider_than_rows_of_the_scratchpad_is_no_advice(document):
+    """It was once, of the tutorial's product: 68 cycles fewer, of which none came true."""
+    assert document["preset"] == "tiny"
+    problem = asdict(MatMul(m=16, n=16, k=32, scale=0.01, bias=True))
+    product = {**document["operators"][0], "problem": problem}
+    memory = {**document["memory"], "stall_percent": 0, "latency": 40}
+    changes = asked_changes({**document, "operators": [product], "memory": memory})
+    (wide,) = (change for change in changes if "bytes per cycle" in change.what)
+    assert wide.share < WORTH
+
+
+def test_nothing_saves_more_than_was_lost_for_its_cause(document):
+    """The cost model's error may be larger than what is left to save."""
+    counters = document["counters"]
+    lost = sum(loss.cycles for loss in losses(document))
+    queues = counters["wait_issue"] + counters["wait_command"]
+    assert 0 < queues < lost
+    for what, most in (("a wonder", lost), ("queues of gold", queues)):
+        stored = {"what": what, "saved": 10 * lost, "before": 100}
+        (change,) = what_if({**document, "changes": [stored]}) or [None]
+        assert change
+        assert change.saved == most
+        assert f"at most {most}" in str(change)
+
+
+@pytest.mark.parametrize(("saved", "kept"), [(29, 0), (30, 1), (-100, 0)])
+def test_what_saves_little_is_no_advice(document, saved, kept):
+    stored = {"what": "a wonder", "saved": saved, "before": 1000}
+    assert len(what_if({**document, "changes": [stored]}) or ()) == kept
+
+
+def test_a_change_says_what_to_add():
+    change = Change("more", 10, 200, options=("--set", "dim=8"))
+    assert str(change) == "more: 10 cycles fewer (5.0%); add --set dim=8"
