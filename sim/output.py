@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.foreign_file import ForeignFileError, read_foreign
 from celosia.sim.problems import InputError, OutputError
 
 __all__ = [
@@ -91,20 +92,26 @@ def write_file(path: str | Path, data: bytes | str) -> None:
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """What is in `path`, or on standard input if that is `STANDARD_INPUT`.  Raises `InputError`."""
+def read_bytes(path: str | Path, most_bytes: int) -> bytes:
+    """What is in `path`, or on standard input if that is `STANDARD_INPUT`.
+
+    Raises `InputError` for what `celosia.isa.foreign_file` refuses, and for more than `most_bytes`.
+    """
     if str(path) == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(most_bytes + 1)
+        if len(data) > most_bytes:
+            raise InputError(f"standard input: more than the {most_bytes:,} bytes that it may have")
+        return data
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        return read_foreign(path, most_bytes)
+    except ForeignFileError as error:
+        raise InputError(str(error)) from None
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, most_bytes: int) -> str:
     """What `read_bytes` reads, as text."""
     try:
-        return read_bytes(path).decode()
+        return read_bytes(path, most_bytes).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file: {error}") from None
 
