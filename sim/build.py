@@ -13,7 +13,7 @@ from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.build_options import USUAL, BuildOptions
-from celosia.sim.cache import cache_directory, cached, digest
+from celosia.sim.cache import cached, digest, sound
 from celosia.sim.progress import Progress, silent
 from celosia.sim.toolchain import Compiler, Verilator, find_compiler, find_verilator, run_tools
 
@@ -72,8 +72,7 @@ def model_library(
         return build_model((write or _write)(config), config, options, progress)
 
     made = cached(f"index/{model_key(config, options)}", make)
-    library = cache_directory() / "models" / made.read_text()
-    return library if library.exists() else build()
+    return sound(f"models/{made.read_text()}") or build()
 
 
 def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:
@@ -138,7 +137,7 @@ def _compile_model(
         [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
         [*command, *signs, "-O0", *_unit(work, "rare", rare)],
     ]
-    if not (cache_directory() / runtime).exists():
+    if not sound(runtime):
         jobs.append([*command, *_unit(work, "runtime", [_HARNESS / "runtime.cpp"])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]

@@ -37,7 +37,10 @@ def check_destination(path: str | Path | None) -> None:
     """
     if path is None or str(path) == STANDARD_OUTPUT:
         return
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError as error:
+        raise OutputError(f"{str(path)!r}: cannot be written: {error}") from None
     folder = target.parent
     if target.is_dir():
         raise OutputError(f"{path}: is a directory, not a file to write")
@@ -49,6 +52,10 @@ def check_destination(path: str | Path | None) -> None:
         raise OutputError(f"{path}: there is no directory {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{path}: the directory {folder} may not be written")
+    try:  # Names may be too long, and file systems refuse what permissions allow.
+        os.unlink(_create_beside(str(target)))
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -129,8 +136,7 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
     It is beside its destination, and gone after a failure.
     """
     target = os.path.realpath(path)
-    temporary = f"{target}.{os.getpid()}.partial"
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    temporary = _create_beside(target)
     try:
         yield Path(temporary)
         os.replace(temporary, target)
@@ -138,6 +144,13 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _create_beside(target: str) -> str:
+    """The name of a new, empty file beside `target`."""
+    temporary = f"{target}.{os.getpid()}.partial"
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return temporary
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from celosia.sim.build import MODEL_TOP
 from celosia.sim.doctor import absence
 from celosia.sim.errors import EnvironmentProblem
 from celosia.sim.output import check_destination
@@ -68,6 +69,8 @@ def parse_request(
     tool = VCD_TO_FST if simulator == "amaranth" else "fst"
     if path.suffix == FST and (missing := absence(tool)):
         raise EnvironmentProblem(f"--wave {path}: {missing}; or name a {VCD} file")
+    if scope is not None:  # What is below the top is known when the design is elaborated.
+        check_scope(scope if scope.partition(".")[0] != MODEL_TOP else MODEL_TOP, [MODEL_TOP])
     start, stop = _parse_window(window)
     request = WaveRequest(path=path, start=start, stop=stop, scope=scope)
     for target in (path, *request.view_paths):

@@ -23,7 +23,7 @@ _MOST_BYTES: Final = 8 << 30
 """The largest file that is opened: sixteen times the largest published BERT in int8 and int16."""
 
 _TYPES: Final = {"I8": "int8", "I16": "int16", "I32": "int32", "F32": "float32"}
-"""NumPy's names of the types that a model may have; safetensors has others, NumPy not all of them."""
+"""NumPy's names of the types that a model may have, of those that safetensors has."""
 
 _ENTRY: Final = "celosia"
 """The one entry of the metadata: safetensors writes several in no fixed order."""

@@ -1,12 +1,12 @@
 """The published model on the RTL: every tensor in memory as the integer graph has it."""
 
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from celosia.sim.cache import cached
 from celosia.sim.devices import open_device
+from celosia.sim.progress import silent
+from celosia.sim.quantized import published_model
 from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 from celosia.sw.graphs.cases import Case
 from celosia.sw.graphs.encoder import encoder_graph
@@ -14,9 +14,7 @@ from celosia.sw.models.published import MissingModelError, model_files, tokenize
 from celosia.sw.models.texts import evaluation_texts
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.quantize.model import IntegerEncoder
-from celosia.sw.quantize.model_file import load_model, save_model
 from celosia.sw.quantize.tables import embed
-from celosia.sw.sentences import model_key, quantize_published
 from tests.support.levels import check_device, check_levels, configured
 
 try:
@@ -31,10 +29,7 @@ CONFIG = configured("base")
 
 @pytest.fixture(scope="module")
 def model() -> IntegerEncoder:
-    def save(folder: Path) -> Path:
-        return save_model(quantize_published(), folder / "model")
-
-    return load_model(cached(f"quantized/{model_key()}", save))
+    return published_model(silent)
 
 
 def text_of(count: int) -> str:

@@ -118,7 +118,10 @@ SIZES = "has not exactly the sizes layers, width, heads, hidden"
         ({**asdict(SHAPE), "hidden": "32"}, "shape: hidden: '32' is not a whole number"),
         ({**asdict(SHAPE), "width": None}, "shape: width: None is not a whole number"),
         ({**asdict(SHAPE), "layers": [2]}, "shape: layers: [2] is not a whole number"),
-        ({**asdict(SHAPE), "layers": 10**9}, "shape: layers: 1000000000, but the file has 91 tensors"),
+        (
+            {**asdict(SHAPE), "layers": 10**9},
+            "shape: layers: 1000000000, but the file has 91 tensors",
+        ),
     ],
 )
 def test_a_bad_shape_is_an_error(path, shape, message):
