@@ -8,8 +8,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 __all__ = ["MIB", "ForeignFileError", "check_foreign", "open_foreign", "read_foreign", "read_text"]
 
@@ -29,7 +30,7 @@ class ForeignFileError(ValueError):
 
 
 @contextmanager
-def open_foreign(path: str | Path, most_bytes: int) -> Iterator[BinaryIO]:
+def open_foreign(path: str | Path, most_bytes: int) -> Iterator[BufferedReader]:
     """The regular file at `path`, open for reading, if it has at most `most_bytes`.
 
     Raises `ForeignFileError` for a file that is missing, may not be read, is no regular file, or

@@ -15,8 +15,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import platformdirs
 
@@ -103,7 +104,7 @@ def _damage(path: Path) -> str:
     return "" if found == expected else f"{path}: is not as it was made"
 
 
-def _digest_of(file: BinaryIO) -> str:
+def _digest_of(file: BufferedReader) -> str:
     return hashlib.file_digest(file, lambda: blake2b(digest_size=_DIGEST_BYTES)).hexdigest()
 
 

@@ -35,7 +35,7 @@ from celosia.sw.models.reference import matmul_reference
 
 __all__ = ["execute", "measure_product", "measure_program", "run_values"]
 
-_AHEAD: Final = 1 << 16
+_AHEAD: Final = 1 << 12
 """Commands behind the last one that began that a listing of a stopped program shows at most."""
 
 

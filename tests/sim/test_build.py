@@ -95,7 +95,12 @@ def test_a_damaged_file_is_made_again_with_a_line_that_says_so(store, caplog, da
 
 def test_a_damaged_file_that_nobody_makes_is_gone(store):
     assert cache.sound("kind/name") is None
-    path = cache.cached("kind/name", lambda work: (work / "f").write_text("x") and work / "f")
+
+    def make(work):
+        (work / "file").write_text("x")
+        return work / "file"
+
+    path = cache.cached("kind/name", make)
     path.write_text("y")
     assert cache.sound("kind/name") is None
     assert not path.exists()
