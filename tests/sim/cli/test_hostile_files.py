@@ -31,7 +31,7 @@ FILES = {
     "f.patch": (PATCH.encode(), ("mutate", "--patch", "f.patch")),
     "m.safetensors": (
         b"\x20\0\0\0\0\0\0\0" + b'{"a":{"dtype":"I8","shape":[1]}}',
-        ("run", "encoder-layer", *FAST, "--seq", "4", "--model", "m.safetensors"),
+        ("run", "encoder", *FAST, "--model", "m.safetensors"),
     ),
 }
 

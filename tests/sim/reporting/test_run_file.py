@@ -144,7 +144,7 @@ def refuse(document, message):
         (("mac_utilization",), float("nan"), "not JSON: number NaN: is not finite"),
         (("config", "dim"), 5, "$.config: dim: 5 is not a power of two in 2..64"),
         (("config", "dims"), 5, None),
-        (("problem", "m"), 14, None),
+        (("operators", 0, "problem", "m"), 14, None),
         (("failure",), {}, None),
     ],
 )

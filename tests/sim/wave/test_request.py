@@ -69,7 +69,8 @@ def test_a_scope_outside_of_the_top_is_refused_before_anything_is_built(tmp_path
         with pytest.raises(InputError, match=r"no such scope; there are celosia_axi$"):
             parse(tmp_path / "x.vcd", scope=scope)
     for scope in ("celosia_axi", "celosia_axi.core"):
-        assert parse(tmp_path / "x.vcd", scope=scope).scope == scope
+        request = WaveRequest(path=tmp_path / "x.vcd", start=0, stop=1 << 60, scope=scope)
+        assert parse(tmp_path / "x.vcd", scope=scope) == request
 
 
 def test_places_that_cannot_be_written(tmp_path):
