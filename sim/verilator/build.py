@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.support.cache import cache_directory, cached, digest
+from celosia.sim.support.cache import cached, digest, sound
 from celosia.sim.support.progress import Progress, silent
 from celosia.sim.verilator.build_options import USUAL, BuildOptions
 from celosia.sim.verilator.toolchain import (
@@ -31,6 +31,7 @@ MODEL_TOP = "celosia_axi"
 _OBSERVED = "output _product_begins;"
 """Has the module `MODEL_TOP` that `celosia.sim.verilator.observed` writes."""
 _HERE = Path(__file__).parent
+_SIM = _HERE.parent
 _HARNESS = _HERE / "harness"
 _MEMORY = _HERE / "memory"
 
@@ -78,8 +79,7 @@ def model_library(
         return build_model((write or _write)(config), config, options, progress)
 
     made = cached(f"index/{model_key(config, options)}", make)
-    library = cache_directory() / "models" / made.read_text()
-    return library if library.exists() else build()
+    return sound(f"models/{made.read_text()}") or build()
 
 
 def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:
@@ -144,7 +144,7 @@ def _compile_model(
         [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
         [*command, *signs, "-O0", *_unit(work, "rare", rare)],
     ]
-    if not (cache_directory() / runtime).exists():
+    if not sound(runtime):
         jobs.append([*command, *_unit(work, "runtime", [_HARNESS / "runtime.cpp"])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
@@ -201,9 +201,9 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     passes = sorted((_HERE / "netlist").glob("*.py"))
     yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
     if options.wave:
-        yield from _texts(_HERE / "wave" / f"{name}.py" for name in ("model", "probe", "top"))
+        yield from _texts([_SIM / "wave/model.py", _SIM / "wave/top.py", _HERE / "probe.py"])
     if options.log:
-        yield from _texts(_HERE / "reporting" / f"{name}.py" for name in ("resources", "top"))
+        yield from _texts([_SIM / "profile/resources.py", _SIM / "profile/recorders/top.py"])
         yield from _texts([_HARNESS / "binding.py"])
 
 
