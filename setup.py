@@ -6,14 +6,18 @@ LAYERS = ("isa", "hw", "sw", "sim")
 
 setup(
     packages=[
-        f"celosia.{name}"
-        for layer in LAYERS
-        for name in find_packages(include=[layer, f"{layer}.*"])
+        *(
+            f"celosia.{name}"
+            for layer in LAYERS
+            for name in find_packages(include=[layer, f"{layer}.*"])
+        ),
+        "celosia.docs",
     ],
-    package_dir={f"celosia.{layer}": layer for layer in LAYERS},
+    package_dir={f"celosia.{name}": name for name in (*LAYERS, "docs")},
     package_data={
         "": ["py.typed"],
         "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c", "**/*.html", "**/*.css", "**/*.js"],
         "celosia.sw": ["reference/data/*.txt"],
+        "celosia.docs": ["report.schema.json"],  # What reports are checked against when read.
     },
 )

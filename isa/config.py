@@ -197,7 +197,7 @@ MAX_BANK_ROWS: Final = 1 << 20
 def _check_kind(name: str, value: object, kind: type) -> None:
     if kind is str:
         if value not in DATAFLOWS:
-            raise ConfigError(f"{name}: {value!r} is not {', '.join(DATAFLOWS)}")
+            raise ConfigError(f"{name}: {value!r} is none of {', '.join(DATAFLOWS)}")
     elif kind is bool:
         if not isinstance(value, bool):
             raise ConfigError(f"{name}: {value!r} is neither true nor false")

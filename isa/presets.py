@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError
+from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
 
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig(normalization=True)
 _GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True, loop_ws=True)
 _BOOLEANS: Final = {"true": True, "false": False}
+_MOST_BYTES: Final = MIB
+"""A configuration file with each parameter once has less than a KiB."""
 
 PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
     "tiny": _BASE.with_values({
@@ -55,7 +58,10 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
 
 
 def parse_override(text: str) -> tuple[str, int | bool | str]:
-    """``"dim=8"`` as ``("dim", 8)``, ``"normalization=true"`` as ``("normalization", True)``."""
+    """``"dim=8"`` as ``("dim", 8)``, ``"normalization=true"`` as ``("normalization", True)``.
+
+    What is neither a number nor a truth value stays a word, which the parameter may refuse.
+    """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(f"override {text!r}: write it as key=value")
@@ -66,9 +72,7 @@ def parse_override(text: str) -> tuple[str, int | bool | str]:
     try:
         return key.strip(), int(value, 0)
     except ValueError:
-        raise ConfigError(
-            f"{key.strip()}: {value.strip()!r} is not a whole number, nor true or false"
-        ) from None
+        return key.strip(), value.strip()
 
 
 def _from_preset(name: object, place: str) -> AcceleratorConfig:
@@ -82,9 +86,9 @@ def _from_preset(name: object, place: str) -> AcceleratorConfig:
 
 def _from_file(path: Path) -> AcceleratorConfig:
     try:
-        values = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
+        values = tomllib.loads(read_text(path, _MOST_BYTES))
+    except ForeignFileError as error:
+        raise ConfigError(str(error)) from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
     base = _from_preset(values.pop("preset", "base"), f"{path}: preset")

@@ -19,7 +19,12 @@ from celosia.sim.support.output import (
 )
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.assembly import disassemble
-from celosia.sw.driver.program_file import load_program, parse_program
+from celosia.sw.driver.program_file import (
+    MAX_MEMORY_BYTES,
+    MAX_TEXT_BYTES,
+    load_program,
+    parse_program,
+)
 
 __all__ = ["register"]
 
@@ -50,7 +55,7 @@ def asm(
     if output == STANDARD_OUTPUT and sys.stdout.isatty():
         raise InputError("a ring image is nothing for a terminal: give -o FILE")
     if program == STANDARD_INPUT:
-        parsed = parse_program(read_text(program), "standard input")
+        parsed = parse_program(read_text(program, MAX_TEXT_BYTES), "standard input")
     else:
         parsed = load_program(program)
     write_file(output, pack_ring(parsed.commands))
@@ -67,7 +72,7 @@ def disasm(
 ) -> None:
     """Turn the image of a command ring into assembly."""
     check_destination(output)
-    content = read_bytes(image)
+    content = read_bytes(image, MAX_MEMORY_BYTES)
     try:
         text = disassemble(content)
     except ValueError as error:

@@ -100,7 +100,8 @@ BudgetOption = Annotated[
         min=0,
         max=2**64 - 1,
         metavar="CYCLES",
-        help="Stop a program with an error after so many busy cycles; 0: never.",
+        help="Stop a program with an error after so many busy cycles, on functional after so many "
+        "commands; 0: never.",
     ),
 ]
 FileOption = Annotated[

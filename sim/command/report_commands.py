@@ -40,8 +40,6 @@ def register(app: typer.Typer) -> None:
 def explain_run(run: RunArgument) -> None:
     """Say in words what limits a run, in order of cycles lost, and what would help."""
     document = read_timed_run(run)
-    if document.get("profile") is not None:
-        read_profile(run, document)
     typer.echo(str(explain(document)))
 
 

@@ -17,6 +17,8 @@ __all__ = ["Stop", "device_error", "last_commands", "who_waits"]
 
 _LAST: Final = 8
 """Commands that are shown of a program that was stopped."""
+_MOST_TO_COME: Final = 1_000_000
+"""Commands that are counted of what was still to come: loops may stand for billions."""
 _RESPONSES: Final = (Cause.READ_RESPONSE, Cause.WRITE_RESPONSE)
 
 
@@ -126,9 +128,12 @@ def _last_command(program: Sequence[Command], config: AcceleratorConfig, stop: S
         index, length = stop.accepted - 1, len(program)
         text = format_command(program[index]) if stop.accepted else ""
     else:
-        index, length = stop.issued - 1, expanded_length(program, config)
+        index = stop.issued - 1
+        length = expanded_length(program, config, stop.issued + _MOST_TO_COME)
         issued = issued_command(program, config, index)
         text = issued.text if issued else ""
     if not text:
         return f"none of {length} commands was accepted"
-    return f"last command accepted: {index}: {text} ({length - index - 1} to come)"
+    left = length - index - 1
+    more = " or more" if left == _MOST_TO_COME else ""
+    return f"last command accepted: {index}: {text} ({left}{more} to come)"

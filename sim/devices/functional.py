@@ -43,6 +43,11 @@ class FunctionalDevice:
         self.tokens = [0] * TOKENS
         """Stores that have finished, by counter."""
         self._loops = LoopState()
+        self._budget = 0
+
+    def limit_cycles(self, budget: int) -> None:
+        """Stop programs with CYCLE_BUDGET after so many commands, loops expanded; 0: never."""
+        self._budget = budget
 
     def write(self, address: int, data: bytes) -> None:
         """Copy `data` into device memory.  Raises `ValueError` outside of it."""
@@ -57,15 +62,20 @@ class FunctionalDevice:
     ) -> RunResult:
         """Execute `program`, which is the same however it is issued.
 
-        Raises `DeviceError` at the first command that cannot be executed.
+        Raises `DeviceError` at the first command that cannot be executed, or is over the budget.
         """
         check_program(program, self.config, marks)
         start = time.process_time()
+        number = 0
         try:
             expanded = expand(program, self.config, self._loops)
             for number, (entry, command) in enumerate(expanded):
-                self._step(Issued(number, command, entry, program[entry]))
-        except DeviceError:
+                issued = Issued(number, command, entry, program[entry])
+                if self._budget and number >= self._budget:
+                    raise _error(Cause.CYCLE_BUDGET, 0, issued)
+                self._step(issued)
+        except DeviceError as error:
+            error.begun = number
             self.state = ArchState.reset(self.config)
             self.tokens = [0] * TOKENS
             self._loops = LoopState()

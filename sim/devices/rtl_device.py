@@ -213,6 +213,7 @@ class RtlDevice(Simulation):
             # What stays busy has cycles that are not counted yet.
             counters = {} if self.host.busy() else self.host.counters()
         error = device_error(program, self.config, stop)
+        error.begun = stop.issued
         error.stopped = Stopped(
             result=self._result(status, counters, seconds, marks),
             waiting=tuple(who_waits(stop)) if stop.queues else (),

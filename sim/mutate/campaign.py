@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from celosia.isa.foreign_file import MIB
 from celosia.sim.mutate.patch import Patch, parse_patch
 from celosia.sim.mutate.trial import LAYERS, Trial, try_fault
 from celosia.sim.support.cache import digest
@@ -29,7 +30,7 @@ def load_faults(root: Path) -> list[Patch]:
 
 def load_foreign(path: str) -> Patch:
     """A fault from anywhere."""
-    return parse_patch(read_text(path), path)
+    return parse_patch(read_text(path, MIB), path)
 
 
 class Campaign:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 __all__ = ["pack", "pack_bytes", "unpack", "unpack_bytes"]
 
 _LEVEL = 6
+_MOST_BYTES = 256 << 20
+"""More than any log or program has: some texts grow a thousandfold when they are unpacked."""
 
 
 def pack(numbers: NDArray[np.int64]) -> str:
@@ -29,7 +31,11 @@ def pack_bytes(data: bytes) -> str:
 
 def unpack_bytes(text: str) -> bytes:
     """What `pack_bytes` made `text` of.  Raises `ValueError` for another text."""
+    stream = zlib.decompressobj()
     try:
-        return zlib.decompress(base64.b64decode(text, validate=True))
+        data = stream.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
     except zlib.error as error:
         raise ValueError(f"not compressed: {error}") from None
+    if not stream.eof:
+        raise ValueError(f"not compressed: cut short, or more than {_MOST_BYTES:,} bytes")
+    return data

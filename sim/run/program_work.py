@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import Command
@@ -23,15 +24,17 @@ class ProgramWork:
     """Products of elements that A, the weights and C all have."""
 
 
-def program_work(program: Sequence[Command], config: AcceleratorConfig) -> ProgramWork:
-    """The work of `program`, up to the first command that breaks a rule.
+def program_work(
+    program: Sequence[Command], config: AcceleratorConfig, most: int | None = None
+) -> ProgramWork:
+    """The work of `program`, or of its first `most` commands, up to one that breaks a rule.
 
     Bytes are those of the hardware's counters `read_bytes` and `write_bytes`, if the program ends.
     """
     state = ArchState.reset(config)
     read = written = macs = 0
     weights: Operand | None = None
-    for _, command in expand(program, config):
+    for _, command in islice(expand(program, config), most):
         done = step(command, state, config)
         if done.cause:
             break

@@ -54,6 +54,8 @@ class Failure:
     """That were accepted: number and text."""
     until: Mapping[str, int] = field(default_factory=dict)
     """What had been counted by then; empty without a clock, or if nobody can say."""
+    begun: int | None = None
+    """Commands, loops expanded, that had reached the decoder; None: nobody can say."""
 
     @classmethod
     def of(cls, error: DeviceError) -> "Failure":
@@ -66,6 +68,7 @@ class Failure:
             waiting=stopped.waiting if stopped else (),
             last_commands=stopped.commands if stopped else (),
             until=stopped.result.counters if stopped else {},
+            begun=error.begun,
         )
 
     def document(self) -> dict[str, Any]:

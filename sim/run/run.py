@@ -13,7 +13,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
-from celosia.sim.devices.rtl_device import RtlDevice, Setup
+from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
 from celosia.sim.run.estimate import announce_products, estimate_text
@@ -37,6 +37,7 @@ from celosia.sim.workloads.workloads import (
     check_options,
 )
 from celosia.sw.driver.device import Device, Issue
+from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.matmul.limits import graph_limit
@@ -77,7 +78,7 @@ class RunOptions:
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
     issue: Issue = "stream"
     cycle_budget: int = 0
-    """Busy cycles after which a program is stopped; 0: never."""
+    """Busy cycles, on functional commands, after which a program is stopped; 0: never."""
     wave: WaveRequest | None = None
     """The waveform to write."""
     log: bool = False
@@ -124,8 +125,6 @@ def run_workload(
     part of the report.
     """
     check_options(options.workload, options.details)
-    if options.cycle_budget and options.simulator == "functional":
-        raise InputError(f"--cycle-budget {options.cycle_budget}: functional has no clock")
     if options.log:
         opener = _logging(options)
     if options.wave is not None:
@@ -263,6 +262,10 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
             "such as .check 0x80000080 64 in examples/product.cel"
         )
     config = program.config
+    try:
+        check_program(program.commands, config)
+    except ValueError as error:
+        raise InputError(f"{options.workload}: {error}") from None
     steps = Steps(tell, 1)
     steps.begin(options.workload)
     device = _open(opener, options, config, program.memory_bytes, steps)
@@ -347,6 +350,5 @@ def _open(
         device = opener(options.simulator, config, options.timing, memory_bytes, progress=progress)
     except ValueError as error:
         raise InputError(str(error)) from error
-    if isinstance(device, RtlDevice):
-        device.limit_cycles(options.cycle_budget)
+    device.limit_cycles(options.cycle_budget)
     return device

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.foreign_file import ForeignFileError, read_foreign
 from celosia.sim.support.problems import InputError, OutputError
 
 __all__ = [
@@ -36,7 +37,10 @@ def check_destination(path: str | Path | None) -> None:
     """
     if path is None or str(path) == STANDARD_OUTPUT:
         return
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError as error:
+        raise OutputError(f"{str(path)!r}: cannot be written: {error}") from None
     folder = target.parent
     if target.is_dir():
         raise OutputError(f"{path}: is a directory, not a file to write")
@@ -48,6 +52,10 @@ def check_destination(path: str | Path | None) -> None:
         raise OutputError(f"{path}: there is no directory {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{path}: the directory {folder} may not be written")
+    try:  # Names may be too long, and file systems refuse what permissions allow.
+        os.unlink(_create_beside(str(target)))
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -91,20 +99,26 @@ def write_file(path: str | Path, data: bytes | str) -> None:
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """What is in `path`, or on standard input if that is `STANDARD_INPUT`.  Raises `InputError`."""
+def read_bytes(path: str | Path, most_bytes: int) -> bytes:
+    """What is in `path`, or on standard input if that is `STANDARD_INPUT`.
+
+    Raises `InputError` for what `celosia.isa.foreign_file` refuses, and for more than `most_bytes`.
+    """
     if str(path) == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(most_bytes + 1)
+        if len(data) > most_bytes:
+            raise InputError(f"standard input: more than the {most_bytes:,} bytes that it may have")
+        return data
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        return read_foreign(path, most_bytes)
+    except ForeignFileError as error:
+        raise InputError(str(error)) from None
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, most_bytes: int) -> str:
     """What `read_bytes` reads, as text."""
     try:
-        return read_bytes(path).decode()
+        return read_bytes(path, most_bytes).decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file: {error}") from None
 
@@ -122,8 +136,7 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
     It is beside its destination, and gone after a failure.
     """
     target = os.path.realpath(path)
-    temporary = f"{target}.{os.getpid()}.partial"
-    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    temporary = _create_beside(target)
     try:
         yield Path(temporary)
         os.replace(temporary, target)
@@ -131,6 +144,13 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _create_beside(target: str) -> str:
+    """The name of a new, empty file beside `target`."""
+    temporary = f"{target}.{os.getpid()}.partial"
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return temporary
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.support.cache import cache_directory, cached, digest
+from celosia.sim.support.cache import cached, digest, sound
 from celosia.sim.support.progress import Progress, silent
 from celosia.sim.verilator.build_options import USUAL, BuildOptions
 from celosia.sim.verilator.toolchain import (
@@ -79,8 +79,7 @@ def model_library(
         return build_model((write or _write)(config), config, options, progress)
 
     made = cached(_index(config, options), make)
-    library = cache_directory() / "models" / made.read_text()
-    return library if library.exists() else build()
+    return sound(f"models/{made.read_text()}") or build()
 
 
 def is_built(config: AcceleratorConfig, options: BuildOptions = USUAL) -> bool:
@@ -88,7 +87,8 @@ def is_built(config: AcceleratorConfig, options: BuildOptions = USUAL) -> bool:
 
     Raises `EnvironmentProblem` when a tool is missing that a simulator's name in the cache holds.
     """
-    return (cache_directory() / _index(config, options)).exists()
+    made = sound(_index(config, options))
+    return made is not None and sound(f"models/{made.read_text()}") is not None
 
 
 def _index(config: AcceleratorConfig, options: BuildOptions) -> str:
@@ -158,7 +158,7 @@ def _compile_model(
         [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
         [*command, *signs, "-O0", *_unit(work, "rare", rare)],
     ]
-    if not (cache_directory() / runtime).exists():
+    if not sound(runtime):
         jobs.append([*command, *_unit(work, "runtime", [_HARNESS / "runtime.cpp"])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]

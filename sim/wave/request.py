@@ -9,6 +9,7 @@ from typing import Final
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
+from celosia.sim.verilator.build import MODEL_TOP
 from celosia.sim.verilator.doctor import absence
 
 __all__ = ["FST", "VCD", "VCD_TO_FST", "WaveRequest", "check_scope", "parse_request"]
@@ -68,6 +69,8 @@ def parse_request(
     tool = VCD_TO_FST if simulator == "amaranth" else "fst"
     if path.suffix == FST and (missing := absence(tool)):
         raise EnvironmentProblem(f"--wave {path}: {missing}; or name a {VCD} file")
+    if scope is not None:  # What is below the top is known when the design is elaborated.
+        check_scope(scope if scope.partition(".")[0] != MODEL_TOP else MODEL_TOP, [MODEL_TOP])
     start, stop = _parse_window(window)
     request = WaveRequest(path=path, start=start, stop=stop, scope=scope)
     for target in (path, *request.view_paths):

@@ -12,13 +12,18 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.foreign_file import MIB, ForeignFileError, open_foreign
 from celosia.sim.support.problems import InputError
+from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.matmul import MatMul, verify
 
 __all__ = ["Operands", "load_array", "load_operands", "parse_shape", "random_operands"]
 
 _SPREAD: Final = 40.0
 """Standard deviation of random int8 results: few saturate, few are zero."""
+
+_MOST_BYTES: Final = MAX_MEMORY_BYTES + MIB
+"""No operand is larger than the largest memory; a header has some bytes more."""
 
 _COUNTS: Final = {2: "two", 3: "three"}
 
@@ -113,10 +118,10 @@ def load_array(
     """
     place = f"{option} {path}"
     try:
-        with open(path, "rb") as file:
+        with open_foreign(path, _MOST_BYTES) as file:
             return _read_array(file, place, kinds, dimensions)
-    except OSError as error:
-        raise InputError(f"{place}: {error.strerror or error}") from None
+    except ForeignFileError as error:
+        raise InputError(f"{option} {error}") from None
 
 
 def _read_array(
@@ -129,6 +134,8 @@ def _read_array(
         raise InputError(f"{place}: elements are {dtype}, must be {names}")
     if len(shape) != dimensions:
         raise InputError(f"{place}: shape {shape}, must have {dimensions} dimensions")
+    if any(isinstance(size, bool) for size in shape):
+        raise InputError(f"{place}: shape {shape}: every size must be a whole number")
     if min(shape) < 1:
         raise InputError(f"{place}: shape {shape}: every size must be at least 1")
     start = file.tell()

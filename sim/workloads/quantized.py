@@ -28,6 +28,7 @@ def published_model(tell: Progress) -> IntegerEncoder:
     sentences = import_module("celosia.sw.models.sentences")
     published = import_module("celosia.sw.reference.published")
     try:
+        published.check_files()
         parts = [sentences.model_key()]
         return _cached(parts, sentences.quantize_published, tell)
     except published.MissingModelError as error:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Final
 
 from celosia.sim.support.problems import InputError
@@ -58,7 +60,7 @@ def check_options(name: str, options: WorkloadOptions) -> None:
     if not program and name not in WORKLOADS:
         raise InputError(
             f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, "
-            f"or give a program file (*{PROGRAM_SUFFIX})"
+            f"or give a program file (*{PROGRAM_SUFFIX}){_instead(name)}"
         )
     known = frozenset() if program else WORKLOADS[name].options
     for option in options.given():
@@ -66,6 +68,34 @@ def check_options(name: str, options: WorkloadOptions) -> None:
             raise InputError(f"--{option.replace('_', '-')} is no option of {name}")
 
 
+def _instead(name: str) -> str:
+    """What to run instead of something that others have."""
+    suffix = PurePath(name).suffix
+    if suffix in _MODELS:
+        return (
+            f".  {suffix} files are not read: a quantized encoder in the format of "
+            "docs/model-format.md runs with `celosia run encoder --model FILE.safetensors`"
+        )
+    if name.startswith("conv"):
+        return (
+            ".  A convolution is the matmul of its patches (im2col) and its filters; C programs "
+            "for Gemmini's tiled_conv_auto run as they are (docs/c-host.md)"
+        )
+    near = get_close_matches(name, WORKLOADS, 1)
+    return f".  Did you mean {near[0]}?" if near else ""
+
+
+_MODELS: Final = frozenset({
+    ".onnx",
+    ".pt",
+    ".pth",
+    ".bin",
+    ".safetensors",
+    ".tflite",
+    ".pb",
+    ".h5",
+})
+"""What names of files with models end with."""
 _FILES: Final = frozenset({"a", "b", "bias", "out"})
 _FORM: Final = frozenset({"scale", "relu", "transpose_b", "unsigned_a", "out_type"})
 _SHAPE: Final = frozenset({"shape"})

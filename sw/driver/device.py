@@ -66,6 +66,8 @@ class DeviceError(RuntimeError):
 
     stopped: Stopped | None = None
     """Of a device with a clock."""
+    begun: int | None = None
+    """Commands, loops expanded, that had reached the decoder; None: nobody can say."""
 
     def __init__(self, message: str, cause: Cause = Cause.NONE, command: int | None = None):
         super().__init__(message)
@@ -100,6 +102,13 @@ class Device(Protocol):
 
     def read(self, address: int, size: int) -> bytes:
         """Copy `size` bytes out of device memory.  Raises `ValueError` outside of it."""
+        ...
+
+    def limit_cycles(self, budget: int) -> None:
+        """Stop programs with CYCLE_BUDGET after so many busy cycles in a row; 0: never.
+
+        A device without a clock counts commands, loops expanded, in place of cycles.
+        """
         ...
 
     def run(

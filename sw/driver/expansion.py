@@ -46,11 +46,13 @@ def has_loops(program: Sequence[Command]) -> bool:
     return any(command.funct in _EXPANDED for command in program)
 
 
-def expanded_length(program: Sequence[Command], config: AcceleratorConfig) -> int:
-    """How many commands `program` stands for."""
+def expanded_length(
+    program: Sequence[Command], config: AcceleratorConfig, most: int | None = None
+) -> int:
+    """How many commands `program` stands for; if they are over `most`, and it has loops, `most`."""
     if not has_loops(program):
         return len(program)
-    return sum(1 for _ in expand(program, config))
+    return sum(1 for _ in islice(expand(program, config), most))
 
 
 def issued_command(

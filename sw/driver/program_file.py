@@ -23,6 +23,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.encoding import Command
+from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import parse_override, resolve_config
 from celosia.sw.driver.assembly import RAW_WORD, format_commands, parse_command
@@ -30,6 +31,7 @@ from celosia.sw.driver.assembly import RAW_WORD, format_commands, parse_command
 __all__ = [
     "DEFAULT_MEMORY_BYTES",
     "MAX_MEMORY_BYTES",
+    "MAX_TEXT_BYTES",
     "Content",
     "ProgramError",
     "ProgramFile",
@@ -42,6 +44,8 @@ __all__ = [
 
 DEFAULT_MEMORY_BYTES: Final = 1 << 20
 MAX_MEMORY_BYTES: Final = 1 << 30
+MAX_TEXT_BYTES: Final = 256 * MIB
+"""The largest program as text: some two million commands."""
 
 _BYTES_PER_LINE: Final = 32
 
@@ -118,11 +122,9 @@ def random_bytes(size: int, seed: int) -> bytes:
 def load_program(path: str | Path) -> ProgramFile:
     """The program in a file.  Raises `ProgramError`, also if the file cannot be read."""
     try:
-        text = Path(path).read_text()
-    except OSError as error:
-        raise ProgramError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ProgramError(f"{path}: not a text file: {error}") from None
+        text = read_text(path, MAX_TEXT_BYTES)
+    except ForeignFileError as error:
+        raise ProgramError(str(error)) from None
     return parse_program(text, str(path))
 
 

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from celosia.sw.reference.encoder import EncoderShape
 
-__all__ = ["IntegerEncoder", "ModelError", "Slot", "embedding_layout", "layout", "verify"]
+__all__ = [
+    "IntegerEncoder",
+    "ModelError",
+    "Slot",
+    "embedding_layout",
+    "layout",
+    "verify",
+    "verify_slots",
+]
 
 Array = NDArray[Any]
 
@@ -28,6 +36,11 @@ class Slot:
 
     type: str
     shape: tuple[int, ...]
+
+    @property
+    def rows(self) -> int:
+        """The first size of the shape; a scalar has one row."""
+        return self.shape[0] if self.shape else 1
 
     def __str__(self) -> str:
         return f"{self.type} of {self.shape}"
@@ -77,23 +90,30 @@ def embedding_layout(width: int, words: int, positions: int) -> dict[str, Slot]:
 def verify(model: IntegerEncoder) -> IntegerEncoder:
     """Return `model` if it has the arrays of its shape and no other; raise `ModelError` if not."""
     tensors = model.tensors
-    expected = layout(model.shape)
-    tables = [name for name in ("embedding.words", "embedding.positions") if name in tensors]
-    if tables:
-        counts = [len(tensors[n]) if n in tensors else 1 for n in embedding_layout(1, 1, 1)]
-        expected |= embedding_layout(model.shape.width, *counts)
-    for name, slot in expected.items():
-        if name not in tensors:
-            raise ModelError(f"tensor {name} is missing; it is {slot}")
-        found = Slot(str(tensors[name].dtype), tensors[name].shape)
-        if found != slot:
-            raise ModelError(f"tensor {name} is {found}, not {slot}")
-        if slot.type == "float32" and not np.isfinite(tensors[name]).all():
+    verify_slots(
+        model.shape, {name: Slot(str(each.dtype), each.shape) for name, each in tensors.items()}
+    )
+    for name, tensor in tensors.items():
+        if tensor.dtype == np.float32 and not np.isfinite(tensor).all():
             raise ModelError(f"tensor {name} is not finite everywhere")
-    for name in tensors:
+    return model
+
+
+def verify_slots(shape: EncoderShape, slots: Mapping[str, Slot]) -> None:
+    """Raise `ModelError` unless `slots` are those of the arrays of an encoder of `shape`."""
+    expected = layout(shape)
+    tables = embedding_layout(1, 1, 1)
+    if any(name in slots for name in tables):
+        counts = [slots[name].rows if name in slots else 1 for name in tables]
+        expected |= embedding_layout(shape.width, *counts)
+    for name, slot in expected.items():
+        if name not in slots:
+            raise ModelError(f"tensor {name} is missing; it is {slot}")
+        if slots[name] != slot:
+            raise ModelError(f"tensor {name} is {slots[name]}, not {slot}")
+    for name in slots:
         if name not in expected:
             raise ModelError(f"tensor {name} is not part of an encoder")
-    return model
 
 
 _STEP = Slot("float32", ())

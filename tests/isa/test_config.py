@@ -58,7 +58,7 @@ def test_a_parameter_that_is_no_whole_number_is_named(name, value):
 
 @pytest.mark.parametrize("value", ["xs", "WS", "", 1, None])
 def test_a_dataflow_that_is_not_known_is_named(value):
-    with pytest.raises(ConfigError, match=rf"^dataflow: {value!r} is not ws, os, both$"):
+    with pytest.raises(ConfigError, match=rf"^dataflow: {value!r} is none of ws, os, both$"):
         AcceleratorConfig(dataflow=value)
 
 

@@ -67,7 +67,7 @@ def test_a_file_without_a_preset_starts_from_base(tmp_path):
     ("contents", "message"),
     [
         (b"dim = ", "mine.toml: not a TOML file: "),
-        (b"\xff\xfe", "mine.toml: not a TOML file: "),
+        (b"\xff\xfe", "mine.toml: not a text file: "),
         (b"dim = 5", "mine.toml: dim: 5 is not a power of two"),
         (b"dims = 8", "mine.toml: dims: no such parameter"),
         (b"dim = 8.0", "mine.toml: dim: 8.0 is not a whole number"),
@@ -101,7 +101,9 @@ def test_an_unknown_preset_is_named():
     [
         ("dim", "override 'dim': write it as key=value"),
         ("=8", "override '=8': write it as key=value"),
-        ("dataflow=ss", "dataflow: 'ss' is not a whole number"),
+        ("dataflow=ss", "dataflow: 'ss' is none of ws, os, both"),
+        ("normalization=2", "normalization: 2 is neither true nor false"),
+        ("normalization=yes", "normalization: 'yes' is neither true nor false"),
         ("dim=os", "dim: 'os' is not a whole number"),
         ("dim=eight", "dim: 'eight' is not a whole number"),
         ("dim=", "dim: '' is not a whole number"),

@@ -2,12 +2,15 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
+from unittest.mock import patch
 
 import numpy as np
 
@@ -15,9 +18,14 @@ from celosia.isa.config import ConfigError
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import parse_override, resolve_config
 from celosia.sim.mutate.campaign import load_foreign
+from celosia.sim.profile.packing import pack, unpack
 from celosia.sim.reporting.run_file import read_run
+from celosia.sim.run.report import as_json
+from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.support.cache import CACHE_VARIABLE, sound
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.operands import load_array
+from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.assembly import disassemble, parse_command
 from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
 from celosia.sw.quantize.model_file import ModelError, load_model
@@ -60,7 +68,28 @@ def _array() -> bytes:
 _TOML = b'preset = "tiny"\nscratchpad_kib = 32\nnormalization = false\n'
 _PATCH = b"Fault: f\n--- a/hw/a.py\n+++ b/hw/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
 _MODEL = b'\x38\0\0\0\0\0\0\0{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}   \1'
-_REPORT = json.dumps({"schema": "celosia.run/1", "cycles": 9, "workload": {"m": [1]}}).encode()
+
+
+def _report() -> bytes:
+    details = WorkloadOptions(shape="3x4x5")
+    options = RunOptions(workload="matmul", simulator="functional", preset="tiny", details=details)
+    return as_json(run_workload(options).report.document()).encode()
+
+
+_CONTENTS = b"a built simulator"
+_RECORD = {"size": len(_CONTENTS), "digest": blake2b(_CONTENTS, digest_size=16).hexdigest()}
+
+
+def _sound(path: Path) -> None:
+    """Take the file at `path` for the record of a file in a cache."""
+    file = path.parent / "cache" / "kind" / "name"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(_CONTENTS)
+    file.with_name(".name.record").write_bytes(path.read_bytes())
+    with patch.dict(os.environ, {CACHE_VARIABLE: str(path.parent / "cache")}):
+        if sound("kind/name") is None:
+            raise ValueError("damaged")
+
 
 PARSERS = {
     "assembly": Parser(
@@ -79,7 +108,9 @@ PARSERS = {
         ".npy", lambda path: load_array("--a", path, (np.int8,), 2), InputError, _array()
     ),
     "model": Parser(".safetensors", load_model, ModelError, _MODEL),
-    "report": Parser(".json", lambda path: read_run(str(path)), InputError, _REPORT),
+    "report": Parser(".json", lambda path: read_run(str(path)), InputError, _report()),
+    "packed": Parser(".txt", _text(unpack), ValueError, pack(np.arange(40)).encode()),
+    "cache record": Parser(".record", _sound, ValueError, json.dumps(_RECORD).encode()),
     "patch": Parser(".patch", lambda path: load_foreign(str(path)), InputError, _PATCH),
 }
 
@@ -95,15 +126,20 @@ def _fuzz(name: str, place: str, arguments: list[str]) -> None:
         parser.accepts(path)
 
     for module in (
+        "isa.foreign_file",
         "sw.driver.assembly",
         "sw.driver.program_file",
         "isa.presets",
         "sim.operands",
         "sw.quantize.model_file",
         "sim.reporting.run_file",
+        "sim.reporting.run_schema",
+        "sim.reporting.run_facts",
+        "sim.reporting.packing",
+        "sim.cache",
         "sim.mutate.patch",
     ):
-        for function in vars(sys.modules[f"celosia.{module}"]).values():
+        for function in vars(import_module(f"celosia.{module}")).values():
             if isinstance(function, FunctionType):
                 atheris.instrument_func(function)
     atheris.Setup([sys.argv[0], *arguments], once)

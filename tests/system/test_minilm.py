@@ -1,19 +1,17 @@
 """The published model on the RTL: every tensor in memory as the integer graph has it."""
 
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.devices import open_device
-from celosia.sim.support.cache import cached
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.quantized import published_model
 from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.models.sentences import model_key, quantize_published
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.quantize.model import IntegerEncoder
-from celosia.sw.quantize.model_file import load_model, save_model
 from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize
 from celosia.sw.reference.texts import evaluation_texts
@@ -31,10 +29,7 @@ CONFIG = configured("base")
 
 @pytest.fixture(scope="module")
 def model() -> IntegerEncoder:
-    def save(folder: Path) -> Path:
-        return save_model(quantize_published(), folder / "model")
-
-    return load_model(cached(f"quantized/{model_key()}", save))
+    return published_model(silent)
 
 
 def text_of(count: int) -> str:

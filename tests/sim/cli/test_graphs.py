@@ -235,7 +235,7 @@ def age(_, header):
     [
         ("tensor layers.1.up.scale is missing", drop),
         ("tensor layers.0.key.weights is int8 of (32, 31), not int8 of (32, 32)", misshape),
-        ("tensor layers.0.key.bias is int64 of (1, 32), not int32", retype),
+        ("tensor layers.0.key.bias: type I64 is none of I8, I16, I32, F32", retype),
         ("tensor layers.0.key.scale is not finite everywhere", make_infinite),
         ("tensor layers.1.hidden.scale is not finite everywhere", make_nan),
         ("version: 0 is not 1; quantize the model again", age),

@@ -31,7 +31,7 @@ FILES = {
     "f.patch": (PATCH.encode(), ("mutate", "--patch", "f.patch")),
     "m.safetensors": (
         b"\x20\0\0\0\0\0\0\0" + b'{"a":{"dtype":"I8","shape":[1]}}',
-        ("run", "encoder-layer", *FAST, "--model", "m.safetensors"),
+        ("run", "encoder", *FAST, "--model", "m.safetensors"),
     ),
 }
 
@@ -64,6 +64,35 @@ def test_a_damaged_file_is_a_message(name):
         if result.exit_code == 2:
             assert result.stderr
             assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_no_regular_file_or_too_large_is_a_message(name):
+    _, words = FILES[name]
+    np.save("b.npy", np.ones((4, 5), np.int8))
+    os.mkfifo(name)
+    assert_refused(words, f"{name}: is a pipe, not a regular file")
+    os.unlink(name)
+    os.symlink("/dev/zero", name)
+    assert_refused(words, f"{name}: is a device, not a regular file")
+    os.unlink(name)
+    Path(name).write_bytes(FILES[name][0])
+    os.truncate(name, 10 << 30)
+    assert_refused(words, f"{name}: 10,737,418,240 bytes are more than the ")
+
+
+def assert_refused(words, message):
+    result = invoke(*words)
+    assert result.exit_code == 2, result.output
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_shape_with_a_truth_value_is_a_message():
+    header = str({"descr": "|i1", "fortran_order": False, "shape": (True, 4)}).encode()
+    text = header + b" " * (64 - (len(header) + 11) % 64) + b"\n"
+    Path("a.npy").write_bytes(b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + b"1234")
+    np.save("b.npy", np.ones((4, 5), np.int8))
+    assert_refused(FILES["a.npy"][1], "--a a.npy: shape (True, 4): every size must be a whole")
 
 
 @pytest.mark.parametrize("name", FILES)

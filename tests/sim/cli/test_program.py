@@ -92,6 +92,70 @@ def test_assembly_becomes_a_ring_image_and_back():
     assert Path("again.bin").read_bytes() == Path("ring.bin").read_bytes()
 
 
+ENDLESS = """
+.preset tiny
+.check 0x80003000 16
+config_ld stride=4
+config_st stride=4
+repeat count=65535 length=3
+repeat count=65535 length=2
+mvin dram=0x80001000 local=sp[0] local_cols=4 local_rows=4
+mvout dram=0x80003000 local=sp[0] local_cols=4 local_rows=4
+"""
+"""Eight billion commands."""
+
+
+def test_a_budget_bounds_the_functional_model():
+    Path("p.cel").write_text(ENDLESS)
+    words = ("run", "p.cel", "--sim", "functional", "--cycle-budget", "301", "--json", "-")
+    result = invoke(*words)
+    assert result.exit_code == 1, result.output
+    document = valid(result.stdout)
+    failure = document["failure"]
+    assert (failure["cause"], failure["command"]) == ("CYCLE_BUDGET", 301)
+    assert "command 301: mvout dram=0x80003000" in failure["message"]
+    assert document["dram_write_bytes"] == 149 * 16
+    assert document["mismatches"] == 0
+
+
+def test_what_a_stopped_device_is_compared_with_is_bounded_too():
+    Path("p.cel").write_text(ENDLESS)
+    words = ("run", "p.cel", "--sim", "amaranth", "--cycle-budget", "400", "--json", "R.json")
+    result = invoke(*words, "--profile")
+    assert result.exit_code == 1, result.output
+    document = valid(Path("R.json").read_text())
+    assert document["failure"]["cause"] == "CYCLE_BUDGET"
+    assert right("explain", "R.json").stdout
+    assert right("asm", "--annotate", "R.json").stdout
+
+
+def test_a_budget_that_is_enough_changes_nothing():
+    Path("p.cel").write_text(PROGRAM)
+    right("run", "p.cel", "--sim", "functional", "--cycle-budget", "4")
+    assert invoke("run", "p.cel", "--sim", "functional", "--cycle-budget", "3").exit_code == 1
+
+
+@pytest.mark.parametrize("simulator", ["functional", "amaranth"])
+def test_a_body_that_passes_the_end_is_refused(simulator):
+    Path("p.cel").write_text(PROGRAM + "repeat count=2 length=3\nfence\n")
+    refused(
+        "p.cel: command 4: repeat count=2 length=3: the program ends 2 commands before its body",
+        *("run", "p.cel", "--sim", simulator),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("model.onnx", ".onnx files are not read: a quantized encoder in the format of docs/model"),
+        ("conv", "A convolution is the matmul of its patches (im2col) and its filters"),
+        ("matmull", "or give a program file (*.cel). Did you mean matmul?"),
+    ],
+)
+def test_a_workload_that_there_is_not_is_answered_with_what_there_is(name, message):
+    refused(message, "run", name)
+
+
 def test_assembly_through_pipes():
     image = right("asm", "-", text=PROGRAM).stdout_bytes
     assert image == pack_ring(parse_program(PROGRAM).commands)

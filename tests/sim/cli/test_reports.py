@@ -60,12 +60,14 @@ def test_only_reports_of_runs_are_read(stored):
     Path("torn.json").write_text(
         json.dumps({**json.loads(stored), "profile": {"cycles": 3, "program": "!"}})
     )
-    Path("stopped.json").write_text(json.dumps({**json.loads(stored), "cycles": None}))
+    Path("stopped.json").write_text(
+        json.dumps({**json.loads(stored), "cycles": None, "counters": {}})
+    )
     for name, message in (
         ("none.json", "No such file"),
         ("broken.json", "not JSON"),
         ("other.json", "not a run's report"),
-        ("short.json", "incomplete"),
+        ("short.json", "is a required property"),
         ("stopped.json", "has no cycles"),
     ):
         refused(message, "explain", name)
@@ -74,7 +76,7 @@ def test_only_reports_of_runs_are_read(stored):
         refused(message, "asm", "--annotate", name)
     refused("run it with --profile", "top", "plain.json")
     refused("run it with --profile", "asm", "--annotate", "plain.json")
-    refused("torn.json: profile", "explain", "torn.json")
+    refused("torn.json: $.profile: ", "explain", "torn.json")
     right("explain", "plain.json")
 
 

@@ -20,6 +20,7 @@ from celosia.isa.encoding import (
     MVIN_PARAM,
     MVOUT,
     PRELOAD,
+    REPEAT,
     Command,
     float_bits,
 )
@@ -164,6 +165,20 @@ def test_a_command_that_cannot_be_executed_ends_the_run_and_does_nothing(command
     assert (machine.scratchpad == before[0]).all()
     assert (machine.parameters == before[1]).all()
     assert made.read(MEMORY_BASE, BYTES) == before[2]
+
+
+def test_a_budget_stops_a_program_after_so_many_commands_loops_expanded():
+    made = device()
+    load = MVIN.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=1)
+    endless = [REPEAT.encode(count=65535, length=2), REPEAT.encode(count=65535, length=1), load]
+    made.limit_cycles(5)
+    made.run([load] * 5)
+    with pytest.raises(DeviceError, match=r"CYCLE_BUDGET: .*: command 5: mvin") as caught:
+        made.run([load, *endless])
+    error = caught.value
+    assert (error.cause, error.command, error.begun) == (Cause.CYCLE_BUDGET, 5, 5)
+    made.limit_cycles(0)
+    made.run([load] * 6)
 
 
 def test_an_illegal_configuration_changes_nothing():

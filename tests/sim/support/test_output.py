@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import errno
+import io
 import os
 import stat
 import threading
@@ -124,6 +125,23 @@ def test_a_possible_destination_passes(tmp_path, monkeypatch, path):
 def test_what_cannot_be_read_is_a_message(tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="binary: not a text file"):
-        read_text(tmp_path / "binary")
+        read_text(tmp_path / "binary", 10)
     with pytest.raises(InputError, match="missing: No such file"):
-        read_bytes(tmp_path / "missing")
+        read_bytes(tmp_path / "missing", 10)
+
+
+def test_standard_input_has_a_bound_too(monkeypatch):
+    for data in (b"", b"x" * 10):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert read_bytes("-", 10) == data
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x" * 11)))
+    with pytest.raises(InputError, match="standard input: more than the 10 bytes that it may"):
+        read_bytes("-", 10)
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "a\0b"])
+def test_a_name_that_no_file_can_have_is_refused_before(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError, match=r"cannot be written: (File name too long|embedded null)"):
+        check_destination(name)
+    assert not os.listdir()

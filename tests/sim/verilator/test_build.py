@@ -72,6 +72,87 @@ def test_a_cached_file_is_made_once(store):
     assert files(store) == ["name"]
 
 
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (lambda path: os.truncate(path, 3), "has 3 of 8 bytes"),
+        (lambda path: os.truncate(path, 0), "has 0 of 8 bytes"),
+        (lambda path: path.write_bytes(b"CONTENTS"), "is not as it was made"),
+        (lambda path: os.truncate(path, 10 << 30), "10,737,418,240 bytes are more than the 8"),
+        (lambda path: path.with_name(".name.record").unlink(), "has no record of its size"),
+        (lambda path: path.with_name(".name.record").write_bytes(b"\xff"), "has no record of"),
+        (lambda path: path.with_name(".name.record").write_text("[1]"), "has no record of"),
+        (lambda path: (path.unlink(), os.mkfifo(path)), "is a pipe, not a regular file"),
+    ],
+)
+def test_a_damaged_file_is_made_again_with_a_line_that_says_so(store, caplog, damage, what):
+    def make(work):
+        (work / "file").write_bytes(b"contents")
+        return work / "file"
+
+    path = cache.cached("kind/name", make)
+    assert cache.sound("kind/name") == path
+    assert not caplog.records
+    damage(path)
+    assert cache.cached("kind/name", make) == path
+    assert path.read_bytes() == b"contents"
+    (line,) = caplog.messages
+    assert line.startswith(f"celosia: cache: {path}: ")
+    assert what in line
+    assert line.endswith("; it is made again")
+    assert cache.cached("kind/name", make) == path
+    assert len(caplog.messages) == 1
+
+
+def test_a_damaged_file_that_nobody_makes_is_gone(store):
+    assert cache.sound("kind/name") is None
+
+    def make(work):
+        (work / "file").write_text("x")
+        return work / "file"
+
+    path = cache.cached("kind/name", make)
+    path.write_text("y")
+    assert cache.sound("kind/name") is None
+    assert not path.exists()
+
+
+def test_a_damaged_library_is_built_again(store, capfd):
+    program = (
+        "import ctypes\n"
+        "from celosia.sim.verilator.build import bench_library\n"
+        "path = bench_library()\n"
+        "ctypes.CDLL(str(path)).celosia_create\n"
+        "print(path)\n"
+    )
+    path = bench_library()
+    for size in (0, 5000):
+        os.truncate(path, size)
+        done = subprocess.run([sys.executable, "-c", program], check=False)
+        output = capfd.readouterr()
+        assert done.returncode == 0, output.err
+        assert output.err.startswith(f"celosia: cache: {path}: has {size:,} of ")
+        assert len(output.err.splitlines()) == 1
+
+
+def test_each_part_of_a_model_is_looked_at(store, compilations, caplog):
+    def generate(config):
+        return to_verilog(StubTop(config), MODEL_TOP)
+
+    library = model_library(TINY, write=generate)
+    (index,) = (path for path in (store / "index").iterdir() if path.name[0] != ".")
+    (runtime,) = (path for path in (store / "runtime").iterdir() if path.name[0] != ".")
+    for damaged, told in ((library, 1), (index, 1), (runtime, 0)):
+        damaged.write_bytes(b"")
+        caplog.clear()
+        assert model_library(TINY, write=generate) == library
+        assert library.read_text() == "made"
+        assert len(caplog.messages) == told
+    library.unlink()
+    model_library(TINY, write=generate)
+    assert runtime.read_text() == "made"
+
+
 def test_a_failed_build_leaves_nothing(store):
     def fail(work):
         (work / "file").write_text("half")

@@ -23,7 +23,9 @@ def test_nothing_is_asked_for():
 )
 def test_windows(tmp_path, window, start, stop):
     path = tmp_path / "x.vcd"
-    assert parse(path, window, "a.b") == WaveRequest(path=path, start=start, stop=stop, scope="a.b")
+    scope = "celosia_axi.b"
+    found = parse(path, window, scope)
+    assert found == WaveRequest(path=path, start=start, stop=stop, scope=scope)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,15 @@ def test_other_kinds_of_files(tmp_path, simulator, name):
 def test_the_functional_model_has_no_signals(tmp_path):
     with pytest.raises(InputError, match="functional has no signals; use --sim amaranth or"):
         parse(tmp_path / "x.vcd", simulator="functional")
+
+
+def test_a_scope_outside_of_the_top_is_refused_before_anything_is_built(tmp_path):
+    for scope in ("nonsense", "", "nonsense.celosia_axi"):
+        with pytest.raises(InputError, match=r"no such scope; there are celosia_axi$"):
+            parse(tmp_path / "x.vcd", scope=scope)
+    for scope in ("celosia_axi", "celosia_axi.core"):
+        request = WaveRequest(path=tmp_path / "x.vcd", start=0, stop=1 << 60, scope=scope)
+        assert parse(tmp_path / "x.vcd", scope=scope) == request
 
 
 def test_places_that_cannot_be_written(tmp_path):

@@ -155,5 +155,7 @@ def test_an_archive_is_not_an_array(tmp_path):
 
 @pytest.mark.parametrize("name", ["missing.npy", "."])
 def test_a_file_that_cannot_be_opened_is_named(tmp_path, name):
-    with pytest.raises(InputError, match=f"--a .*{name}: (No such file|Is a directory)"):
+    with pytest.raises(
+        InputError, match=f"--a .*{name}: (No such file|is a directory, not a regular file)"
+    ):
         load_array("--a", tmp_path / name, (np.int8,), 1)

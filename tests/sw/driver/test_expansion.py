@@ -28,6 +28,12 @@ def test_commands_are_found_by_their_number():
     ]
 
 
+def test_not_all_of_a_long_program_is_counted():
+    endless = [REPEAT.encode(count=65535, length=2), REPEAT.encode(count=65535, length=1), LOAD]
+    assert expanded_length(endless, CONFIG, 100) == 100
+    assert expanded_length(PROGRAM, CONFIG, 100) == 5
+
+
 def test_without_a_loop_engine_commands_are_what_they_are():
     config = resolve_config("tiny", ["loop_entries=0"])
     assert expanded_length(PROGRAM, config) == 5

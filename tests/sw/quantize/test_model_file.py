@@ -101,10 +101,67 @@ def test_the_document_says_how_a_file_is_made(tmp_path, monkeypatch):
     assert load_model(Path("model.safetensors")).shape.width == 16
 
 
-@pytest.mark.parametrize("shape", [None, [], {"layers": 1}, {**asdict(SHAPE), "width": 0}])
-def test_a_bad_shape_is_an_error(path, shape):
+@pytest.mark.parametrize(
+    "header", [None, 3, "shape", [1], {"format": FORMAT}, {"version": VERSION}, {"format": []}]
+)
+def test_metadata_of_another_kind_are_an_error(path, header):
+    write(path, header)
+    refuse(path, "its metadata have no entry celosia with a format and version")
+
+
+SIZES = "has not exactly the sizes layers, width, heads, hidden"
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (None, f"shape: None {SIZES}"),
+        ([], f"shape: [] {SIZES}"),
+        ("layers", f"shape: 'layers' {SIZES}"),
+        ({"layers": 1}, SIZES),
+        ({**asdict(SHAPE), "depth": 1}, SIZES),
+        ({**asdict(SHAPE), "width": 0}, "shape: width: 0 is not positive"),
+        ({**asdict(SHAPE), "width": -(10**30)}, "is not positive"),
+        ({**asdict(SHAPE), "heads": 3}, "shape: heads: 3 do not divide a width of 16"),
+        ({**asdict(SHAPE), "heads": True}, "shape: heads: True is not a whole number"),
+        ({**asdict(SHAPE), "hidden": 32.0}, "shape: hidden: 32.0 is not a whole number"),
+        ({**asdict(SHAPE), "hidden": "32"}, "shape: hidden: '32' is not a whole number"),
+        ({**asdict(SHAPE), "width": None}, "shape: width: None is not a whole number"),
+        ({**asdict(SHAPE), "layers": [2]}, "shape: layers: [2] is not a whole number"),
+        (
+            {**asdict(SHAPE), "layers": 10**9},
+            "shape: layers: 1000000000, but the file has 91 tensors",
+        ),
+    ],
+)
+def test_a_bad_shape_is_an_error(path, shape, message):
     write(path, {**HEADER, "shape": shape})
-    refuse(path, "is not an encoder's")
+    refuse(path, message)
+
+
+def header_alone(entries, size):
+    """A file of safetensors with `entries` and `size` bytes behind its header."""
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + bytes(size)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"), [("BF16", 2), ("F16", 2), ("F8_E5M2", 1), ("F8_E4M3", 1), ("F64", 8)]
+)
+def test_a_type_that_no_model_has_is_an_error(path, kind, size):
+    entry = {"dtype": kind, "shape": [1], "data_offsets": [0, size]}
+    metadata = {"celosia": json.dumps(HEADER)}
+    path.write_bytes(header_alone({"__metadata__": metadata, "output.step": entry}, size))
+    refuse(path, f"tensor output.step: type {kind} is none of I8, I16, I32, F32")
+
+
+def test_layers_that_no_file_has_take_no_memory(path):
+    shape = {**asdict(SHAPE), "layers": 10**9}
+    metadata = {"celosia": json.dumps({**HEADER, "shape": shape})}
+    path.write_bytes(header_alone({"__metadata__": metadata}, 0))
+    assert path.stat().st_size < 300
+    refuse(path, "shape: layers: 1000000000, but the file has 0 tensors")
 
 
 def test_a_file_that_is_no_model_is_an_error(path):

