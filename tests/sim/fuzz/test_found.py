@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from celosia.sim.checkout import checkout_root
-from celosia.sim.mutate.campaign import load_faults
+from celosia.sim.mutate.planted import load_faults
 from celosia.sim.mutate.trial import environment, faulty_copy
 from celosia.sw.driver.program_file import load_program
 
