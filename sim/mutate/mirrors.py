@@ -1,5 +1,7 @@
 """Which tests are run for a change that names none."""
 
+import re
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -55,23 +57,49 @@ def mirrored_tests(fault: Fault, root: Path) -> tuple[str, ...]:
 def own_tests(path: str, root: Path) -> tuple[str, ...]:
     """The test files that answer for the source file `path` alone: the first of these rules.
 
-    1. Its mirror, with what carries on its name: `sw/a/b.py` has `tests/sw/a/test_b.py` and
-       `tests/sw/a/test_b_*.py`.
-    2. Without one: every test file that imports it.
-    3. Not imported by any: the test files of the mirrored folder, or the nearest one above it.
+    1. Its mirror: `sw/a/b.py` has `tests/sw/a/test_b.py`, `tests/sw/a/test_b_*.py`, all of
+       `tests/sw/a/b/`, and `tests/sw/test_a.py`.
+    2. Without one: the test files of its layer that import it.
+    3. Not imported by any: those of the source files that import it, by these rules.
+    4. Without these: the test files of the mirrored folder, or the nearest one above it.
     """
-    file = PurePosixPath(path)
-    folder = root / "tests" / file.parent
-    mirrors = [*folder.glob(f"test_{file.stem}.py"), *folder.glob(f"test_{file.stem}_*.py")]
-    if not mirrors:
-        module = "celosia." + ".".join((*file.parent.parts, file.stem))
-        phrases = (f"from {module} import ", f"import {module}")
-        mirrors = [
-            test
-            for test in (root / "tests").rglob("test_*.py")
-            if any(phrase in test.read_text() for phrase in phrases)
+    left, seen, found = [path], {path}, set[Path]()
+    while left and not found:
+        for each in left:
+            tests = f"tests/{each.partition('/')[0]}"
+            found |= _mirrors(each, root) or _importers(each, root, tests, "test_*.py")
+        new = [
+            importer.relative_to(root).as_posix()
+            for each in left
+            for layer in LAYERS
+            for importer in sorted(_importers(each, root, layer, "*.py"))
         ]
-    while not mirrors and folder != root:
-        mirrors = [*folder.glob("test_*.py")]
+        left = [each for each in dict.fromkeys(new) if each not in seen]
+        seen.update(left)
+    folder = root / "tests" / PurePosixPath(path).parent
+    while not found and folder != root:
+        found = {*folder.glob("test_*.py")}
         folder = folder.parent
-    return tuple(sorted(test.relative_to(root).as_posix() for test in mirrors))
+    return tuple(sorted(test.relative_to(root).as_posix() for test in found))
+
+
+def _mirrors(path: str, root: Path) -> set[Path]:
+    file = PurePosixPath(path)
+    folder, stem = root / "tests" / file.parent, file.stem
+    patterns = (f"test_{stem}.py", f"test_{stem}_*.py", f"{stem}/test_*.py")
+    own = {test for pattern in patterns for test in folder.glob(pattern)}
+    return own or {*folder.parent.glob(f"test_{folder.name}.py")}
+
+
+def _importers(path: str, root: Path, folder: str, pattern: str) -> set[Path]:
+    """The files of `folder` that import the source file `path`."""
+    file = PurePosixPath(path)
+    module = "celosia." + ".".join((*file.parent.parts, file.stem)).removesuffix(".__init__")
+    words = re.compile(rf"^(?:from|import) {re.escape(module)}(?= |$)", re.MULTILINE)
+    files = (root / folder).rglob(pattern)
+    return {file for file in files if words.search(_text(file))}
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text()

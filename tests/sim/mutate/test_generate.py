@@ -22,43 +22,40 @@ def made(operator, source):
     }
 
 
-@pytest.mark.parametrize(
-    ("operator", "source", "results"),
-    [
-        ("boundary", "return a < b", {"a <= b"}),
-        ("comparison", "return a < b", {"a >= b"}),
-        ("arithmetic", "return a // b", {"a * b"}),
-        ("arithmetic", "a += b", {"a -= b"}),
-        ("arithmetic", "a += 'text'", set()),
-        ("side", "return a * b", {"a"}),
-        ("constant", "return 7", {"8", "6"}),
-        ("constant", "return True", set()),
-        ("truth", "return True", {"False"}),
-        ("junction", "return a and b", {"a or b"}),
-        ("condition", "return a and b and c", {"a and b", "a and c", "b and c"}),
-        ("negation", "return not a", {"a"}),
-        ("branch", "return a if b else c", {"c if b else a"}),
-        ("keyword", "f(a, b=c)", {""}),
-        ("arguments", "f(a, b, c)", {"f(b, a, c)", "f(a, c, b)"}),
-        ("twin", "return min(a, b)", {"max(a, b)"}),
-        ("twin", "return a.any()", {"a.all()"}),
-        ("slice", "return a[b:c]", {"a[:c]", "a[b:]", "a[b + 1:c]", "a[b:c + 1]"}),
-        ("statement", "f(a)", {""}),
-        ("statement", "a = b", set()),
-        ("return", "return a", {"return None"}),
-        ("return", "return None", set()),
-        ("loop", "for a in b: f(a)", {"for a in b:\n    f(a)\n    break"}),
-    ],
-)
+CASES = [
+    ("boundary", "return a < b", {"a <= b"}),
+    ("comparison", "return a < b", {"a >= b"}),
+    ("arithmetic", "return a // b", {"a * b"}),
+    ("arithmetic", "a += b", {"a -= b"}),
+    ("arithmetic", "a += 'text'", set()),
+    ("side", "return a * b", {"a"}),
+    ("constant", "return 7", {"8", "6"}),
+    ("constant", "return True", set()),
+    ("truth", "return True", {"False"}),
+    ("junction", "return a and b", {"a or b"}),
+    ("condition", "return a and b and c", {"a and b", "a and c", "b and c"}),
+    ("negation", "return not a", {"a"}),
+    ("branch", "return a if b else c", {"c if b else a"}),
+    ("keyword", "f(a, b=c)", {""}),
+    ("arguments", "f(a, b, c)", {"f(b, a, c)", "f(a, c, b)"}),
+    ("twin", "return min(a, b)", {"max(a, b)"}),
+    ("twin", "return a.any()", {"a.all()"}),
+    ("slice", "return a[b:c]", {"a[:c]", "a[b:]", "a[b + 1:c]", "a[b:c + 1]"}),
+    ("statement", "f(a)", {""}),
+    ("statement", "a = b", set()),
+    ("return", "return a", {"return None"}),
+    ("return", "return None", set()),
+    ("loop", "for a in b: f(a)", {"for a in b:\n    f(a)\n    break"}),
+]
+
+
+@pytest.mark.parametrize(("operator", "source", "results"), CASES)
 def test_what_an_operator_makes(operator, source, results):
     assert made(operator, source) == results
 
 
 def test_every_operator_is_tested_and_has_a_weight():
-    tested = {
-        values[0] for mark in test_what_an_operator_makes.pytestmark for values in mark.args[1]
-    }
-    assert tested == {operator.name for operator in OPERATORS}
+    assert {name for name, *_ in CASES} == {operator.name for operator in OPERATORS}
     assert all(operator.weight > 0 and operator.meaning for operator in OPERATORS)
 
 

@@ -21,13 +21,31 @@ def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
         mirrored_tests(parse_patch(PATCH.format("README.md"), "p"), ROOT)
 
 
+FILES = {
+    "tests/sw/a/test_b.py": "",
+    "tests/sw/a/test_b_more.py": "",
+    "tests/sw/a/test_c.py": "",
+    "tests/sw/c/test_it.py": "",
+    "tests/sw/test_d.py": "from celosia.sw.a.imported import thing\n",
+    "tests/sw/test_encoding.py": "",
+    "tests/sim/test_far.py": "from celosia.sw.a.far import thing\n",
+    "sw/a/b.py": "from celosia.sw.a.far import thing\n",
+}
+
+
 def test_the_tests_of_a_single_file(tmp_path):
-    for name in ("a/test_b.py", "a/test_b_more.py", "a/test_c.py", "test_d.py"):
-        path = tmp_path / "tests" / "sw" / name
+    for name, text in FILES.items():
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("from celosia.sw.a.imported import thing\n" if "d" in name else "")
+        path.write_text(text)
     mirrors = ("tests/sw/a/test_b.py", "tests/sw/a/test_b_more.py")
-    assert own_tests("sw/a/b.py", tmp_path) == mirrors
-    assert own_tests("sw/a/imported.py", tmp_path) == ("tests/sw/test_d.py",)
-    assert own_tests("sw/a/unknown.py", tmp_path) == (*mirrors, "tests/sw/a/test_c.py")
-    assert own_tests("sw/x/unknown.py", tmp_path) == ("tests/sw/test_d.py",)
+    for source, tests in {
+        "sw/a/b.py": mirrors,
+        "sw/c.py": ("tests/sw/c/test_it.py",),
+        "sw/encoding/fields.py": ("tests/sw/test_encoding.py",),
+        "sw/a/imported.py": ("tests/sw/test_d.py",),
+        "sw/a/far.py": mirrors,
+        "sw/a/unknown.py": (*mirrors, "tests/sw/a/test_c.py"),
+        "sw/x/unknown.py": ("tests/sw/test_d.py", "tests/sw/test_encoding.py"),
+    }.items():
+        assert own_tests(source, tmp_path) == tests, source
