@@ -221,3 +221,10 @@ def test_one_bad_scale_does_not_touch_its_neighbors():
 def test_a_zero_point_belongs_to_uint8(kind, zero_point, message):
     with pytest.raises(ValueError, match=f"^requantize: {message}$"):
         requantize_to([1], 1.0, kind, zero_point=zero_point)
+
+
+def test_a_scale_of_more_bits_is_rounded_first():
+    """45 times .7 is a tie, or below it: it depends on when the scale is rounded."""
+    x = [-165, -45, 45, 85]
+    assert requantize(x, 0.7).tolist() == requantize(x, np.float32(0.7)).tolist()
+    assert requantize(x, 0.7).tolist() == [-116, -32, 32, 60]

@@ -1,5 +1,8 @@
 """Tables of planted faults, those of the checkout included."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from celosia.sim.checkout import checkout_root
@@ -86,6 +89,19 @@ def test_every_file_of_the_hardware_has_a_fault():
     changed = {path for fault in load_faults(ROOT) for path in fault.paths}
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "hw").rglob("*.py")}
     assert not {path for path in files - changed if not path.endswith("__init__.py")}
+
+
+@pytest.mark.parametrize("layer", ["isa", "sw"])
+def test_every_folder_of_contract_and_compiler_has_a_fault(layer):
+    """Those of `sim` that only show or start something have none."""
+    changed = {Path(path).parent for fault in load_faults(ROOT) for path in fault.paths}
+    files = [path.relative_to(ROOT) for path in (ROOT / layer).rglob("*.py")]
+    assert {path.parent for path in files if path.name != "__init__.py"} <= changed
+
+
+def test_there_are_as_many_faults_in_software_as_in_hardware():
+    layers = Counter(path.split("/")[0] for each in load_faults(ROOT) for path in each.paths)
+    assert layers["isa"] + layers["sw"] + layers["sim"] >= 120
 
 
 def test_every_change_that_is_called_equivalent_is_one_that_can_be_made():
