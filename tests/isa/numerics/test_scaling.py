@@ -224,7 +224,6 @@ def test_a_zero_point_belongs_to_uint8(kind, zero_point, message):
 
 
 def test_a_scale_of_more_bits_is_rounded_first():
-    """45 times .7 is a tie, or below it: it depends on when the scale is rounded."""
-    x = [-165, -45, 45, 85]
-    assert requantize(x, 0.7).tolist() == requantize(x, np.float32(0.7)).tolist()
-    assert requantize(x, 0.7).tolist() == [-116, -32, 32, 60]
+    """415 times .3 is a tie, or above it: it depends on when the scale is rounded."""
+    x = [-415, -335, 335, 415]
+    assert requantize(x, 0.3).tolist() == [-125, -101, 101, 125]
