@@ -18,7 +18,7 @@ from celosia.sim.mutate.generate import draw, sources_of
 from celosia.sim.mutate.patch import load_foreign
 from celosia.sim.mutate.planted import load_faults
 from celosia.sim.mutate.sample import json_of, outcomes_table, survivors, try_sample
-from celosia.sim.mutate.trial import GENERATED, Trial
+from celosia.sim.mutate.trial import GENERATED, Ended, Trial
 from celosia.sim.options import JsonOption
 from celosia.sim.output import check_destination, write_file
 from celosia.sim.problems import InputError
@@ -134,6 +134,7 @@ def _table(trials: Sequence[Trial]) -> Table:
     table = Table("fault", "what it does", "caught by", title="Planted faults")
     table.add_column("seconds", justify="right")
     for trial in trials:
-        caught = trial.caught_by or "[bold red]nobody[/]"
+        late = f" ({trial.ended})" if trial.ended == Ended.KILLED else ""
+        caught = trial.caught_by or f"[bold red]nobody[/]{late}"
         table.add_row(trial.name, trial.title, caught, f"{trial.seconds:.1f}")
     return table

@@ -73,7 +73,9 @@ def test_every_fault_of_the_checkout_applies_and_names_tests_that_exist():
         assert fault.title
         assert fault.tests
         for test in fault.tests:
-            assert (ROOT / test.split()[0].partition("::")[0]).exists(), test
+            path, _, function = test.split()[0].partition("::")
+            assert (ROOT / path).exists(), test
+            assert not function or f"def {function}(" in (ROOT / path).read_text(), test
         for path, text in fault.changed(ROOT).items():
             twin = changed.setdefault((path, text), fault.name)
             assert twin == fault.name, f"{fault.name} is the same as {twin}"
