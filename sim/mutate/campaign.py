@@ -9,45 +9,31 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from celosia.isa.foreign_file import MIB
-from celosia.sim.mutate.patch import Patch, parse_patch
-from celosia.sim.mutate.trial import LAYERS, Trial, try_fault
+from celosia.sim.mutate.fault import Fault
+from celosia.sim.mutate.mirrors import LAYERS
+from celosia.sim.mutate.trial import PLANTED, Rules, Trial, try_fault
 from celosia.sim.support.cache import digest
-from celosia.sim.support.output import read_text
-from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 
-__all__ = ["Campaign", "load_faults", "load_foreign"]
-
-
-def load_faults(root: Path) -> list[Patch]:
-    """The faults of the checkout."""
-    paths = sorted((root / "tests" / "faults").glob("*.patch"))
-    if not paths:
-        raise InputError(f"{root / 'tests' / 'faults'}: there are no faults")
-    return [parse_patch(path.read_text(), path.stem) for path in paths]
-
-
-def load_foreign(path: str) -> Patch:
-    """A fault from anywhere."""
-    return parse_patch(read_text(path, MIB), path)
+__all__ = ["Campaign"]
 
 
 class Campaign:
     """Tries faults in copies of the checkout at `root`.
 
-    Results are kept in `build/mutate.jsonl` under a name made from the patch and all sources, so
-    that an interrupted campaign goes on where it was.
+    Results are kept in `build/mutate.jsonl` under a name made from the fault, the rules and all
+    sources, so that an interrupted campaign goes on where it was.
     """
 
-    def __init__(self, root: Path, fresh: bool):
+    def __init__(self, root: Path, fresh: bool, rules: Rules = PLANTED):
         self.root = root
+        self._rules = rules
         self._file = root / "build" / "mutate.jsonl"
         self._sources = _digest_of_sources(root)
         self._known = {} if fresh else self._read()
         self._running: set[int] = set()
 
-    def run(self, faults: Sequence[Patch], jobs: int, tell: Progress) -> list[Trial]:
+    def run(self, faults: Sequence[Fault], jobs: int, tell: Progress) -> list[Trial]:
         """The result of each fault, in order."""
         results = {
             fault.name: self._known[key]
@@ -55,9 +41,11 @@ class Campaign:
             if (key := self._key(fault)) in self._known
         }
         left = [fault for fault in faults if fault.name not in results]
+        if not left:
+            return [results[fault.name] for fault in faults]
         pool = ThreadPoolExecutor(jobs)
         try:
-            futures = {pool.submit(try_fault, f, self.root, self._running): f for f in left}
+            futures = {pool.submit(self._try, f): f for f in left}
             tell("planting faults", len(results) / len(faults))
             for future in as_completed(futures):
                 fault, trial = futures[future], future.result()
@@ -74,14 +62,17 @@ class Campaign:
         pool.shutdown()
         return [results[fault.name] for fault in faults]
 
+    def _try(self, fault: Fault) -> Trial:
+        return try_fault(fault, self.root, self._rules, self._running)
+
     def _end(self) -> None:
         """Leave no process behind."""
         for process in list(self._running):
             with suppress(ProcessLookupError):
                 os.killpg(process, signal.SIGKILL)
 
-    def _key(self, fault: Patch) -> str:
-        return digest([self._sources, repr(fault)])
+    def _key(self, fault: Fault) -> str:
+        return digest([self._sources, repr(self._rules), repr(fault)])
 
     def _read(self) -> dict[str, Trial]:
         known = {}
@@ -92,7 +83,7 @@ class Campaign:
                     known[entry["key"]] = Trial(**entry["trial"])
         return known
 
-    def _keep(self, fault: Patch, trial: Trial) -> None:
+    def _keep(self, fault: Fault, trial: Trial) -> None:
         self._file.parent.mkdir(exist_ok=True)
         with self._file.open("a") as file:
             file.write(json.dumps({"key": self._key(fault), "trial": asdict(trial)}) + "\n")

@@ -4,9 +4,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from celosia.isa.foreign_file import MIB
+from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 
-__all__ = ["FilePatch", "Patch", "apply_patch", "parse_patch", "patched_files"]
+__all__ = ["FilePatch", "Patch", "load_foreign", "parse_patch"]
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 _NOWHERE = "/dev/null"
@@ -43,6 +45,24 @@ class Patch:
     """Arguments of pytest, one string per run."""
     files: tuple[FilePatch, ...]
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that it changes, below the root."""
+        return tuple(file.path for file in self.files)
+
+    def changed(self, root: Path) -> dict[str, str | None]:
+        """What becomes of the files below `root`; None: nothing.  Raises `InputError`."""
+        results: dict[str, str | None] = {}
+        for file in self.files:
+            if file.creates:
+                results[file.path] = "\n".join(file.hunks[0].new) + "\n"
+                continue
+            if not (root / file.path).is_file():
+                raise InputError(f"{self.name}: does not apply: there is no file {file.path}")
+            changed = _changed((root / file.path).read_text(), file, self.name)
+            results[file.path] = None if file.deletes else changed
+        return results
+
 
 def parse_patch(text: str, name: str) -> Patch:
     """`text`, with ``Fault:`` and ``Caught-by:`` lines before the first file, if it has them.
@@ -67,6 +87,11 @@ def parse_patch(text: str, name: str) -> Patch:
     if not files:
         raise InputError(f"{name}: not a patch: it changes no file (no lines --- and +++)")
     return Patch(name, title, tuple(tests), tuple(files))
+
+
+def load_foreign(path: str) -> Patch:
+    """A patch from anywhere.  Raises `InputError`."""
+    return parse_patch(read_text(path, MIB), path)
 
 
 def _file(lines: list[str], number: int, name: str) -> tuple[FilePatch, int]:
@@ -105,31 +130,6 @@ def _path(text: str, name: str) -> str:
     if parts.is_absolute() or ".." in parts.parts or not parts.parts:
         raise InputError(f"{name}: {path!r} is not a file below the root of the checkout")
     return path
-
-
-def apply_patch(patch: Patch, root: Path) -> None:
-    """Change the files below `root`, or raise `InputError` and change none."""
-    for path, text in patched_files(patch, root).items():
-        target = root / path
-        if text is None:
-            target.unlink()
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
-
-
-def patched_files(patch: Patch, root: Path) -> dict[str, str | None]:
-    """What becomes of the files below `root`; None: nothing.  Raises `InputError`."""
-    results: dict[str, str | None] = {}
-    for file in patch.files:
-        if file.creates:
-            results[file.path] = "\n".join(file.hunks[0].new) + "\n"
-            continue
-        if not (root / file.path).is_file():
-            raise InputError(f"{patch.name}: does not apply: there is no file {file.path}")
-        changed = _changed((root / file.path).read_text(), file, patch.name)
-        results[file.path] = None if file.deletes else changed
-    return results
 
 
 def _changed(text: str, file: FilePatch, name: str) -> str:

@@ -1,6 +1,8 @@
 """One fault in a copy of the tree, and the tests that should notice it."""
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -8,40 +10,58 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
-from celosia.sim.mutate.patch import Patch, apply_patch
+from celosia.sim.mutate.fault import Fault, plant
+from celosia.sim.mutate.mirrors import LAYERS, mirrored_tests
 from celosia.sim.support.problems import InputError
 
-__all__ = ["LAYERS", "Trial", "environment", "faulty_copy", "mirrored_tests", "try_fault"]
+__all__ = [
+    "GENERATED",
+    "PLANTED",
+    "Ended",
+    "Rules",
+    "Trial",
+    "environment",
+    "faulty_copy",
+    "try_fault",
+]
 
-LAYERS: Final = ("isa", "hw", "sw", "sim")
 _COPIED: Final = (*LAYERS, "tests", "benchmarks", "docs", "examples", "requirements")
-_DIRECTED: Final = {
-    "hw": (
-        "tests/system/test_differential.py",
-        "tests/hw/test_accelerator.py",
-        "tests/hw/host/test_axi_top.py",
-        "tests/hw/host/test_axi_errors.py",
-        "tests/system/test_recovery.py",
-        "tests/system/test_operators.py",
-        "tests/system/test_hostile_bus.py",
-        "tests/system/test_tokens.py",
-        "tests/system/test_loops.py",
-        "tests/system/test_loop_ws.py",
-        "tests/system/test_bert.py",
-    ),
-    "isa": ("tests/isa", "tests/system/test_differential.py"),
-    "sw": ("tests/sw", "tests/system/test_graphs.py"),
-    "sim": ("tests/sim",),
-}
-"""What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
-_RIGHT, _WRONG, _BROKEN, _NOTHING = 0, 1, 2, 5
-_SECONDS: Final = 900
-"""A test run that takes longer has noticed something: the fault hangs."""
+_BROKEN, _WRONG_ARGUMENTS, _NO_TESTS = 2, 4, 5
+"""Exit codes of pytest; the first is that of errors while tests are collected, too."""
+_MEMORY_BYTES: Final = 16 << 30
+"""What a process of tests may allocate: a fault that asks for ever more fails, and nothing else."""
+_DEADLINES: Final = ("did not finish in", "TimeoutExpired", "watchdog", "cycle budget", "timed out")
+"""What a failure says that a test's own deadline made."""
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the tests of a fault are run."""
+
+    marked: bool
+    """Also those that `make test` leaves out."""
+    seconds: int
+    """A run that takes longer is killed from outside, which is not its tests' merit."""
+
+
+PLANTED: Final = Rules(marked=True, seconds=900)
+GENERATED: Final = Rules(marked=False, seconds=300)
+
+
+class Ended(StrEnum):
+    """How a run of tests ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    DEADLINE = "failed by a deadline of its own"
+    KILLED = "killed from outside"
 
 
 @dataclass(frozen=True)
@@ -53,47 +73,34 @@ class Trial:
     caught_by: str
     """The run that failed; empty if none did."""
     seconds: float
+    ended: str = Ended.PASSED
+    """How the last run ended, one of `Ended`.  One that had to be killed caught nothing."""
+    test: str = ""
+    """The test that failed, as pytest names it; empty if pytest does not say."""
 
 
-def mirrored_tests(patch: Patch, root: Path) -> tuple[str, ...]:
-    """For a patch that names no tests: what mirrors its files, its neighbors, directed ones."""
-    tests: dict[str, None] = {}
-    neighbors: dict[str, None] = {}
-    layers: dict[str, None] = {}
-    for file in patch.files:
-        path = PurePosixPath(file.path)
-        if path.parts[0] in LAYERS:
-            layers[path.parts[0]] = None
-            mirror = PurePosixPath("tests") / path.with_name(f"test_{path.name}")
-            if (root / mirror).is_file():
-                tests[str(mirror)] = None
-            for near in sorted((root / mirror.parent).glob("test_*.py")):
-                neighbors[near.relative_to(root).as_posix()] = None
-    tests |= neighbors
-    for layer in layers:
-        tests |= dict.fromkeys(_DIRECTED[layer])
-    if not tests:
-        raise InputError(f"{patch.name}: touches nothing in {', '.join(LAYERS)}")
-    return tuple(tests)
-
-
-def try_fault(patch: Patch, root: Path, running: set[int]) -> Trial:
-    """Plant `patch` in a copy of `root` and run its tests until one notices.
+def try_fault(fault: Fault, root: Path, rules: Rules, running: set[int]) -> Trial:
+    """Plant `fault` in a copy of `root` and run its tests until one notices.
 
     The processes that run are in `running`, for whoever must end them.
     """
     started = time.monotonic()
-    tests = patch.tests or mirrored_tests(patch, root)
-    with faulty_copy(patch, root) as tree:
-        for test in tests:
-            if _notices(tree, test, patch.name, running):
-                return Trial(patch.name, patch.title, test, time.monotonic() - started)
-    return Trial(patch.name, patch.title, "", time.monotonic() - started)
+    killed = ""
+    with faulty_copy(fault, root) as tree:
+        for tests in fault.tests or mirrored_tests(fault, root):
+            ended, test = _run_tests(tree, tests, rules, running)
+            if ended in {Ended.FAILED, Ended.DEADLINE}:
+                seconds = time.monotonic() - started
+                return Trial(fault.name, fault.title, tests, seconds, ended, test)
+            if ended is Ended.KILLED:
+                killed = tests
+    ended = Ended.KILLED if killed else Ended.PASSED
+    return Trial(fault.name, fault.title, "", time.monotonic() - started, ended, killed)
 
 
 @contextmanager
-def faulty_copy(patch: Patch, root: Path) -> Iterator[Path]:
-    """A copy of the checkout at `root` with `patch`."""
+def faulty_copy(fault: Fault, root: Path) -> Iterator[Path]:
+    """A copy of the checkout at `root` with `fault`."""
     with tempfile.TemporaryDirectory(prefix="celosia-mutate-") as place:
         tree = Path(place)
         skip: Callable = shutil.ignore_patterns("__pycache__", "*.pyc")
@@ -107,7 +114,7 @@ def faulty_copy(patch: Patch, root: Path) -> Iterator[Path]:
         (tree / "celosia").mkdir()
         for layer in LAYERS:
             (tree / "celosia" / layer).symlink_to(tree / layer)
-        apply_patch(patch, tree)
+        plant(fault, tree)
         yield tree
 
 
@@ -116,13 +123,16 @@ def environment(tree: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def _notices(tree: Path, test: str, name: str, running: set[int]) -> bool:
-    """Whether a run of `test`, arguments of pytest, fails in `tree`."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", ""]
+def _run_tests(tree: Path, tests: str, rules: Rules, running: set[int]) -> tuple[Ended, str]:
+    """How a run of `tests`, arguments of pytest, ends in `tree`, and the test that failed.
+
+    Raises `InputError` if there is nothing to run.
+    """
+    command = [sys.executable, "-m", "pytest", "-x", "-q", *(("-m", "") if rules.marked else ())]
     # Pytest's own tracebacks parse sources, which fails in some places deep inside of simulations.
     command += ["-p", "no:cacheprovider", "--tb=native"]
     process = subprocess.Popen(
-        [*command, *test.split()],
+        [*command, *tests.split()],
         cwd=tree,
         env=environment(tree),
         stdout=subprocess.PIPE,
@@ -131,16 +141,23 @@ def _notices(tree: Path, test: str, name: str, running: set[int]) -> bool:
         start_new_session=True,
     )
     running.add(process.pid)
+    if sys.platform == "linux":
+        with suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
     try:
-        said, _ = process.communicate(timeout=_SECONDS)
+        said, _ = process.communicate(timeout=rules.seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return True
+        return Ended.KILLED, ""
     finally:
         running.discard(process.pid)
-    if process.returncode in {_RIGHT, _WRONG}:
-        return process.returncode == _WRONG
-    if process.returncode == _BROKEN and "rror" in said:
-        return True  # Not even imported.
-    raise InputError(f"{name}: pytest {test} ran nothing: {said.strip()[-300:]}")
+    nothing = process.returncode == _NO_TESTS and rules.marked
+    unread = process.returncode == _BROKEN and "rror" not in said
+    if nothing or unread or process.returncode == _WRONG_ARGUMENTS:
+        raise InputError(f"pytest {tests} ran nothing: {said.strip()[-300:]}")
+    if process.returncode in {0, _NO_TESTS}:
+        return Ended.PASSED, ""
+    found = _FAILED.search(said)  # None: not even imported, or Python itself crashed.
+    late = any(word in said for word in _DEADLINES)
+    return (Ended.DEADLINE if late else Ended.FAILED), found[1] if found else ""

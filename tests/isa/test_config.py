@@ -78,6 +78,7 @@ def test_what_a_dataflow_builds(dataflow, weights, sums):
         ({"dim": 2, "loop_ws": True}, "loop_ws: dim is 2, but must be at least 4"),
         ({"dim": 64, "accumulator_kib": 32}, "accumulator_kib, accumulator_banks: a bank has 64"),
         ({"dim": 2, "scratchpad_kib": 16384, "scratchpad_banks": 2}, "more than the 1048576"),
+        ({"dim": 2, "scratchpad_kib": 8192, "scratchpad_banks": 2}, "more than the 1048576"),
     ],
 )
 def test_a_bank_that_is_too_small_or_too_large_is_named(values, message):

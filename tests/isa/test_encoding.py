@@ -166,7 +166,7 @@ def test_a_ring_entry_is_little_endian():
     assert entry.hex() == "210000000000000008070605040302011817161514131211"
 
 
-@pytest.mark.parametrize("size", [1, 23, 25])
+@pytest.mark.parametrize("size", [1, 8, 23, 25, 32])
 def test_a_torn_ring_image_is_refused(size):
     with pytest.raises(ValueError, match=f"{size} bytes are not a whole number"):
         unpack_ring(bytes(size))

@@ -221,3 +221,9 @@ def test_one_bad_scale_does_not_touch_its_neighbors():
 def test_a_zero_point_belongs_to_uint8(kind, zero_point, message):
     with pytest.raises(ValueError, match=f"^requantize: {message}$"):
         requantize_to([1], 1.0, kind, zero_point=zero_point)
+
+
+def test_a_scale_of_more_bits_is_rounded_first():
+    """415 times .3 is a tie, or above it: it depends on when the scale is rounded."""
+    x = [-415, -335, 335, 415]
+    assert requantize(x, 0.3).tolist() == [-125, -101, 101, 125]

@@ -14,7 +14,13 @@ from celosia.isa.encoding import (
     REPEAT,
     STRIDE,
 )
-from celosia.isa.operations.loops import LoopState, advance, expand, missing_commands
+from celosia.isa.operations.loops import (
+    MAX_LOOP_DEPTH,
+    LoopState,
+    advance,
+    expand,
+    missing_commands,
+)
 from celosia.isa.presets import resolve_config
 
 CONFIG = resolve_config("tiny")
@@ -79,6 +85,26 @@ def test_a_repeat_issues_each_command(values):
     assert missing_commands([repeat], CONFIG) == (0, 0)
 
 
+def nest(depth, body):
+    """Loops of two turns in each other, around `body`."""
+    for _ in range(depth):
+        body = [REPEAT.encode(count=2, length=len(body)), *body]
+    return body
+
+
+def test_as_many_loops_may_be_in_each_other_as_the_hardware_has():
+    assert commands(nest(MAX_LOOP_DEPTH, [FENCE.encode()])) == [FENCE.encode()] * 2**MAX_LOOP_DEPTH
+    deeper = nest(MAX_LOOP_DEPTH + 1, [FENCE.encode()])
+    assert commands(deeper) == [deeper[MAX_LOOP_DEPTH]]
+
+
+def test_a_loop_may_not_leave_the_one_around_it():
+    """It comes out in the first turn, before anything of it."""
+    fence, inner = FENCE.encode(), REPEAT.encode(count=2, length=2)
+    program = [REPEAT.encode(count=2, length=3), fence, inner, fence, fence]
+    assert commands(program)[:2] == [fence, inner]
+
+
 def test_products_in_the_order_of_columns_pieces_and_k():
     strides = CONFIG_PRODUCTS.encode(a_k=4, a_piece=100, w_k=8, w_piece=50, w_column=20, c_column=9)
     product = PRODUCTS.encode(
@@ -103,4 +129,5 @@ def test_missing_commands():
     loop = [REPEAT.encode(count=2, length=3), FENCE.encode()]
     assert missing_commands([*loop, *[FENCE.encode()] * 2], CONFIG) == (0, 0)
     assert missing_commands([FENCE.encode(), *loop], CONFIG) == (2, 1)
+    assert missing_commands([*loop, FENCE.encode()], CONFIG) == (1, 0)
     assert missing_commands(loop, resolve_config("tiny", ["loop_entries=0"])) == (0, 0)

@@ -34,3 +34,9 @@ def test_other_text_is_refused(text):
 
 def test_the_last_stall_of_a_channel_counts():
     assert parse_stalls(["r=5", "aw=95", "r=6"]) == (("r", 6), ("aw", 95))
+
+
+@pytest.mark.parametrize("text", ["", "r", "r=", "x=5", "r=96", "r=-1", "r=5=6"])
+def test_other_stalls_are_refused(text):
+    with pytest.raises(InputError, match="--mem-channel-stall"):
+        parse_stalls([text])

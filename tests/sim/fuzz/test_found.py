@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from celosia.sim.mutate.campaign import load_faults
+from celosia.sim.mutate.planted import load_faults
 from celosia.sim.mutate.trial import environment, faulty_copy
 from celosia.sim.support.checkout import checkout_root
 from celosia.sw.driver.program_file import load_program

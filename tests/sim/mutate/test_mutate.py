@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from celosia.sim.mutate import campaign
-from celosia.sim.mutate.campaign import Campaign, load_faults
-from celosia.sim.mutate.patch import apply_patch, parse_patch
-from celosia.sim.mutate.trial import Trial, mirrored_tests
+from celosia.sim.mutate.campaign import Campaign
+from celosia.sim.mutate.fault import plant
+from celosia.sim.mutate.patch import parse_patch
+from celosia.sim.mutate.planted import load_faults
+from celosia.sim.mutate.trial import Ended, Rules, Trial, try_fault
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
@@ -35,7 +37,7 @@ def tree(place: Path, text: str) -> Path:
 def test_a_patch_says_what_it_is_and_applies_where_its_lines_are(tmp_path):
     patch = parse_patch(PATCH, "p")
     assert (patch.title, patch.tests) == ("two is three", ("tests/a.py -k two",))
-    apply_patch(patch, tree(tmp_path, "zero\none\ntwo\nfour\n"))
+    plant(patch, tree(tmp_path, "zero\none\ntwo\nfour\n"))
     assert (tmp_path / "hw" / "a.py").read_text() == "zero\none\nthree\nfour\n"
 
 
@@ -59,41 +61,9 @@ def test_a_patch_may_end_with_a_line_like_a_header():
 
 def test_a_patch_that_does_not_fit(tmp_path):
     with pytest.raises(InputError, match="has no lines"):
-        apply_patch(parse_patch(PATCH, "p"), tree(tmp_path, "one\n2\nfour\n"))
+        plant(parse_patch(PATCH, "p"), tree(tmp_path, "one\n2\nfour\n"))
     with pytest.raises(InputError, match="there is no file"):
-        apply_patch(parse_patch(PATCH.replace("a.py", "b.py"), "p"), tmp_path)
-
-
-def test_every_fault_of_the_checkout_applies_and_names_tests_that_exist(tmp_path):
-    faults = load_faults(ROOT)
-    assert len(faults) >= 40
-    for fault in faults:
-        assert fault.title
-        assert fault.tests
-        for test in fault.tests:
-            assert (ROOT / test.split()[0]).exists(), test
-        for file in fault.files:
-            copy = tmp_path / file.path
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text((ROOT / file.path).read_text())
-        apply_patch(fault, tmp_path)
-
-
-def test_every_file_of_the_hardware_has_a_fault():
-    changed = {file.path for fault in load_faults(ROOT) for file in fault.files}
-    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "hw").rglob("*.py")}
-    assert not {path for path in files - changed if not path.endswith("__init__.py")}
-
-
-def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
-    text = PATCH.replace("hw/a.py", "hw/dma/queue.py").replace("Caught-by", "Nothing")
-    tests = mirrored_tests(parse_patch(text, "p"), ROOT)
-    assert tests[:2] == ("tests/hw/dma/test_queue.py", "tests/hw/bus/test_bursts.py")
-    neighbors = [test for test in tests if test.startswith("tests/hw/dma/")]
-    assert tests[len(neighbors)] == "tests/system/test_differential.py"
-    assert len({*tests}) == len(tests)
-    with pytest.raises(InputError, match="touches nothing"):
-        mirrored_tests(parse_patch(PATCH.replace("hw/a.py", "README.md"), "p"), ROOT)
+        plant(parse_patch(PATCH.replace("a.py", "b.py"), "p"), tmp_path)
 
 
 def test_a_campaign_keeps_its_results(tmp_path, monkeypatch):
@@ -120,6 +90,49 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
     refused("not both", "mutate", "dma_queue", "--patch", "x.patch")
     (tmp_path / "y.patch").write_text(PATCH)
     refused("does not apply", "mutate", "--patch", "y.patch")
+    refused("takes --package", "mutate", "--generate", "3")
+    refused("neither faults nor", "mutate", "dma_queue", "--generate", "3", "--package", "sw")
+    refused("--package tests", "mutate", "--generate", "3", "--package", "tests")
+    refused("--package nonsense", "mutate", "--package", "nonsense")
+    refused("none of these faults", "mutate", "dma_queue", "--package", "sw")
+    refused("only --generate", "mutate", "dma_queue", "--json", "x.json")
+
+
+TESTS = """
+import time, celosia.isa.tokens as tokens
+
+def test_quick():
+    assert tokens.VALUE == 1, "the simulation did not finish in 5 cycles"
+
+def test_slow():
+    while tokens.VALUE == 3:
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("to", "test", "ended"),
+    [
+        ("VALUE = 1 + 0", "quick", Ended.PASSED),
+        ("VALUE = 2", "quick", Ended.DEADLINE),
+        ("VALUE = ", "quick", Ended.FAILED),
+        ("VALUE = 3", "slow", Ended.KILLED),
+    ],
+)
+def test_how_the_tests_of_a_fault_end(to, test, ended, tmp_path):
+    for name in ("isa", "hw", "sw", "sim", "tests"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+    (tmp_path / "isa" / "tokens.py").write_text("VALUE = 1\n")
+    (tmp_path / "tests" / "test_it.py").write_text(TESTS)
+    lines = "--- a/isa/tokens.py\n+++ b/isa/tokens.py\n@@ -1 +1 @@\n-VALUE = 1\n+"
+    patch = parse_patch(f"Caught-by: tests/test_it.py -k {test}\n{lines}{to}\n", "p")
+    rules = Rules(marked=True, seconds=5 if ended is Ended.KILLED else 120)
+    trial = try_fault(patch, tmp_path, rules, set())
+    assert trial.ended == ended
+    assert bool(trial.caught_by) == (ended in {Ended.FAILED, Ended.DEADLINE})
+    if ended is Ended.DEADLINE:
+        assert trial.test == "tests/test_it.py::test_quick"
 
 
 @pytest.mark.nightly

@@ -85,13 +85,16 @@ def test_byte_order_and_layout_of_files_do_not_matter(tmp_path):
     assert array.dtype == np.dtype(np.int32)
     assert array.tolist() == [0, 1, 2]
     (path,) = save(tmp_path, a=np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)))
-    assert load_array("--a", path, (np.int8,), 2).flags.c_contiguous
+    array = load_array("--a", path, (np.int8,), 2)
+    assert array.flags.c_contiguous
+    assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.parametrize(
     ("b", "bias", "message"),
     [
         (np.ones((6, 3), np.int8), None, r"--b .*: 6x3 does not match A's 5x7 .*6 is not 7"),
+        (np.ones((8, 3), np.int8), None, r"--b .*: 8x3 does not match A's 5x7 .*8 is not 7"),
         (np.ones((7, 3), np.uint8), None, r"--b .*: elements are uint8, must be int8"),
         (np.ones(7, np.int8), None, r"--b .*: shape \(7,\), must have 2 dimensions"),
         (np.ones((7, 0), np.int8), None, r"--b .*: every size must be at least 1"),
