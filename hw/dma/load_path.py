@@ -9,10 +9,10 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from celosia.hw.control.load import LoadContext, LoadController
 from celosia.hw.control.ops import LoadOp
 from celosia.hw.dma.bus import Fault, Limits, ReadPort
-from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.reader import READ_BYTES_BITS, Reader
 from celosia.hw.dma.rows import RowWriter
 from celosia.hw.dma.unpack import Unpacker
+from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
 from celosia.isa.config import AcceleratorConfig

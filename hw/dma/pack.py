@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from celosia.hw.dma.bus import WriteBeat
 from celosia.hw.dma.drain import StoreWord
 from celosia.hw.dma.gear import Gear
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
 __all__ = ["PackBurst", "Packer"]

@@ -10,8 +10,8 @@ from celosia.hw.control.load import LoadSegment
 from celosia.hw.control.ops import DRAM_ADDRESS_BITS, local_row_bits
 from celosia.hw.dma.bursts import Burst, BurstSplitter
 from celosia.hw.dma.bus import RESPONSE_OKAY, Limits, ReadPort
-from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.window import CheckedBeat
+from celosia.hw.lib.queue import Queue
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.errors import Cause
 

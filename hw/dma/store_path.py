@@ -12,9 +12,9 @@ from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
 from celosia.hw.dma.pack import Packer
-from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreRows, StoreSegments
 from celosia.hw.dma.writer import Writer
+from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead

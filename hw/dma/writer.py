@@ -11,8 +11,8 @@ from celosia.hw.dma.bursts import BurstSplitter
 from celosia.hw.dma.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
 from celosia.hw.dma.drain import StoreWord
 from celosia.hw.dma.pack import PackBurst, Packer
-from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreSegment
+from celosia.hw.lib.queue import Queue
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.errors import Cause
 

@@ -8,11 +8,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.dma.bursts import BurstSplitter
 from celosia.hw.dma.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, ReadPort
-from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.window import CheckedBeat
 from celosia.hw.frontend.layouts import COMMAND
 from celosia.hw.frontend.ring_gear import RingGear
 from celosia.hw.frontend.ring_pointers import RingRun
+from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.encoding import RING_ENTRY

@@ -2,7 +2,7 @@
 
 from amaranth import Mux, Value
 
-from celosia.hw.vector.stages import Stages
+from celosia.hw.lib.stages import Stages
 from celosia.isa.encoding import ElementType
 
 __all__ = ["BETA_STAGE", "GAMMA_STAGE", "AffineHalf"]

@@ -4,12 +4,12 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
 from celosia.hw.vector.affine import BETA_STAGE, GAMMA_STAGE, AffineHalf
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
-from celosia.hw.vector.stages import Line, Stages
 from celosia.hw.vector.steps import LaneConstants, PolynomialRequest, RowFacts
 from celosia.hw.vector.wide_product import WideProduct
 from celosia.isa.config import AcceleratorConfig

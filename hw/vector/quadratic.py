@@ -8,7 +8,7 @@ GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >
 from amaranth import Cat, Const, Mux, Value
 from amaranth.lib import data
 
-from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.lib.stages import Line, Stages
 
 __all__ = ["Quadratic"]
 

@@ -4,9 +4,9 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
-from celosia.hw.vector.stages import Line, Stages
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 

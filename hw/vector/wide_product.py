@@ -3,7 +3,7 @@
 from amaranth import Mux, Value
 from amaranth.lib import data
 
-from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.encoding import ElementType
 
 __all__ = ["WideProduct"]
