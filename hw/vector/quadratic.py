@@ -42,7 +42,7 @@ class Quadratic:
         `element` and `reference` are int16, and `carried` is the element of each stage, for GELU.
         The result is unsigned, of 16 bits.
         """
-        register, at = self._stages.register, self._at
+        register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
 
         # Stage 1: how far from the reference, or from 0.

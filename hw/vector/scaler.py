@@ -119,15 +119,14 @@ class Scaler(wiring.Component):
         end = self.latency
         ending = _Bytes(scaling, requests) if self.every_kind else None
         for index, row in enumerate(self.row):
-            stages.suffix = f"_{index}"
-            lane = _Lane(scaling, requests)
+            lane = _Lane(scaling.part(index), requests)
             lane.multiply(row, self.scales.data[index])
             lane.round()
             scaled = ending.element(lane) if ending else lane.integer()
             # The last stage: what was scaled, or what only passed.
-            passed = passing.line("passed", row)[end - 1]
+            passed = passing.part(index).line("passed", row)[end - 1]
             element = Mux(scaling.valid[end - 1], scaled, passed)[:ELEMENT_BITS].as_signed()
-            element = stages.register(end, "element", element)
+            element = stages.part(index).register(end, "element", element)
             m.d.comb += self.elements[index].eq(element)
         return m
 
@@ -225,7 +224,6 @@ class _Bytes:
     """Stages 9 and 10 for every kind of element: activation, zero point, saturation."""
 
     def __init__(self, stages: Stages, requests: Line):
-        self.register = stages.register
         kind = requests[7].kind
         offset = Mux(kind == ElementType.UINT8, requests[7].zero_point, 0)
         self.relu = stages.register(8, "relu", requests[7].relu)
@@ -245,7 +243,7 @@ class _Bytes:
         """What stage 10 makes of `lane`."""
         # Stage 9: sign, activation and zero point.
         total = Mux(lane.negative, Mux(self.relu, 0, -lane.size), lane.size) + self.offset
-        total = self.register(9, "total", total)
+        total = lane.register(9, "total", total)
         # Stage 10: saturate.
         return Mux(total < self.low, self.low, Mux(total > self.high, self.high, total))
 
