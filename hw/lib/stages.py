@@ -1,9 +1,9 @@
-"""Pipelines that never stop: a valid bit for each stage, and registers that move with it."""
+"""Pipelines that move as a whole: a valid bit for each stage, and registers that move with it."""
 
 from copy import copy
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 
 __all__ = ["Line", "Stages"]
 
@@ -16,21 +16,39 @@ class Stages:
     some only is given stages of its own by `branch`.  Only the valid bits are reset.
 
     `valid` is that of what enters stage 1; ``self.valid[n]`` is that of what stage n has done.
+    The pipeline never stops, or it moves in cycles with `advance` only.
     """
 
-    def __init__(self, m: Module, valid: Value, count: int, name: str = "stages"):
+    def __init__(
+        self,
+        m: Module,
+        valid: Value,
+        count: int,
+        name: str = "stages",
+        advance: Value | None = None,
+    ):
         self.m = m
         self._count = count
         self._part = ""
+        self._advance = advance
         valids = Signal(count, name=f"{name}_valid")
-        m.d.sync += valids.eq(Cat(valid, valids[:-1]))
         self.valid: list[Value] = [valid, *valids]
+        enters = Cat(valid, valids[:-1])
+        if advance is None:
+            self._moves = self.valid
+            m.d.sync += valids.eq(enters)
+        else:
+            moves = Signal(count, name=f"{name}_moves")
+            self._moves = list(moves)
+            m.d.comb += moves.eq(Mux(advance, enters, 0))
+            with m.If(advance):
+                m.d.sync += valids.eq(enters)
 
     def branch(self, name: str, only: Value) -> "Stages":
         """The same stages for what enters with `only`."""
         enters = Signal(name=f"{name}_enters")
         self.m.d.comb += enters.eq(self.valid[0] & only)
-        stages = Stages(self.m, enters, self._count, name)
+        stages = Stages(self.m, enters, self._count, name, self._advance)
         stages._part = self._part
         return stages
 
@@ -44,9 +62,16 @@ class Stages:
         """`value`, a Value or a View, as `stage` leaves it."""
         name = f"s{stage}_{name}{self._part}"
         register = Signal(value.shape(), name=name, reset_less=True)
-        with self.m.If(self.valid[stage - 1]):
+        with self.m.If(self._moves[stage - 1]):
             self.m.d.sync += register.eq(value)
         return register
+
+    def wire(self, stage: int, name: str, value: Any) -> Any:
+        """`value`, for more than one use within `stage`; it is 0 while there is nothing in it."""
+        wire = Signal(value.shape(), name=f"s{stage}_{name}{self._part}")
+        with self.m.If(self.valid[stage - 1]):
+            self.m.d.comb += wire.eq(value)
+        return wire
 
     def line(self, name: str, value: Any, born: int = 0) -> "Line":
         """`value`, which stage `born` has made, on its way through the stages behind."""
