@@ -86,9 +86,9 @@ def test_every_file_of_the_hardware_has_a_fault():
 
 
 def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
-    text = PATCH.replace("hw/a.py", "hw/dma/queue.py").replace("Caught-by", "Nothing")
+    text = PATCH.replace("hw/a.py", "hw/store/gear.py").replace("Caught-by", "Nothing")
     tests = mirrored_tests(parse_patch(text, "p"), ROOT)
-    assert tests[:2] == ("tests/hw/dma/test_queue.py", "tests/hw/bus/test_bursts.py")
+    assert tests[:2] == ("tests/hw/store/test_gear.py", "tests/hw/bus/test_bursts.py")
     neighbors = [test for test in tests if test.startswith("tests/hw/dma/")]
     assert tests[len(neighbors)] == "tests/system/test_differential.py"
     assert len({*tests}) == len(tests)
@@ -117,7 +117,7 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
     refused("No such file", "mutate", "--patch", "nothing.patch")
     (tmp_path / "x.patch").write_text("hello")
     refused("changes no file", "mutate", "--patch", "x.patch")
-    refused("not both", "mutate", "dma_queue", "--patch", "x.patch")
+    refused("not both", "mutate", "lib_queue", "--patch", "x.patch")
     (tmp_path / "y.patch").write_text(PATCH)
     refused("does not apply", "mutate", "--patch", "y.patch")
 
