@@ -4,13 +4,18 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.float32 import (
+    EXPONENT_BIAS,
+    FRACTION_BITS,
+    MANTISSA_BITS,
+    Float32,
+    round_leading,
+    round_off,
+)
+
 __all__ = ["FactorUnit", "Wanted"]
 
 WORD_BITS = 32
-MANTISSA_BITS = 24
-"""Of a float32, the hidden bit included."""
-FRACTION_BITS = MANTISSA_BITS - 1
-BIAS = 127
 QUOTIENT_POINT = 25
 """Fraction bits of the quotient of two mantissas: a mantissa and a bit to round by, at least."""
 DIVIDEND_BITS = MANTISSA_BITS + QUOTIENT_POINT
@@ -173,8 +178,7 @@ class FactorUnit(wiring.Component):
         with m.If(~s.size[-1]):
             m.d.sync += [s.size.eq(s.size << 1), s.exponent.eq(s.exponent - 1)]
         with m.Else():
-            low = WORD_BITS - MANTISSA_BITS
-            rounded = _round(s.size[low:], s.size[low - 1], s.size[: low - 1].any())
+            rounded = round_off(s.size, WORD_BITS - MANTISSA_BITS)
             carry = rounded[-1]
             deviates = s.wanted == Wanted.DEVIATION
             numerator = Mux(deviates, ONE_MANTISSA, PROBABILITY_MANTISSA)
@@ -191,17 +195,15 @@ class FactorUnit(wiring.Component):
 
     def _product(self, m: Module, s: "_State") -> None:
         """Round the quotient, and multiply by the scale."""
-        q, rest = s.quotient, s.rest.any()
-        large = q[QUOTIENT_POINT]
-        above = _round(q[2 : 2 + MANTISSA_BITS], q[1], q[0] | rest)
-        below = _round(q[1 : 1 + MANTISSA_BITS], q[0], rest)
-        rounded = Mux(large, above, below)
+        quotient = Cat(s.rest.any(), s.quotient[: QUOTIENT_POINT + 1])
+        large = quotient[-1]
+        rounded = round_leading(quotient, MANTISSA_BITS)
         carry = rounded[-1]
         mantissa = Mux(carry, ONE_MANTISSA, rounded[:MANTISSA_BITS])
-        scale = Cat(s.scale[:FRACTION_BITS], Const(1, 1))
+        scale = Float32(s.scale)
         m.d.sync += [
-            s.product.eq(mantissa * scale),
-            s.exponent.eq(s.exponent - ~large + carry + s.scale[FRACTION_BITS:-1] - BIAS),
+            s.product.eq(mantissa * scale.mantissa),
+            s.exponent.eq(s.exponent - ~large + carry + scale.exponent - EXPONENT_BIAS),
             s.step.eq(_Step.ROUND),
         ]
 
@@ -235,34 +237,18 @@ def _divide(m: Module, s: _State) -> None:
     ]
 
 
-def _round(kept: Value, half: Value, rest: Value) -> Value:
-    """To nearest, ties to even: a bit more than `kept`."""
-    return (kept + (half & (rest | kept[0])))[: len(kept) + 1]
-
-
 def _pack(s: _State) -> Value:
     """The float32 of the product, with its special cases."""
-    high = s.product[-1]
-    above = _round(
-        s.product[MANTISSA_BITS:], s.product[FRACTION_BITS], s.product[:FRACTION_BITS].any()
-    )
-    below = _round(
-        s.product[FRACTION_BITS:-1],
-        s.product[FRACTION_BITS - 1],
-        s.product[: FRACTION_BITS - 1].any(),
-    )
-    rounded = Mux(high, above, below)
-    exponent = s.exponent + high + rounded[-1] + BIAS
-    scale_exponent, fraction = s.scale[FRACTION_BITS:-1], s.scale[:FRACTION_BITS]
-    infinite = scale_exponent.all() & ~fraction.any()
+    rounded, scale = round_leading(s.product, MANTISSA_BITS), Float32(s.scale)
+    exponent = s.exponent + s.product[-1] + rounded[-1] + EXPONENT_BIAS
     zero = (s.scale[:-1] == 0) & s.infinite
-    nan = (scale_exponent.all() & fraction.any()) | zero
-    large = s.infinite | infinite | (exponent >= INFINITE)
-    small = (scale_exponent == 0) | (exponent <= 0)
+    nan = scale.nan | zero
+    large = s.infinite | scale.infinite | (exponent >= INFINITE)
+    small = (scale.exponent == 0) | (exponent <= 0)
     finite = Cat(Mux(rounded[-1], 0, rounded[:FRACTION_BITS]), exponent[:8])
     size = Mux(
         nan,
         (INFINITE << FRACTION_BITS) | 1,
         Mux(large, INFINITE << FRACTION_BITS, Mux(small, 0, finite)),
     )
-    return Cat(size[: WORD_BITS - 1], s.negative ^ s.scale[-1])
+    return Cat(size[: WORD_BITS - 1], s.negative ^ scale.negative)

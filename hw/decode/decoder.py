@@ -1,8 +1,8 @@
 """From commands to operations, with the rules of the contract checked."""
 
-from amaranth import Module, Mux, ResetSignal, Signal, unsigned
+from amaranth import Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.commands import A_HULL, decode_execute, decode_load, decode_store
@@ -14,7 +14,7 @@ from celosia.hw.decode.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_WRITES, decode_transform
 from celosia.hw.lib.fields import field_signals, joined, leaves
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.operations.semantics import LOOP_FUNCTS
@@ -59,7 +59,7 @@ class Decoded(data.StructLayout):
         })
 
 
-class Decoder(wiring.Component):
+class Decoder(Sleeping):
     """Resolves configuration and checks the rules, in program order.
 
     Three stages, each elastic: take a command; resolve it (configuration ends here); check that its
@@ -109,12 +109,11 @@ class Decoder(wiring.Component):
             "ended": Out(1),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         s1_valid, s1_moves = (Signal(name=f"s1_{name}") for name in ("valid", "moves"))
         s2_valid, s2_moves = (Signal(name=f"s2_{name}") for name in ("valid", "moves"))
         s1_left = Signal()  # In the cycle before.
-        m.d.comb += [
+        outer.d.comb += [
             s2_moves.eq(~self.o.valid | self.o.ready),
             s1_moves.eq(~s2_valid | s2_moves),
             self.commands.ready.eq((~s1_valid | s1_moves) & ~self.halt),
@@ -122,16 +121,7 @@ class Decoder(wiring.Component):
             self.empty.eq(~s1_valid & ~s2_valid & ~self.o.valid),
             self.ended.eq(s1_left & ~s2_valid),
         ]
-        awake = Signal(name=AWAKE)
-        moves = (s1_valid & s1_moves) | (s2_valid & s2_moves) | (self.o.valid & self.o.ready)
-        m.d.comb += awake.eq(self.accepted | moves | s1_left | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, (s1_valid, s1_moves, s1_left), (s2_valid, s2_moves))
-        return m
 
-    def _build(self, m: Module, stage_1: tuple, stage_2: tuple) -> None:
-        """What sleeps."""
-        (s1_valid, s1_moves, s1_left), (s2_valid, s2_moves) = stage_1, stage_2
         # Stage 1: the command and its number.
         s1_command = Signal(COMMAND, reset_less=True)
         s1_tag = Signal(TAG_BITS, reset_less=True)
@@ -169,6 +159,9 @@ class Decoder(wiring.Component):
         with m.If(s2_moves & s2_valid):
             m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
             self._check(m, s2, s2_hulls, s2_late, s3)
+
+        moves = (s1_valid & s1_moves) | (s2_valid & s2_moves) | (self.o.valid & self.o.ready)
+        return self.accepted | moves | s1_left
 
     def _operations(self, decoded) -> list:
         names = ["load", "execute", "store"] + ["transform"] * self.config.normalization

@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.hdl import ShapeLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.host.axi_lite import AxiLitePort, AxiLiteSlave
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.observe.counters import COUNTER_NUMBER
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.events import COUNTER_BITS, COUNTERS
@@ -37,7 +37,7 @@ ACTIONS = [r.name for r in REGISTERS.values() if r.access is Access.WO] + [
 ]
 
 
-class RegisterFile(wiring.Component):
+class RegisterFile(Sleeping):
     """Answers the host, by the rules that the table of registers declares.
 
     Names of members are those of the table in lower case; of a field with `once`, the field's.  The
@@ -101,20 +101,7 @@ class RegisterFile(wiring.Component):
             "actions": Out(wiring.Signature({name.lower(): Out(1) for name in ACTIONS})),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
-        port, awake = self.port, Signal(name=AWAKE)
-        comes = (port.aw.valid, port.w.valid, port.ar.valid)
-        free = (port.aw.ready, port.w.ready, port.ar.ready)  # Down while something is held.
-        raised = [_word(self.raised, register).any() for register in RAISED]
-        answers = (port.b.valid, port.r.valid)
-        m.d.comb += awake.eq(Cat(comes, answers, raised).any() | ~Cat(free).all() | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        self._build(unit)
-        return m
-
-    def _build(self, m: Module) -> None:
-        """What sleeps."""
+    def build(self, m: Module, outer: Module) -> Value:
         m.submodules.slave = slave = AxiLiteSlave()
         connect(m, flipped(self.port), slave.port)
         self._stored = self._registers(m)
@@ -124,6 +111,13 @@ class RegisterFile(wiring.Component):
                 m.d.sync += stored.eq(stored | raised)
         self._write(m, slave.access)
         self._read(m, slave.access)
+
+        port = self.port
+        comes = (port.aw.valid, port.w.valid, port.ar.valid)
+        free = (port.aw.ready, port.w.ready, port.ar.ready)  # Down while something is held.
+        raised = [_word(self.raised, register).any() for register in RAISED]
+        answers = (port.b.valid, port.r.valid)
+        return Cat(comes, answers, raised).any() | ~Cat(free).all()
 
     def _registers(self, m: Module) -> SimpleNamespace:
         """What `values` shows."""

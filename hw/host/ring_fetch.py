@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bursts import BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, ReadPort
 from celosia.hw.bus.window import CheckedBeat
 from celosia.hw.decode.layouts import COMMAND
-from celosia.hw.dma.queue import Queue
 from celosia.hw.host.ring_gear import RingGear
 from celosia.hw.host.ring_pointers import RingRun
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.queue import Queue
+from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause
@@ -39,7 +39,7 @@ RUNS = 4
 """Runs that may be in flight."""
 
 
-class RingFetcher(wiring.Component):
+class RingFetcher(Sleeping):
     """Fetches the entries of runs, in order, ahead of their use.
 
     Bursts end at multiples of 64 bytes, and only what there is room for is asked for, so that no
@@ -101,15 +101,7 @@ class RingFetcher(wiring.Component):
             "urgent": Out(1),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
-        awake = Signal(name=AWAKE)
-        m.submodules.unit = sleeper(unit, awake)
-        m.d.comb += awake.eq(self._build(unit) | ResetSignal())
-        return m
-
-    def _build(self, m: Module) -> Value:
-        """What sleeps.  Returns whether anything moves."""
+    def build(self, m: Module, outer: Module) -> Value:
         self._room = PREFETCH_BYTES // self.config.bus_bytes
         self._first = URGENT_BYTES // self.config.bus_bytes
         # Beats that may be asked for and not used at a time; and those of them that are.

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.decode.ranges import RowRange, overlap
 from celosia.hw.issue.queues import QueueTraits, event_names, queues
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "reached"]
@@ -34,7 +34,7 @@ def reached(event: Value, need: Value) -> Value:
     return ~(event - need)[POSITION_BITS - 1]
 
 
-class HazardTables(wiring.Component):
+class HazardTables(Sleeping):
     """Remembers the rows of everything in flight, and compares new operations with them.
 
     Each queue is in order, so what an operation waits for in a queue is the youngest older
@@ -91,16 +91,7 @@ class HazardTables(wiring.Component):
             "needs": Out(Needs(config)),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
-        awake = Signal(name=AWAKE)
-        m.d.comb += awake.eq(self.compare | self.insert | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        self._build(unit)
-        return m
-
-    def _build(self, m: Module) -> None:
-        """What sleeps."""
+    def build(self, m: Module, outer: Module) -> Value:
         for index, queue in enumerate(self.queues):
             table = self._table(m, index, queue)
             for event, conflicts_with in (
@@ -116,6 +107,7 @@ class HazardTables(wiring.Component):
                     with m.If(self.insert):
                         need = _youngest(conflicts, self.tails[index])
                         m.d.sync += self.needs[event].eq(need)
+        return self.compare | self.insert
 
     def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` has written."""

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from amaranth import EnableInserter, Signal
+from amaranth import EnableInserter, Module, ResetSignal, Signal, Value
+from amaranth.lib import wiring
 
-__all__ = ["AWAKE", "sleeper"]
+__all__ = ["AWAKE", "Sleeping", "sleeper"]
 
 AWAKE = "awake"
 """The name of the enable: `celosia.sim.verilator.netlist.gate` finds it, and makes it a clock."""
@@ -18,3 +19,18 @@ def sleeper(unit: Any, awake: Signal) -> Any:
     """
     assert awake.name == AWAKE
     return EnableInserter(awake)(unit)
+
+
+class Sleeping(wiring.Component):
+    """A component that sleeps, but for what must not: subclasses have `build`, not `elaborate`."""
+
+    def elaborate(self, platform) -> Module:
+        m, outer = Module(), Module()
+        awake = Signal(name=AWAKE)
+        outer.submodules.unit = sleeper(m, awake)
+        outer.d.comb += awake.eq(self.build(m, outer) | ResetSignal())
+        return outer
+
+    def build(self, m: Module, outer: Module) -> Value:
+        """Fill `m`, which sleeps, and `outer`, which does not; returns whether `m` is awake."""
+        raise NotImplementedError

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, unsigned
-from amaranth.lib import data, enum, stream, wiring
+from amaranth import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, ReadPort
 from celosia.hw.decode.ops import LoadOp
-from celosia.hw.dma.queue import Queue
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.queue import Queue
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.load.controller import LoadContext, LoadController
 from celosia.hw.load.reader import READ_BYTES_BITS, Reader
 from celosia.hw.load.unpack import Unpacker
@@ -32,7 +32,7 @@ class LoadState(enum.Enum, shape=3):
     STAGES = 6  # There is a load.
 
 
-class LoadPath(wiring.Component):
+class LoadPath(Sleeping):
     """Carries out loads: reads memory and writes local rows, in order.
 
     A load occupies the path for one cycle per segment (`LoadController`) and one per piece
@@ -113,25 +113,22 @@ class LoadPath(wiring.Component):
             "state": Out(LoadState),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         # Loads that are in the queue, or before it or behind it (one per stage).
         working = Signal(range(self.config.load_queue + RowWriter.LATENCY + 4))
-        awake = Signal(name=AWAKE)
+        reader = self._load(m, working)
         # Beats are looked at even if nobody asked for them.
+        active, lately = Signal(), Signal()
         called = self.op.valid | self.port.r.valid | self.halt
-        m.d.comb += awake.eq(called | (working != 0) | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        reader = self._build(unit, working)
+        outer.d.comb += active.eq(called | (working != 0))
         # Into a register: what depends on the memory's signals is not to spread.
-        lately = Signal()
-        m.d.sync += lately.eq(awake)
-        with m.If(awake | lately):
-            self._name_state(m, reader, working)
-        return m
+        outer.d.sync += lately.eq(active)
+        with outer.If(active | lately):
+            self._name_state(outer, reader, working)
+        return active
 
-    def _build(self, m: Module, working: Signal) -> Reader:
-        """What sleeps."""
+    def _load(self, m: Module, working: Signal) -> Reader:
+        """Connect the stages of a load, of which `working` are on their way."""
         m.submodules.controller = controller = LoadController(self.config)
         m.submodules.contexts = contexts = Queue(LoadContext(self.config), self.config.load_queue)
         m.submodules.reader = reader = Reader(self.config)

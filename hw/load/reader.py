@@ -10,7 +10,7 @@ from celosia.hw.bus.bursts import Burst, BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, Limits, ReadPort
 from celosia.hw.bus.window import CheckedBeat
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, local_row_bits
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from celosia.hw.load.controller import LoadSegment
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.registers.errors import Cause

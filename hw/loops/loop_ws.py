@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import stream
 
 from celosia.hw.decode.layouts import COMMAND, operands
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.loops.lines import Lines
 from celosia.hw.loops.matrices import State
 from celosia.hw.loops.moves import Moves
@@ -22,7 +22,7 @@ _STORE: Final = 0b1000
 """Of `_Sequence.jobs`."""
 
 
-class LoopWs(wiring.Component):
+class LoopWs(Sleeping):
     """Issues the commands of LOOP_WS in its place, as `celosia.isa.operations.loop_ws` says.
 
     The commands that configure it are taken, one in four cycles at least.  The first load goes out
@@ -68,38 +68,33 @@ class LoopWs(wiring.Component):
         self.config = config
         super().__init__({**LoopStage().members})
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         rests, takes, offers, mine = Signal(), Signal(), Signal(), Signal()
         made = Signal(COMMAND)
-        m.d.comb += mine.eq(_own(self.i.p))
-        with m.If(rests):
-            m.d.comb += [
+        outer.d.comb += mine.eq(_own(self.i.p))
+        with outer.If(rests):
+            outer.d.comb += [
                 self.i.ready.eq(self.o.ready),
                 self.o.valid.eq(self.i.valid & ~mine),
                 self.o.p.eq(self.i.p),
             ]
-        with m.Else():
-            m.d.comb += [
+        with outer.Else():
+            outer.d.comb += [
                 self.i.ready.eq(takes),
                 self.o.valid.eq(offers),
                 self.o.p.eq(made),
                 self.busy.eq(1),
                 self.gained.eq(offers & self.o.ready),
             ]
-        entered, awake = Signal(), Signal(name=AWAKE)
-        m.d.comb += [
-            entered.eq(self.i.valid & mine & self.i.ready),
-            awake.eq(~rests | entered | ResetSignal()),
-        ]
-        m.submodules.unit = sleeper(unit, awake)
+        entered = Signal()
+        outer.d.comb += entered.eq(self.i.valid & mine & self.i.ready)
         s = _Sequence(self.config)
-        with unit.FSM():
-            self._wait(unit, s, entered, mine, rests, takes)
-            self._prepare(unit, s)
-            self._make(unit, s, offers, made)
-            self._turn(unit, s)
-        return m
+        with m.FSM():
+            self._wait(m, s, entered, mine, rests, takes)
+            self._prepare(m, s)
+            self._make(m, s, offers, made)
+            self._turn(m, s)
+        return ~rests | entered
 
     def _wait(self, m: Module, s: "_Sequence", entered, mine, rests, takes) -> None:
         """For a command."""

@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 from typing import Any, Final
 
-from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import stream
 
 from celosia.hw.decode.layouts import COMMAND, assembled, operands
 from celosia.hw.lib.fields import field_signals
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.loops.stage import LoopStage
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, GARBAGE, LOCAL_ADDRESS_BITS
 from celosia.isa.config import AcceleratorConfig
@@ -26,7 +26,7 @@ __all__ = ["Products"]
 _COUNTS: Final = ("k", "pieces", "columns")
 
 
-class Products(wiring.Component):
+class Products(Sleeping):
     """Expands PRODUCTS as `celosia.isa.operations.loops` says, and keeps what CONFIG_PRODUCTS sets.
 
     The first PRELOAD is on offer `LATENCY` cycles after PRODUCTS was accepted, and from then on a
@@ -68,40 +68,36 @@ class Products(wiring.Component):
         self.config = config
         super().__init__({**LoopStage().members})
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         active, waits = Signal(), Signal()
         begins, configures = Signal(), Signal()  # A command of this stage comes in.
         made = field_signals(COMMAND, "made")
         own = Signal()
-        with m.If(self.i.p.funct == Funct.PRODUCTS):
-            m.d.comb += own.eq(_well_formed(operands(PRODUCTS, self.i.p), self.config.dim))
-        with m.Elif(self.i.p.funct == Funct.CONFIG_PRODUCTS):
-            m.d.comb += own.eq(1)
-        with m.If(active | waits):
-            m.d.comb += [
+        with outer.If(self.i.p.funct == Funct.PRODUCTS):
+            outer.d.comb += own.eq(_well_formed(operands(PRODUCTS, self.i.p), self.config.dim))
+        with outer.Elif(self.i.p.funct == Funct.CONFIG_PRODUCTS):
+            outer.d.comb += own.eq(1)
+        with outer.If(active | waits):
+            outer.d.comb += [
                 self.busy.eq(1),
                 self.o.valid.eq(active),
                 *(self.o.p[name].eq(value) for name, value in vars(made).items()),
             ]
-        with m.Else():
+        with outer.Else():
             taken = self.i.valid & own & self.o.ready
-            m.d.comb += [
+            outer.d.comb += [
                 begins.eq(taken & (self.i.p.funct == Funct.PRODUCTS)),
                 configures.eq(taken & (self.i.p.funct == Funct.CONFIG_PRODUCTS)),
                 self.i.ready.eq(self.o.ready),
                 self.o.valid.eq(self.i.valid & ~own),
                 self.o.p.eq(self.i.p),
             ]
-        awake = Signal(name=AWAKE)
-        m.d.comb += awake.eq(self.busy | begins | configures | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        self._configure(unit, waits, configures)
-        self._build(unit, active, begins, made)
-        return m
+        self._configure(m, waits, configures)
+        self._multiply(m, active, begins, made)
+        return self.busy | begins | configures
 
     def _configure(self, m: Module, waits: Signal, configures: Signal) -> None:
-        """Keep where tiles stand.  Sleeps."""
+        """Keep where tiles stand."""
         self._strides = _fields(CONFIG_PRODUCTS)
         with m.If(configures):
             _keep(m, self._strides, operands(CONFIG_PRODUCTS, self.i.p))
@@ -110,8 +106,8 @@ class Products(wiring.Component):
             m.d.sync += waits.eq(0)
         m.d.comb += self.lost.eq(waits & ~self.fenced)
 
-    def _build(self, m: Module, active: Signal, begins: Signal, made) -> None:
-        """Make the commands of a PRODUCTS.  Sleeps."""
+    def _multiply(self, m: Module, active: Signal, begins: Signal, made) -> None:
+        """Make the commands of a PRODUCTS."""
         s = _State()
         m.d.comb += self.gained.eq(active & self.o.ready & ~(s.computes & s.last))
         with m.If(active):

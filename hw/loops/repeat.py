@@ -4,14 +4,14 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth.lib import stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 
 from celosia.hw.decode.layouts import COMMAND, operands
 from celosia.hw.lib.fields import field_signals
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.loops.advance import advanced
 from celosia.hw.loops.stage import LoopStage
 from celosia.isa.config import AcceleratorConfig
@@ -24,7 +24,7 @@ __all__ = ["Repeater"]
 COUNT_BITS = next(field.bits for field in REPEAT.fields if field.name == "count")
 
 
-class Repeater(wiring.Component):
+class Repeater(Sleeping):
     """Expands REPEAT and STRIDE as `celosia.isa.operations.loops` says.
 
     The body comes in from the second cycle after REPEAT on, a command per cycle, and is kept; the
@@ -76,39 +76,33 @@ class Repeater(wiring.Component):
         missing = Out(range(config.loop_entries + 1))
         super().__init__({**LoopStage().members, "missing": missing})
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         begins, entered = Signal(), Signal()  # A REPEAT with a body is on offer, or comes in.
         rests, takes, offers = Signal(), Signal(), Signal()
         command = field_signals(COMMAND, "issued")
-        with m.If(self.i.p.funct == Funct.REPEAT):
+        with outer.If(self.i.p.funct == Funct.REPEAT):
             fields = operands(REPEAT, self.i.p)
             fits = fields.length <= self.config.loop_entries
-            m.d.comb += begins.eq(fits & _has_body(fields))
-        with m.If(rests):
-            m.d.comb += [
+            outer.d.comb += begins.eq(fits & _has_body(fields))
+        with outer.If(rests):
+            outer.d.comb += [
                 self.i.ready.eq(self.o.ready),
                 self.o.valid.eq(self.i.valid & ~begins),
                 self.o.p.eq(self.i.p),
             ]
-        with m.Else():
-            m.d.comb += [
+        with outer.Else():
+            outer.d.comb += [
                 self.i.ready.eq(takes),
                 self.o.valid.eq(offers),
                 *(self.o.p[name].eq(getattr(command, name)) for name, _ in COMMAND),
                 self.busy.eq(1),
             ]
-        awake = Signal(name=AWAKE)
-        m.d.comb += [
-            entered.eq(self.i.valid & begins & self.o.ready),
-            awake.eq(~rests | entered | ResetSignal()),
-        ]
-        m.submodules.unit = sleeper(unit, awake)
-        self._build(unit, entered, rests, takes, offers, command)
-        return m
+        outer.d.comb += entered.eq(self.i.valid & begins & self.o.ready)
+        self._repeat(m, entered, rests, takes, offers, command)
+        return ~rests | entered
 
-    def _build(self, m: Module, entered, rests: Signal, takes, offers: Signal, command) -> None:
-        """What sleeps."""
+    def _repeat(self, m: Module, entered, rests: Signal, takes, offers: Signal, command) -> None:
+        """Take a body and issue it again and again."""
         s = _State(m, self.config)
         with m.FSM():
             with m.State("REST"):

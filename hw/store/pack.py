@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import WriteBeat
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from celosia.hw.store.drain import StoreWord
 from celosia.hw.store.gear import Gear
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
-from amaranth.lib import data, enum, stream, wiring
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, WritePort
 from celosia.hw.control.pool import PoolingController
 from celosia.hw.decode.ops import StoreOp
-from celosia.hw.dma.queue import Queue
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.queue import Queue
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.hw.store.controller import StoreController, leaves_as_int32
@@ -41,7 +41,7 @@ class StoreState(enum.Enum, shape=3):
     LATENCY = 6  # All is sent, and a response is missing.
 
 
-class StorePath(wiring.Component):
+class StorePath(Sleeping):
     """Executes stores, in order.
 
     ::
@@ -136,24 +136,21 @@ class StorePath(wiring.Component):
             "state": Out(StoreState),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
+    def build(self, m: Module, outer: Module) -> Value:
         stores = Signal(range(max_stores(self.config) + 1))  # Accepted, and not done.
-        awake = Signal(name=AWAKE)
+        writer, unissued = self._store(m, stores)
         # Responses are looked at even if nobody asked for them.
+        active, lately = Signal(), Signal()
         called = self.op.valid | self.port.b.valid | self.halt
-        m.d.comb += awake.eq(called | (stores != 0) | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        writer, unissued = self._build(unit, stores)
+        outer.d.comb += active.eq(called | (stores != 0))
         # Into a register: what depends on the memory's signals is not to spread.
-        lately = Signal()
-        m.d.sync += lately.eq(awake)
-        with m.If(awake | lately):
-            self._name_state(m, writer, stores, unissued)
-        return m
+        outer.d.sync += lately.eq(active)
+        with outer.If(active | lately):
+            self._name_state(outer, writer, stores, unissued)
+        return active
 
-    def _build(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
-        """What sleeps."""
+    def _store(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
+        """Connect the stages of a store; `stores` are on their way, some of them not all issued."""
         walker = PoolingController if self.config.convolution else StoreController
         m.submodules.controller = controller = walker(self.config)
         m.submodules.drain = drain = Drain(self.config)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from celosia.hw.bus.bursts import BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from celosia.hw.store.drain import StoreWord
 from celosia.hw.store.pack import PackBurst, Packer
 from celosia.hw.store.segments import StoreSegment

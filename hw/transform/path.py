@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, ResetSignal, Signal, Value, signed, unsigned
-from amaranth.lib import data, enum, stream, wiring
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, enum, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.decode.transform_op import TransformOp
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead
 from celosia.hw.transform.controller import Placement, TransformController
@@ -38,7 +38,7 @@ class VectorState(enum.Enum, shape=3):
     STAGES = 6  # Something is under way.
 
 
-class TransformPath(wiring.Component):
+class TransformPath(Sleeping):
     """Executes TRANSFORMs, each right behind the one before it.
 
     ::
@@ -124,18 +124,7 @@ class TransformPath(wiring.Component):
             "function": Out(TransformOp(config).members["function"]),
         })
 
-    def elaborate(self, platform) -> Module:
-        m, unit = Module(), Module()
-        awake, lately = Signal(name=AWAKE), Signal()  # `done` and `reads_done` end after `idle`.
-        busy = self.op.valid | ~self.idle
-        m.d.sync += lately.eq(busy)
-        m.d.comb += awake.eq(busy | lately | ResetSignal())
-        m.submodules.unit = sleeper(unit, awake)
-        self._build(unit)
-        return m
-
-    def _build(self, m: Module) -> None:
-        """What sleeps."""
+    def build(self, m: Module, outer: Module) -> Value:
         config = self.config
         m.submodules.controller = controller = TransformController(config)
         m.submodules.reader = reader = TransformReader(config)
@@ -160,6 +149,10 @@ class TransformPath(wiring.Component):
         self._share_parameters(m, reader, lanes)
         self._place(m, reader, lanes, endings)
         self._sequence(m, controller, reader, lanes, statistics, endings)
+
+        busy, lately = self.op.valid | ~self.idle, Signal()
+        outer.d.sync += lately.eq(busy)
+        return busy | lately  # `done` and `reads_done` end after `idle`.
 
     def _share_parameters(self, m: Module, reader: TransformReader, lanes: Lanes) -> None:
         """An operation reads biases and scales, or gammas and betas: two ports do."""

@@ -2,7 +2,7 @@
 
 from amaranth import Mux, Value
 
-from celosia.hw.vector.stages import Stages
+from celosia.hw.lib.stages import Stages
 from celosia.isa.encoding import ElementType
 
 __all__ = ["BETA_STAGE", "GAMMA_STAGE", "AffineHalf"]
@@ -31,23 +31,25 @@ class AffineHalf:
         narrow = normalized.line("narrow", kind == ElementType.INT8, 12)
         self._bound = normalized.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
-    def result(self, element: Value, gamma: Value, beta: Value) -> Value:
+    def result(self, lane: int, element: Value, gamma: Value, beta: Value) -> Value:
         """`Affine` of `element`, or `element`."""
+        normalized, stages = self._normalized.part(lane), self._stages.part(lane)
+
         # Stage 13: multiply.
         gamma = gamma[:GAMMA_BITS].as_signed()
         y = element[:NORMALIZED_BITS].as_signed()
-        product = self._normalized.register(13, "scaled", y * gamma)
+        product = normalized.register(13, "scaled", y * gamma)
 
         # Stage 14: add.
-        total = self._normalized.register(14, "sum", product + beta + self._half)
+        total = normalized.register(14, "sum", product + beta + self._half)
 
         # Stage 15: scale.
-        shifted = self._normalized.register(15, "shifted", total >> self._shift[14])
+        shifted = normalized.register(15, "shifted", total >> self._shift[14])
 
         # Stage 16: saturate.
         bound = self._bound
         high = Mux(shifted >= bound, bound - 1, shifted)
         result = Mux(shifted < -bound, -bound, high)
-        passed = self._stages.line("passed", element, 12)
+        passed = stages.line("passed", element, 12)
         result = Mux(self._normalized.valid[15], result, passed[15])
-        return self._stages.register(16, "result", result[:RESULT_BITS].as_signed())
+        return stages.register(16, "result", result[:RESULT_BITS].as_signed())

@@ -7,6 +7,8 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.lib.ring import Ring
+from celosia.hw.lib.stages import Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.hw.vector.polynomial import Polynomial
@@ -17,9 +19,7 @@ from celosia.hw.vector.reduction import (
     SumReduction,
     SumsWrite,
 )
-from celosia.hw.vector.ring import Ring
 from celosia.hw.vector.scaler import ELEMENT_BITS, Scaler, ScaleRequest
-from celosia.hw.vector.stages import Stages
 from celosia.hw.vector.steps import (
     LaneConstants,
     LaneStep,

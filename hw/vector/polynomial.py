@@ -4,12 +4,12 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
 from celosia.hw.vector.affine import BETA_STAGE, GAMMA_STAGE, AffineHalf
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
-from celosia.hw.vector.stages import Line, Stages
 from celosia.hw.vector.steps import LaneConstants, PolynomialRequest, RowFacts
 from celosia.hw.vector.wide_product import WideProduct
 from celosia.isa.config import AcceleratorConfig
@@ -125,22 +125,21 @@ class Polynomial(wiring.Component):
         normalized = stages.branch("normalized", self.request.flags.normalize)
         halves = []
         for name, shift, kind in (
-            ("_lower", last.shift, last.kind),
-            ("_upper", last.shift2, last.kind2),
+            ("lower", last.shift, last.kind),
+            ("upper", last.shift2, last.kind2),
         ):
-            stages.suffix = name
-            halves.append(AffineHalf(stages, normalized, shift, kind))
+            half = AffineHalf(stages.part(name), normalized.part(name), shift, kind)
+            halves.append(half)
         keeping = stages.branch("keeping", self.request.keep)
         moving = stages.branch("moving", ~self.request.flags.exponential)
         for lane, row in enumerate(self.row):
-            stages.suffix = f"_{lane}"
-            element = _element(keeping, moving, requests, row)
+            element = _element(keeping.part(lane), moving.part(lane), requests, row)
             score = row[:SCORE_BITS].as_signed()
             factor = quadratic.factor(lane, score, reference, element)
-            result, square = product.result(factor, element[8])
+            result, square = product.result(lane, factor, element[8])
             m.d.comb += [self.counted[lane].eq(result), self.squares[lane].eq(square)]
             half = halves[2 * lane // self.config.dim]
-            result = half.result(result, self.gamma.data[lane], self.beta.data[lane])
+            result = half.result(lane, result, self.gamma.data[lane], self.beta.data[lane])
             m.d.comb += self.elements[lane].eq(result)
         return m
 

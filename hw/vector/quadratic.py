@@ -8,7 +8,7 @@ GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >
 from amaranth import Cat, Const, Mux, Value
 from amaranth.lib import data
 
-from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.lib.stages import Line, Stages
 
 __all__ = ["Quadratic"]
 
@@ -42,7 +42,7 @@ class Quadratic:
         `element` and `reference` are int16, and `carried` is the element of each stage, for GELU.
         The result is unsigned, of 16 bits.
         """
-        register, at = self._stages.register, self._at
+        register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
 
         # Stage 1: how far from the reference, or from 0.

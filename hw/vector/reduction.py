@@ -7,11 +7,11 @@ from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.stages import Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
 from celosia.hw.vector.polynomial import COUNTED_BITS, SQUARE_BITS
 from celosia.hw.vector.scaler import ELEMENT_BITS
-from celosia.hw.vector.stages import Stages
 from celosia.hw.vector.steps import RowSpan
 from celosia.isa.config import AcceleratorConfig
 

@@ -1,35 +1,37 @@
-"""Requantization of rows of int32: the same arithmetic on every way in and out."""
+"""Requantization of rows of int32 on their way into the vector unit's lanes and out of them."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.float32 import Float32
+from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
+from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
-from celosia.hw.vector.stages import Line, Stages
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 
 __all__ = ["ELEMENT_BITS", "ScaleRequest", "Scaler"]
 
 ELEMENT_BITS = 32
-MANTISSA_BITS = 24
-"""Of a float32, the hidden bit included."""
-FRACTION_BITS = MANTISSA_BITS - 1
-EXPONENT_BIAS = 127
-LOW_BITS = ELEMENT_BITS - MANTISSA_BITS
-"""Of an int32, those that its float32 rounds away."""
-
 INTEGER_BITS = 16
 """Of the widest output.  Others saturate to it first, which leaves room for a zero point."""
-SMALLEST_EXPONENT = -2
-"""Of a product that may still become 1: its top bit may stand one higher than its factors say."""
-SHIFT_BITS = (INTEGER_BITS - SMALLEST_EXPONENT).bit_length()
-"""Of a left shift by exponent - SMALLEST_EXPONENT, for exponents of up to INTEGER_BITS."""
-POINT = FRACTION_BITS - SMALLEST_EXPONENT
-"""Bits after the binary point of a product after this shift."""
 
-SCALE_STAGE = 4
+SHAPE = ScalerShape(
+    element_bits=ELEMENT_BITS,
+    result_bits=INTEGER_BITS,
+    magnitude=1,
+    normalize=(2, 3),
+    to_float=4,
+    multiply=5,
+    sign=5,
+    round=6,
+    align=7,
+    integer=8,
+    result=9,
+)
+SCALE_STAGE = SHAPE.multiply - 1
 """Where scales arrive."""
 
 
@@ -51,9 +53,8 @@ class ScaleRequest(data.StructLayout):
 class Scaler(wiring.Component):
     """Scales rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
-    There is no floating-point unit: a lane normalizes, multiplies, and rounds three times, to
-    float32 twice and then to an integer, each to nearest and ties to even.  Every bit pattern is a
-    legal scale.  A raw row passes unchanged, beside all that.
+    Each lane is a `FloatScaler`; every bit pattern is a legal scale.  A raw row passes unchanged,
+    beside it.
 
     Without `every_kind`, everything that is not raw becomes int16, without ReLU.
 
@@ -119,113 +120,31 @@ class Scaler(wiring.Component):
         end = self.latency
         ending = _Bytes(scaling, requests) if self.every_kind else None
         for index, row in enumerate(self.row):
-            stages.suffix = f"_{index}"
-            lane = _Lane(scaling, requests)
-            lane.multiply(row, self.scales.data[index])
-            lane.round()
-            scaled = ending.element(lane) if ending else lane.integer()
+            lane = scaling.part(index)
+            scale = _scale(lane, requests, self.scales.data[index])
+            result = FloatScaler(lane, SHAPE).scaled(row, scale)
+            scaled = ending.element(lane, result) if ending else result.integer()
             # The last stage: what was scaled, or what only passed.
-            passed = passing.line("passed", row)[end - 1]
+            passed = passing.part(index).line("passed", row)[end - 1]
             element = Mux(scaling.valid[end - 1], scaled, passed)[:ELEMENT_BITS].as_signed()
-            element = stages.register(end, "element", element)
+            element = stages.part(index).register(end, "element", element)
             m.d.comb += self.elements[index].eq(element)
         return m
 
 
-class _Lane:
-    """Stages 1 to 8.  A value that is used more than once is a register of an earlier stage."""
-
-    negative: Value
-    product: Value
-    shift: Value
-    nan: Value
-    size: Value
-
-    def __init__(self, stages: Stages, requests: Line):
-        self.stages = stages
-        self.register = stages.register
-        self.requests = requests
-
-    def multiply(self, element: Value, column_scale: Value) -> None:
-        """Stages 1 to 5: to a product of two mantissas, and the shift that it needs."""
-        register, requests = self.register, self.requests
-
-        # Stage 1: sign and magnitude.
-        magnitude = Mux(element[-1], -element, element)[:ELEMENT_BITS]
-        magnitude = register(1, "magnitude", magnitude)
-        negative = self.stages.line("negative", register(1, "negative", element[-1]), 1)
-
-        # Stages 2 and 3: leave at most one zero above the highest one.
-        magnitude, bytes_left = self._normalized(2, magnitude, 8)
-        magnitude, pairs_left = self._normalized(3, magnitude, 2)
-        bytes_left = register(3, "left_8", bytes_left)
-
-        # Stage 4: to float32.  Its mantissa may be 2^24, and is 0 for 0 only.
-        rounded = Mux(magnitude[-1], _cut(magnitude, LOW_BITS), _cut(magnitude[:-1], LOW_BITS - 1))
-        mantissa = register(4, "mantissa", rounded)
-        exponent = register(4, "exponent", Cat(magnitude[-1], pairs_left, bytes_left))
-        scale = Mux(requests[3].by_column, column_scale.as_unsigned(), requests[3].scale)
-        scale = register(4, "scale", scale)
-
-        # Stage 5: multiply.  Not even 2^24 times the largest mantissa needs another bit.
-        factor = Cat(scale[:FRACTION_BITS], Const(1, 1))
-        self.product = register(5, "product", (mantissa * factor)[: 2 * MANTISSA_BITS])
-        shift = exponent + scale[FRACTION_BITS:-1] - (EXPONENT_BIAS + SMALLEST_EXPONENT)
-        self.shift = register(5, "shift", shift)
-        nan = scale[FRACTION_BITS:-1].all() & scale[:FRACTION_BITS].any()
-        self.nan = register(5, "nan", nan)
-        self.negative = register(5, "sign", negative[4] ^ scale[-1])
-
-    def round(self) -> None:
-        """Stages 6 to 8: to an integer of at most -INT16_MIN."""
-        register, product, shift = self.register, self.product, self.shift
-
-        # Stage 6: the product to float32.  Its top bit is bit 46 or bit 47.
-        carry = product[-1]
-        kept = Mux(carry, _cut(product, MANTISSA_BITS), _cut(product[:-1], FRACTION_BITS))
-        zero = self.nan | shift[-1]
-        mantissa = register(6, "rounded", Mux(zero, 0, kept))
-        large = (shift >= INTEGER_BITS - SMALLEST_EXPONENT) & product[-2:].any() & ~self.nan
-        large = register(6, "large", large)
-        shift = register(6, "shift", (shift + carry)[:SHIFT_BITS])
-
-        # Stage 7: to fixed point.
-        fixed = register(7, "fixed", (mantissa << shift)[: POINT + INTEGER_BITS + 2])
-        large = register(7, "large", large)
-
-        # Stage 8: to an integer.
-        above = large | fixed[POINT + INTEGER_BITS - 1 :].any()
-        size = _cut(fixed[: POINT + INTEGER_BITS - 1], POINT)
-        size = Mux(above, 1 << INTEGER_BITS - 1, size)
-        self.size = register(8, "size", size[:INTEGER_BITS])
-        negative = self.stages.line("sign", self.negative, 5)
-        self.negative = negative[8]
-
-    def integer(self) -> Value:
-        """As int16."""
-        return Mux(self.negative, -self.size, self.size - self.size[-1])
-
-    def _normalized(self, stage: int, value: Value, step: int) -> tuple[Value, Value]:
-        """`value`, shifted left by `step` bits up to 3 times, while its upper `step` bits are 0.
-
-        The second result is 3 less the number of steps.
-        """
-        width = len(value)
-        choices: Value = Cat(Const(0, 3 * step), value[: -3 * step], Const(0, 2))
-        for left in (1, 2, 3):
-            steps = 3 - left
-            shifted = Cat(Const(0, steps * step), value[: width - steps * step], Const(left, 2))
-            fits = value[width - (steps + 1) * step :].any()
-            choices = Mux(fits, shifted, choices)
-        both = self.register(stage, f"normalized_{step}", choices)
-        return both[:width], both[width:]
+def _scale(stages: Stages, requests: Line, by_column: Value) -> Scale:
+    """The scale of a lane: that of the row, or `by_column`."""
+    request = requests[SCALE_STAGE - 1]
+    bits = Mux(request.by_column, by_column.as_unsigned(), request.scale)
+    scale = Float32(stages.register(SCALE_STAGE, "scale", bits))
+    nan = stages.register(SHAPE.multiply, "nan", scale.nan)
+    return Scale(scale.negative, scale.mantissa, scale_shift(scale), nan)
 
 
 class _Bytes:
     """Stages 9 and 10 for every kind of element: activation, zero point, saturation."""
 
     def __init__(self, stages: Stages, requests: Line):
-        self.register = stages.register
         kind = requests[7].kind
         offset = Mux(kind == ElementType.UINT8, requests[7].zero_point, 0)
         self.relu = stages.register(8, "relu", requests[7].relu)
@@ -241,16 +160,10 @@ class _Bytes:
         self.low = stages.register(9, "lowest", low)
         self.high = stages.register(9, "highest", high)
 
-    def element(self, lane: _Lane) -> Value:
-        """What stage 10 makes of `lane`."""
+    def element(self, lane: Stages, scaled: Scaled) -> Value:
+        """What stage 10 makes of `scaled`."""
         # Stage 9: sign, activation and zero point.
-        total = Mux(lane.negative, Mux(self.relu, 0, -lane.size), lane.size) + self.offset
-        total = self.register(9, "total", total)
+        size = Mux(scaled.negative, Mux(self.relu, 0, -scaled.size), scaled.size)
+        total = lane.register(9, "total", size + self.offset)
         # Stage 10: saturate.
         return Mux(total < self.low, self.low, Mux(total > self.high, self.high, total))
-
-
-def _cut(value: Value, bits: int) -> Value:
-    """``value / 2^bits`` to nearest, ties to even."""
-    kept, half, rest = value[bits:], value[bits - 1], value[: bits - 1]
-    return kept + (half & (rest.any() | kept[0]))

@@ -3,7 +3,7 @@
 from amaranth import Mux, Value
 from amaranth.lib import data
 
-from celosia.hw.vector.stages import Line, Stages
+from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.encoding import ElementType
 
 __all__ = ["WideProduct"]
@@ -45,10 +45,11 @@ class WideProduct:
         tops = stages.line("top", stages.register(10, "top", top), 10)
         self._top = tops[11]
 
-    def result(self, factor: Value, element: Value) -> tuple[Value, Value]:
+    def result(self, lane: int, factor: Value, element: Value) -> tuple[Value, Value]:
         """What the mode makes of `factor` or `element`, and the square of a counted element."""
-        product = self._product(factor, element)
-        carried = self._carried.line("carried", element, 8)
+        multiplied = self._multiplied.part(lane)
+        product = self._product(multiplied, factor, element)
+        carried = self._carried.part(lane).line("carried", element, 8)
 
         # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
         scaled: Value = product
@@ -56,7 +57,7 @@ class WideProduct:
             chosen = self._at(10).probability & (self._requests[10].kind == kind)
             scaled = Mux(chosen, (product << bits) - product, scaled)
         scaled = scaled[: PRODUCT_BITS + max(TOPS.values())]
-        total = self._multiplied.register(11, "total", scaled + self._half)
+        total = multiplied.register(11, "total", scaled + self._half)
 
         # Stage 12: cut, and saturate what must not exceed 1.
         at = self._at(11)
@@ -67,11 +68,11 @@ class WideProduct:
         chosen = Mux(at.context, total[CONTEXT_SHIFT:PRODUCT_BITS].as_signed(), chosen)
         chosen = Mux(at.numerator | at.probability, one, chosen)
         chosen = Mux(at.carried, carried[11], chosen)
-        result = self._stages.register(12, "result", chosen[:FACTOR_BITS].as_signed())
+        result = self._stages.part(lane).register(12, "result", chosen[:FACTOR_BITS].as_signed())
         square = total[: FACTOR_BITS - 1]
-        return result, self._squared.register(12, "square", square)
+        return result, self._squared.part(lane).register(12, "square", square)
 
-    def _product(self, factor: Value, element: Value) -> Value:
+    def _product(self, multiplied: Stages, factor: Value, element: Value) -> Value:
         """Stages 9 and 10."""
         at = self._at(8)
 
@@ -84,11 +85,11 @@ class WideProduct:
         right = Mux(at.squared, size, right)
         right = Mux(at.numerator, self._unit, right)
         right = Mux(at.plain, 1, right)
-        left = self._multiplied.register(9, "left", left)
-        right = self._multiplied.register(9, "right", right[:FACTOR_BITS])
+        left = multiplied.register(9, "left", left)
+        right = multiplied.register(9, "right", right[:FACTOR_BITS])
 
         # Stage 10: multiply.
-        return self._multiplied.register(10, "product", (left * right)[:PRODUCT_BITS])
+        return multiplied.register(10, "product", (left * right)[:PRODUCT_BITS])
 
     def _at(self, stage: int) -> data.View:
         """The flags of what `stage` has done."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.schedule import MatMulSchedule
@@ -20,12 +21,8 @@ from celosia.sw.matmul.traffic import Move, Traffic
 
 __all__ = ["Prediction", "predict_matmul", "product_cycles"]
 
-MIN_PRODUCT_CYCLES: Final = 4
-"""Two commands at two cycles each."""
 START_CYCLES: Final = 18
 """From the first command to the first read address, and from the last byte to the first row."""
-DRAIN_CYCLES: Final = 14
-"""From a result in the accumulator to its first byte on the bus."""
 SHARPNESS: Final = 25
 """How little two equally slow parties hinder each other: 2^(1/SHARPNESS) times as long."""
 FOLLOWED_BLOCKS: Final = 400
@@ -182,7 +179,7 @@ class _Clocks:
         self.places = 2 * schedule.places
         self.lookahead = schedule.lookahead
         self.shared_port = config.accumulator_banks == 1 and k_tiles > 1
-        self.pipeline = 2 * config.dim + DRAIN_CYCLES
+        self.pipeline = 2 * config.dim + DRAIN_LATENCY
         self.k_tiles = k_tiles
         self.array = start
         self.loads = START_CYCLES + 0.0

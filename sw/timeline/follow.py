@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.latencies import MIN_PRODUCT_CYCLES, TOKEN_LATENCY
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Transfer
@@ -20,15 +21,13 @@ QUEUE_CYCLES: Final = 4
 """From there to the head of an empty queue."""
 MIN_ISSUE: Final = 2
 """From one operation to the next."""
-MIN_PRODUCT: Final = 4
-"""From one product to the next: two commands at two cycles each."""
 ROW_CYCLES: Final = 5
 """From a product that leaves its queue to its first row."""
 TRANSPOSED_ROW_CYCLES: Final = 6
 """The same of a product with transposed weights, beside a tile that passes the transposer."""
 RESULT_CYCLES: Final = 2
 """From a row in the array to its result, beside the array's two dimensions."""
-TOKEN_CYCLES: Final = 4
+TOKEN_CYCLES: Final = TOKEN_LATENCY - 1
 """From a store that is over to the load that waits for it."""
 END_CYCLES: Final = 2
 """From the last event to the end of the run."""
@@ -168,7 +167,7 @@ class Timeline:
         begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
         begin = max(begin, self.array)
         over = begin + rows
-        self.array = begin + max(rows, dim, MIN_PRODUCT)
+        self.array = begin + max(rows, dim, MIN_PRODUCT_CYCLES)
         self._bank_claims.stream(a, begin, over)
         if rows < BUSY_WAVES * dim:
             self._bank_claims.stream(w, begin - dim, begin)

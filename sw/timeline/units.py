@@ -6,27 +6,35 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
+from celosia.isa.latencies import (
+    ADDRESS_LATENCY,
+    DRAIN_WORDS,
+    FACTS_CYCLES,
+    FACTS_LATENCY,
+    LANE_LATENCY,
+    LOCAL_READ_LATENCY,
+    ROW_LATENCY,
+    SQUARED_FACTS_CYCLES,
+    SQUARED_FACTS_LATENCY,
+    STORE_LATENCY,
+)
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Credit, Transfer
 from celosia.sw.timeline.local import Rows
 
 __all__ = ["HEADED", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
-ADDRESS_CYCLES: Final = 4
+ADDRESS_CYCLES: Final = ADDRESS_LATENCY + 1
 """From a load that leaves its queue until its address is accepted."""
-LOADED_CYCLES: Final = 8
+LOADED_CYCLES: Final = ROW_LATENCY + 3
 """From the last beat on offer until the rows may be read."""
-DRAIN_CYCLES: Final = 17
-"""From a store that leaves its queue until its first beat is accepted."""
 RESPONSE_CYCLES: Final = 3
 """Beside the memory's latency, from the last beat to the end of a store."""
-BUFFER_WORDS: Final = 64
-"""Local rows that a store reads ahead of its beats."""
 LOAD_BUFFER: Final = 4
 """Rows that a load holds on their way."""
 STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
-LANE_CYCLES: Final = 40
+LANE_CYCLES: Final = LOCAL_READ_LATENCY + LANE_LATENCY + 2
 """From a step of a transform that is accepted to its result in the scratchpad."""
 HEADED: Final = (Function.EXPONENT, Function.SUM, Function.PROBABILITY)
 """Functions that take a step for each row before those of its blocks."""
@@ -100,13 +108,13 @@ class StoreUnit:
         Returns when they are read, and when it is over.
         """
         begin = max(begin, self._taken)
-        read = max(self._data - DRAIN_CYCLES, begin)
+        read = max(self._data - STORE_LATENCY, begin)
         cycles = max(move.cycles, words)
         cycles += banks.claim(row, read, read + cycles, words, STORE_BUFFER)
-        data = read + DRAIN_CYCLES
+        data = read + STORE_LATENCY
         self._data = max(data + cycles, self._credit.last(data, move.bursts))
-        ahead = min(1.0, BUFFER_WORDS / words) * cycles
-        self._taken = max(begin + words, self._data - DRAIN_CYCLES - ahead)
+        ahead = min(1.0, DRAIN_WORDS / words) * cycles
+        self._taken = max(begin + words, self._data - STORE_LATENCY - ahead)
         return self._taken + 1, self._data + self._bus.latency + RESPONSE_CYCLES
 
 
@@ -132,19 +140,14 @@ class TransformWork:
 class Background:
     """What is derived from sums, row by row."""
 
-    ROW_CYCLES: Final = 16
-    SQUARED_ROW_CYCLES: Final = 32
-    LATENCY: Final = 16
-    SQUARED_LATENCY: Final = 44
-
     def __init__(self) -> None:
         self._free = 0.0
         self._derived: list[tuple[range, float]] = []
 
     def derive(self, work: TransformWork, begin: float, end: float) -> None:
         """The sums of `work`, whose steps are from `begin` to `end`, are complete."""
-        row = self.SQUARED_ROW_CYCLES if work.squares else self.ROW_CYCLES
-        latency = self.SQUARED_LATENCY if work.squares else self.LATENCY
+        row = SQUARED_FACTS_CYCLES if work.squares else FACTS_CYCLES
+        latency = SQUARED_FACTS_LATENCY if work.squares else FACTS_LATENCY
         steps = (end - begin) / work.rows
         first = max(self._free, begin + steps + COUNTED_CYCLES)
         over = max(first + row * work.rows, end + COUNTED_CYCLES + row)

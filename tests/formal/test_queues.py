@@ -5,7 +5,7 @@ from typing import Final
 from amaranth import Value
 
 from celosia.hw.bus.window import ENTRIES, BeatWindow
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from celosia.isa.presets import PRESETS
 from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof, submodule
@@ -55,7 +55,7 @@ _PROOFS: Final = (
         queue,
         6,
         Planted(
-            "celosia.hw.dma.queue",
+            "celosia.hw.lib.queue",
             "self.i.ready.eq((written ^ taken) != self.depth)",
             "self.i.ready.eq(1)",
         ),

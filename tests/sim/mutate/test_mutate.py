@@ -87,15 +87,15 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
     refused("No such file", "mutate", "--patch", "nothing.patch")
     (tmp_path / "x.patch").write_text("hello")
     refused("changes no file", "mutate", "--patch", "x.patch")
-    refused("not both", "mutate", "dma_queue", "--patch", "x.patch")
+    refused("not both", "mutate", "lib_queue", "--patch", "x.patch")
     (tmp_path / "y.patch").write_text(PATCH)
     refused("does not apply", "mutate", "--patch", "y.patch")
     refused("takes --package", "mutate", "--generate", "3")
-    refused("neither faults nor", "mutate", "dma_queue", "--generate", "3", "--package", "sw")
+    refused("neither faults nor", "mutate", "lib_queue", "--generate", "3", "--package", "sw")
     refused("--package tests", "mutate", "--generate", "3", "--package", "tests")
     refused("--package nonsense", "mutate", "--package", "nonsense")
-    refused("none of these faults", "mutate", "dma_queue", "--package", "sw")
-    refused("only --generate", "mutate", "dma_queue", "--json", "x.json")
+    refused("none of these faults", "mutate", "lib_queue", "--package", "sw")
+    refused("only --generate", "mutate", "lib_queue", "--json", "x.json")
 
 
 TESTS = """

@@ -1,8 +1,9 @@
-"""Pipelines that never stop: a valid bit for each stage, and registers that move with it."""
+"""Pipelines that move as a whole: a valid bit for each stage, and registers that move with it."""
 
+from copy import copy
 from typing import Any
 
-from amaranth import Cat, Module, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 
 __all__ = ["Line", "Stages"]
 
@@ -15,45 +16,66 @@ class Stages:
     some only is given stages of its own by `branch`.  Only the valid bits are reset.
 
     `valid` is that of what enters stage 1; ``self.valid[n]`` is that of what stage n has done.
+    The pipeline never stops, or it moves in cycles with `advance` only.
     """
 
-    def __init__(self, m: Module, valid: Value, count: int, name: str = "stages"):
+    def __init__(
+        self,
+        m: Module,
+        valid: Value,
+        count: int,
+        name: str = "stages",
+        advance: Value | None = None,
+    ):
         self.m = m
         self._count = count
-        self._trunk = self
-        self._suffix = ""
+        self._part = ""
+        self._advance = advance
         valids = Signal(count, name=f"{name}_valid")
-        m.d.sync += valids.eq(Cat(valid, valids[:-1]))
         self.valid: list[Value] = [valid, *valids]
+        enters = Cat(valid, valids[:-1])
+        if advance is None:
+            self._moves = self.valid
+            m.d.sync += valids.eq(enters)
+        else:
+            moves = Signal(count, name=f"{name}_moves")
+            self._moves = list(moves)
+            m.d.comb += moves.eq(Mux(advance, enters, 0))
+            with m.If(advance):
+                m.d.sync += valids.eq(enters)
 
     def branch(self, name: str, only: Value) -> "Stages":
         """The same stages for what enters with `only`."""
         enters = Signal(name=f"{name}_enters")
         self.m.d.comb += enters.eq(self.valid[0] & only)
-        stages = Stages(self.m, enters, self._count, name)
-        stages._trunk = self._trunk
+        stages = Stages(self.m, enters, self._count, name, self._advance)
+        stages._part = self._part
         return stages
 
-    @property
-    def suffix(self) -> str:
-        """Of the names of registers, those of branches included: tells lanes apart."""
-        return self._trunk._suffix
-
-    @suffix.setter
-    def suffix(self, suffix: str) -> None:
-        self._trunk._suffix = suffix
+    def part(self, part: str | int) -> "Stages":
+        """The same stages for `part`, a lane, say: the names of its registers end in it."""
+        stages = copy(self)
+        stages._part = f"_{part}"
+        return stages
 
     def register(self, stage: int, name: str, value: Any) -> Any:
         """`value`, a Value or a View, as `stage` leaves it."""
-        name = f"s{stage}_{name}{self.suffix}"
+        name = f"s{stage}_{name}{self._part}"
         register = Signal(value.shape(), name=name, reset_less=True)
-        with self.m.If(self.valid[stage - 1]):
+        with self.m.If(self._moves[stage - 1]):
             self.m.d.sync += register.eq(value)
         return register
 
+    def wire(self, stage: int, name: str, value: Any) -> Any:
+        """`value`, for more than one use within `stage`; it is 0 while there is nothing in it."""
+        wire = Signal(value.shape(), name=f"s{stage}_{name}{self._part}")
+        with self.m.If(self.valid[stage - 1]):
+            self.m.d.comb += wire.eq(value)
+        return wire
+
     def line(self, name: str, value: Any, born: int = 0) -> "Line":
         """`value`, which stage `born` has made, on its way through the stages behind."""
-        return Line(self, f"{name}{self.suffix}", value, born)
+        return Line(self, name, value, born)
 
 
 class Line:
@@ -70,9 +92,7 @@ class Line:
 
     def __getitem__(self, stage: int) -> Any:
         assert stage >= self._born, f"{self._name} is not made before stage {self._born}"
-        self._stages.suffix, suffix = "", self._stages.suffix
         while (last := self._born + len(self._values) - 1) < stage:
             register = self._stages.register(last + 1, self._name, self._values[-1])
             self._values.append(register)
-        self._stages.suffix = suffix
         return self._values[stage - self._born]

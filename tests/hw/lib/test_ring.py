@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celosia.hw.vector.ring import Ring
+from celosia.hw.lib.ring import Ring
 from tests.support.streams import simulate
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 from amaranth import unsigned
 
-from celosia.hw.dma.queue import Queue
+from celosia.hw.lib.queue import Queue
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 

@@ -1,1 +1,0 @@
-"""Rows from and to memory as legal bursts."""

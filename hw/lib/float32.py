@@ -1,0 +1,60 @@
+"""float32 as its fields, and rounding to nearest: what everything that scales has in common."""
+
+from amaranth import Cat, Const, Mux, Value
+
+__all__ = [
+    "EXPONENT_BIAS",
+    "FRACTION_BITS",
+    "MANTISSA_BITS",
+    "Float32",
+    "round_leading",
+    "round_off",
+]
+
+MANTISSA_BITS = 24
+"""Of a float32, the hidden bit included."""
+FRACTION_BITS = MANTISSA_BITS - 1
+EXPONENT_BIAS = 127
+
+
+class Float32:
+    """The fields of the float32 whose 32 bits are `bits`.
+
+    Members
+    -------
+    negative : Value
+        Its sign.
+    exponent : Value
+        The biased exponent, 8 bits.
+    fraction : Value
+        All that stands behind the point, 23 bits.
+    mantissa : Value
+        The hidden bit, as it is in a normal number, and the fraction: the upper `mantissa_bits`.
+    nan : Value
+        It is not a number.
+    infinite : Value
+        It is an infinity.
+    """
+
+    def __init__(self, bits: Value, mantissa_bits: int = MANTISSA_BITS):
+        self.negative = bits[-1]
+        self.exponent = bits[FRACTION_BITS:-1]
+        self.fraction = bits[:FRACTION_BITS]
+        self.mantissa = Cat(self.fraction[MANTISSA_BITS - mantissa_bits :], Const(1, 1))
+        self.nan = self.exponent.all() & self.fraction.any()
+        self.infinite = self.exponent.all() & ~self.fraction.any()
+
+
+def round_off(value: Value, bits: int) -> Value:
+    """``value / 2^bits`` to nearest, ties to even: one bit wider than what is kept."""
+    kept, half, rest = value[bits:], value[bits - 1], value[: bits - 1]
+    return kept + (half & (rest.any() | kept[0]))
+
+
+def round_leading(value: Value, bits: int) -> Value:
+    """The `bits` bits from the highest one of `value` on, rounded: one bit wider than these.
+
+    The highest one is in one of the two top bits, or `value` is 0.
+    """
+    dropped = len(value) - bits
+    return Mux(value[-1], round_off(value, dropped), round_off(value[:-1], dropped - 1))
