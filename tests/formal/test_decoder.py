@@ -65,7 +65,7 @@ _PROOFS: Final = (
         "reset",
         starts_as_contract,
         FULL,
-        fault=("frontend.configuration", '"c_stride": 1,', '"c_stride": 0,'),
+        fault=("frontend.settings", '"c": GARBAGE}', '"c": 0}'),
     ),
     _proof(
         "plain_moves",
@@ -93,7 +93,7 @@ _PROOFS: Final = (
         follows_contract,
         FULL,
         (*_CONFIGS, Funct.CONFIG_TRANSFORM),
-        fault=("frontend.configuration", "broken &= fields.pool_size == 0", "broken &= 0"),
+        fault=("gemmini.settings", "pools & (operands.pool_size == 0)", "pools & 0"),
     ),
     _proof(
         "loads",
