@@ -14,7 +14,8 @@ from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
-from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.issue.issue import Issue, Waits
+from celosia.hw.issue.queues import PerQueue
 from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.parameters import ParameterMemory
@@ -65,9 +66,9 @@ class Accelerator(wiring.Component):
         Anything is held, runs, or is not answered yet.
     error : ``Out(Fault())``
         The first error; `valid` stays.
-    queued : ``Out(ArrayLayout(unsigned(8), MAX_QUEUES))``
+    queued : ``Out(PerQueue(unsigned(8)))``
         Operations waiting or running (load, execute, store, transform).
-    waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
+    waits : ``Out(PerQueue(Waits()))``
         Why the head of each queue does not start.
     token : ``Out(TokenReport())``
         For how many stores the head of the load queue waits.
@@ -119,8 +120,8 @@ class Accelerator(wiring.Component):
             "fault": In(Fault()),
             "busy": Out(1),
             "error": Out(Fault()),
-            "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
-            "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
+            "queued": Out(PerQueue(unsigned(8))),
+            "waits": Out(PerQueue(Waits())),
             "token": Out(TokenReport()),
             "completed": Out(Completed()),
             "gained": Out(1),

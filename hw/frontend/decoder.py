@@ -18,16 +18,25 @@ from celosia.hw.transform.op import TransformOp
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.errors import Cause
+from celosia.isa.queues import queue_names
 from celosia.isa.semantics import LOOP_FUNCTS
 
-__all__ = ["PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
+__all__ = ["OPERATIONS", "PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
+
+OPERATIONS = {
+    "load": LoadOp,
+    "execute": ExecuteOp,
+    "store": StoreOp,
+    "transform": TransformOp,
+}
+"""The layout of the operations of each queue."""
 
 PRODUCT_HULLS = 4
 """Ranges of rows that a product names."""
 
 
 class Kind(enum.Enum, shape=3):
-    """What becomes of a decoded command."""
+    """What becomes of a decoded command: an operation of the queue of this name, or none."""
 
     LOAD = 0
     EXECUTE = 1
@@ -46,16 +55,12 @@ class Decoded(data.StructLayout):
     """An operation and the rows that it names."""
 
     def __init__(self, config: AcceleratorConfig):
-        transform = {"transform": TransformOp(config)} if config.normalization else {}
         super().__init__({
             "kind": Kind,
             "cause": Cause,
             "tag": unsigned(TAG_BITS),
             "ranges": data.ArrayLayout(RowRange(config), hull_count(config)),
-            "load": LoadOp(config),
-            "execute": ExecuteOp(config),
-            "store": StoreOp(config),
-            **transform,
+            **{name: OPERATIONS[name](config) for name in queue_names(config)},
         })
 
 
@@ -159,7 +164,7 @@ class Decoder(wiring.Component):
             m.d.sync += [s2.cause.eq(Cause.NONE), s2_late.eq(Cause.NONE), s2.tag.eq(s1_tag)]
             m.d.sync += [hull.valid.eq(0) for hull in s2_hulls]
             self._resolve(m, s1_command, configuration, s2, s2_valid, s2_hulls, s2_late)
-            m.d.sync += [op.tag.eq(s1_tag) for op in self._operations(s2)]
+            m.d.sync += [getattr(s2, name).tag.eq(s1_tag) for name in queue_names(self.config)]
 
         # Stage 3: rows that exist.
         with m.If(s2_moves):
@@ -169,10 +174,6 @@ class Decoder(wiring.Component):
         with m.If(s2_moves & s2_valid):
             m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
             self._check(m, s2, s2_hulls, s2_late, s3)
-
-    def _operations(self, decoded) -> list:
-        names = ["load", "execute", "store"] + ["transform"] * self.config.normalization
-        return [getattr(decoded, name) for name in names]
 
     def _resolve(self, m, command, configuration, s2, s2_valid, hulls, late) -> None:
         """Fill stage 2 from stage 1."""
