@@ -6,7 +6,7 @@ A decoder makes them from commands; any other source (a loop engine) may make th
 from amaranth import unsigned
 from amaranth.lib import data, enum
 
-from celosia.hw.bert.op import PASSING
+from celosia.hw.gemmini.norms.op import PASSING
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import SHIFT_BITS
 from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS

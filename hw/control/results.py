@@ -6,8 +6,8 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.compute.resident import ResidentSums
 from celosia.hw.control.ops import ResultOp
+from celosia.hw.gemmini.resident import ResidentSums
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.memory.accumulator import ResultAddress

@@ -8,12 +8,12 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.bert.lanes import BertLanes
-from celosia.hw.bert.passing import PassingControl
-from celosia.hw.compute.pool import Pool
 from celosia.hw.compute.requantizer import Requantizer, RequantizeRequest
 from celosia.hw.control.ops import Space
 from celosia.hw.control.store import StoreRead
+from celosia.hw.gemmini.norms.lanes import BertLanes
+from celosia.hw.gemmini.norms.passing import PassingControl
+from celosia.hw.gemmini.pool import Pool
 from celosia.hw.lib.delay import delay, tapped_delay
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead

@@ -7,7 +7,6 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.control.ops import StoreOp
-from celosia.hw.control.pool import PoolingController
 from celosia.hw.control.store import StoreController, leaves_as_int32
 from celosia.hw.dma.bus import Fault, Limits, WritePort
 from celosia.hw.dma.drain import Drain
@@ -15,6 +14,7 @@ from celosia.hw.dma.pack import Packer
 from celosia.hw.dma.queue import Queue
 from celosia.hw.dma.segments import StoreRows, StoreSegments
 from celosia.hw.dma.writer import Writer
+from celosia.hw.gemmini.windows import PoolingController
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead

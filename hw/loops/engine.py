@@ -8,7 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.frontend.layouts import COMMAND
-from celosia.hw.loops.loop_ws import LoopWs
+from celosia.hw.gemmini.loops.loop_ws import LoopWs
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig

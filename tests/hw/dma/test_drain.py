@@ -2,10 +2,10 @@
 
 import pytest
 
-from celosia.hw.bert.lanes import BertLanes
-from celosia.hw.bert.passing import PassingControl
 from celosia.hw.control.ops import Space
 from celosia.hw.dma.drain import BUFFER_WORDS, Drain
+from celosia.hw.gemmini.norms.lanes import BertLanes
+from celosia.hw.gemmini.norms.passing import PassingControl
 from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS

@@ -22,9 +22,7 @@ def rows(first: int, last: int) -> dict:
     return {"valid": 1, "first": first, "last": last}
 
 
-async def needs_of(
-    ctx, dut: HazardTables, tails: dict, kind: Kind, *ranges: dict
-) -> dict:
+async def needs_of(ctx, dut: HazardTables, tails: dict, kind: Kind, *ranges: dict) -> dict:
     """Insert one operation; returns its needs."""
     ctx.set(dut.kind, kind)
     ctx.set(dut.ranges, [*ranges, *[NOTHING] * (hull_count(dut.config) - len(ranges))])

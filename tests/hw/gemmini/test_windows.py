@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from celosia.hw.control.ops import Space
-from celosia.hw.control.pool import PoolingController, PoolWalker
+from celosia.hw.gemmini.windows import PoolingController, PoolWalker
 from celosia.isa.presets import PRESETS
 from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 

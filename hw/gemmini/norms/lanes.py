@@ -4,8 +4,8 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.bert.op import CONSTANTS
 from celosia.hw.compute.requantizer import RequantizeRequest
+from celosia.hw.gemmini.norms.op import CONSTANTS
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["BertLanes", "Curve"]
