@@ -14,6 +14,7 @@ from celosia.hw.dma.load_path import LoadPath
 from celosia.hw.dma.store_path import StorePath
 from celosia.hw.frontend.decoder import Decoder, Kind
 from celosia.hw.frontend.layouts import COMMAND, Completed
+from celosia.hw.gemmini.loops.stages import gemmini_stages
 from celosia.hw.issue.issue import Issue, Waits
 from celosia.hw.issue.queues import PerQueue
 from celosia.hw.loops.engine import LoopEngine
@@ -134,7 +135,7 @@ class Accelerator(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         config, seed = self.config, self._seed
-        m.submodules.loops = loops = LoopEngine(config)
+        m.submodules.loops = loops = LoopEngine(config, gemmini_stages(config))
         m.submodules.decoder = decoder = Decoder(config)
         m.submodules.issue = issue = Issue(config)
         m.submodules.load = load = LoadPath(config)

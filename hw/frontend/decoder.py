@@ -10,6 +10,7 @@ from celosia.hw.frontend.configuration import Configuration
 from celosia.hw.frontend.decode import A_HULL, decode_execute, decode_load, decode_store
 from celosia.hw.frontend.hulls import Hull
 from celosia.hw.frontend.layouts import COMMAND
+from celosia.hw.gemmini.decode import replaces_operand
 from celosia.hw.issue.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.lib.fields import field_signals, joined, leaves
 from celosia.hw.lib.sleep import AWAKE, sleeper
@@ -250,7 +251,7 @@ class Decoder(wiring.Component):
             ]
             for one, other in pairs:
                 spoils = overlap(ranges[one], ranges[other])
-                if kind == Kind.EXECUTE and self.config.output_stationary:
+                if kind == Kind.EXECUTE:
                     spoils &= ~self._replaces(s2.execute, ranges, other)
                 with m.If((s2.kind == kind) & spoils):
                     m.d.comb += meets.eq(1)
@@ -263,7 +264,6 @@ class Decoder(wiring.Component):
             m.d.sync += s3.kind.eq(Kind.ERROR)
 
     def _replaces(self, product, ranges, operand: int) -> Value:
-        """Whether the rows of an output-stationary result are, one by one, those of an operand."""
+        """Whether the rows of a result may be, one by one, those of an operand."""
         stride = product.a_stride if operand == A_HULL else 1
-        same = (ranges[0].first == ranges[operand].first) & (product.c_stride == stride)
-        return product.resident & same
+        return replaces_operand(self.config, product, ranges[0], ranges[operand], stride)
