@@ -10,7 +10,9 @@ from celosia.hw.bus.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.decode.decoder import Decoder, Kind
 from celosia.hw.decode.layouts import COMMAND, Completed
 from celosia.hw.execute.path import ExecutePath
-from celosia.hw.issue.issue import MAX_QUEUES, Issue, Waits
+from celosia.hw.gemmini.loops.stages import gemmini_stages
+from celosia.hw.issue.issue import Issue, Waits
+from celosia.hw.issue.queues import PerQueue
 from celosia.hw.issue.tokens import TokenReport, Tokens
 from celosia.hw.load.path import LoadPath
 from celosia.hw.loops.engine import LoopEngine
@@ -65,9 +67,9 @@ class Accelerator(wiring.Component):
         Anything is held, runs, or is not answered yet.
     error : ``Out(Fault())``
         The first error; `valid` stays.
-    queued : ``Out(ArrayLayout(unsigned(8), MAX_QUEUES))``
+    queued : ``Out(PerQueue(unsigned(8)))``
         Operations waiting or running (load, execute, store, transform).
-    waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
+    waits : ``Out(PerQueue(Waits()))``
         Why the head of each queue does not start.
     token : ``Out(TokenReport())``
         For how many stores the head of the load queue waits.
@@ -119,8 +121,8 @@ class Accelerator(wiring.Component):
             "fault": In(Fault()),
             "busy": Out(1),
             "error": Out(Fault()),
-            "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
-            "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
+            "queued": Out(PerQueue(unsigned(8))),
+            "waits": Out(PerQueue(Waits())),
             "token": Out(TokenReport()),
             "completed": Out(Completed()),
             "gained": Out(1),
@@ -133,7 +135,7 @@ class Accelerator(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         config, seed = self.config, self._seed
-        m.submodules.loops = loops = LoopEngine(config)
+        m.submodules.loops = loops = LoopEngine(config, gemmini_stages(config))
         m.submodules.decoder = decoder = Decoder(config)
         m.submodules.issue = issue = Issue(config)
         m.submodules.load = load = LoadPath(config)

@@ -13,21 +13,31 @@ from celosia.hw.decode.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.decode.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_WRITES, decode_transform
+from celosia.hw.gemmini.decode import replaces_operand
 from celosia.hw.lib.fields import field_signals, joined, leaves
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.operations.semantics import LOOP_FUNCTS
 from celosia.isa.registers.errors import Cause
+from celosia.isa.registers.queues import queue_names
 
-__all__ = ["PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
+__all__ = ["OPERATIONS", "PRODUCT_HULLS", "Decoded", "Decoder", "Kind", "hull_count"]
+
+OPERATIONS = {
+    "load": LoadOp,
+    "execute": ExecuteOp,
+    "store": StoreOp,
+    "transform": TransformOp,
+}
+"""The layout of the operations of each queue."""
 
 PRODUCT_HULLS = 4
 """Ranges of rows that a product names."""
 
 
 class Kind(enum.Enum, shape=3):
-    """What becomes of a decoded command."""
+    """What becomes of a decoded command: an operation of the queue of this name, or none."""
 
     LOAD = 0
     EXECUTE = 1
@@ -46,16 +56,12 @@ class Decoded(data.StructLayout):
     """An operation and the rows that it names."""
 
     def __init__(self, config: AcceleratorConfig):
-        transform = {"transform": TransformOp(config)} if config.normalization else {}
         super().__init__({
             "kind": Kind,
             "cause": Cause,
             "tag": unsigned(TAG_BITS),
             "ranges": data.ArrayLayout(RowRange(config), hull_count(config)),
-            "load": LoadOp(config),
-            "execute": ExecuteOp(config),
-            "store": StoreOp(config),
-            **transform,
+            **{name: OPERATIONS[name](config) for name in queue_names(config)},
         })
 
 
@@ -149,7 +155,7 @@ class Decoder(Sleeping):
             m.d.sync += [s2.cause.eq(Cause.NONE), s2_late.eq(Cause.NONE), s2.tag.eq(s1_tag)]
             m.d.sync += [hull.valid.eq(0) for hull in s2_hulls]
             self._resolve(m, s1_command, configuration, s2, s2_valid, s2_hulls, s2_late)
-            m.d.sync += [op.tag.eq(s1_tag) for op in self._operations(s2)]
+            m.d.sync += [getattr(s2, name).tag.eq(s1_tag) for name in queue_names(self.config)]
 
         # Stage 3: rows that exist.
         with m.If(s2_moves):
@@ -162,10 +168,6 @@ class Decoder(Sleeping):
 
         moves = (s1_valid & s1_moves) | (s2_valid & s2_moves) | (self.o.valid & self.o.ready)
         return self.accepted | moves | s1_left
-
-    def _operations(self, decoded) -> list:
-        names = ["load", "execute", "store"] + ["transform"] * self.config.normalization
-        return [getattr(decoded, name) for name in names]
 
     def _resolve(self, m, command, configuration, s2, s2_valid, hulls, late) -> None:
         """Fill stage 2 from stage 1."""
@@ -242,7 +244,7 @@ class Decoder(Sleeping):
             ]
             for one, other in pairs:
                 spoils = overlap(ranges[one], ranges[other])
-                if kind == Kind.EXECUTE and self.config.output_stationary:
+                if kind == Kind.EXECUTE:
                     spoils &= ~self._replaces(s2.execute, ranges, other)
                 with m.If((s2.kind == kind) & spoils):
                     m.d.comb += meets.eq(1)
@@ -255,7 +257,6 @@ class Decoder(Sleeping):
             m.d.sync += s3.kind.eq(Kind.ERROR)
 
     def _replaces(self, product, ranges, operand: int) -> Value:
-        """Whether the rows of an output-stationary result are, one by one, those of an operand."""
+        """Whether the rows of a result may be, one by one, those of an operand."""
         stride = product.a_stride if operand == A_HULL else 1
-        same = (ranges[0].first == ranges[operand].first) & (product.c_stride == stride)
-        return product.resident & same
+        return replaces_operand(self.config, product, ranges[0], ranges[operand], stride)

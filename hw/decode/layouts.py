@@ -8,6 +8,7 @@ from amaranth.hdl import Value
 from amaranth.lib import data
 
 from celosia.isa.encoding import FUNCT_BITS, WORD_BITS, Instruction
+from celosia.isa.registers.queues import QUEUES
 
 __all__ = ["COMMAND", "Completed", "assembled", "operands"]
 
@@ -26,7 +27,7 @@ class Completed(data.StructLayout):
     """
 
     def __init__(self) -> None:
-        kinds = ("load", "execute", "store", "transform", "fence", "nothing", "loop")
+        kinds = (*QUEUES, "fence", "nothing", "loop")
         super().__init__(dict.fromkeys(kinds, 1))
 
 

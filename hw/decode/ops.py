@@ -6,14 +6,12 @@ A decoder makes them from commands; any other source (a loop engine) may make th
 from amaranth import unsigned
 from amaranth.lib import data, enum
 
-from celosia.hw.bert.op import PASSING
+from celosia.hw.gemmini.fields import repeat_fields, resident_fields, store_fields
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import SHIFT_BITS
 from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
 
 __all__ = [
     "DRAM_ADDRESS_BITS",
-    "POOLING",
     "TAG_BITS",
     "ExecuteOp",
     "LoadOp",
@@ -36,53 +34,10 @@ class Space(enum.Enum, shape=2):
     PARAMETER = 2
 
 
-POOLING = data.StructLayout({
-    "size": unsigned(2),  # Rows and columns of a window.
-    "stride": unsigned(2),
-    "top": unsigned(2),  # Rows and columns of zeros around the image.
-    "left": unsigned(2),
-    "rows": unsigned(8),  # Of pixels that leave.
-    "cols": unsigned(8),
-    "image_rows": unsigned(8),
-    "image_cols": unsigned(8),
-})
-"""Windows over an image whose pixels are consecutive local rows."""
-
-
 def local_row_bits(config: AcceleratorConfig) -> int:
     """Width of a row number of the largest local memory."""
     rows = max(config.scratchpad_rows, config.accumulator_rows, config.parameter_rows)
     return (rows - 1).bit_length()
-
-
-def _repeats(config: AcceleratorConfig) -> dict:
-    """Pixel repeats, if there are any."""
-    if not config.convolution:
-        return {}
-    return {"copies": range(config.dim)}  # Of each row, beyond the first.
-
-
-def _resident(config: AcceleratorConfig) -> dict:
-    """What output-stationary products are: `dim` rows stream, and are added to those that stay."""
-    if not config.output_stationary:
-        return {}
-    return {
-        "resident": 1,  # Output-stationary.
-        "start": 1,  # What stayed does not count: the sums are new.
-        "kept": range(config.dim + 1),  # Rows that go to C as well.
-        "shift": unsigned(SHIFT_BITS),  # Of what goes to C.
-    }
-
-
-def _pooling(config: AcceleratorConfig) -> dict:
-    """Max-pooling, if there is any."""
-    if not config.convolution:
-        return {}
-    return {
-        "pools": 1,
-        "pooling": POOLING,
-        "row_stride": unsigned(40),  # Bytes in memory from one row of pixels to the next.
-    }
 
 
 class LoadOp(data.StructLayout):
@@ -105,7 +60,7 @@ class LoadOp(data.StructLayout):
             "accumulate": 1,
             "shrunk": 1,  # int8 in memory, int32 in the accumulator.
             "scale": unsigned(32),
-            **_repeats(config),
+            **repeat_fields(config),
             "wait": 1,  # For so many finished stores.
             "wait_token": unsigned(TOKEN_BITS),
             "wait_count": unsigned(COUNT_BITS),
@@ -144,7 +99,7 @@ class ExecuteOp(data.StructLayout):
             "c_accumulator": 1,  # Into the accumulator; else saturated into the scratchpad.
             "accumulate": 1,
             "relu": 1,
-            **_resident(config),
+            **resident_fields(config),
             "tag": unsigned(TAG_BITS),
         })
 
@@ -162,7 +117,7 @@ class ResultOp(data.StructLayout):
             "accumulate": 1,
             "relu": 1,
             "add_d": 1,
-            **_resident(config),
+            **resident_fields(config),
         })
 
 
@@ -186,8 +141,7 @@ class StoreOp(data.StructLayout):
             "scale": unsigned(32),
             "bias": 1,
             "bias_row": unsigned((config.parameter_rows - 1).bit_length()),
-            **_pooling(config),
-            **({"passing": PASSING} if config.bert else {}),
+            **store_fields(config),
             "signal": 1,  # Counts when it has finished.
             "signal_token": unsigned(TOKEN_BITS),
             "tag": unsigned(TAG_BITS),

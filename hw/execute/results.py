@@ -6,8 +6,8 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.compute.resident import ResidentSums
 from celosia.hw.decode.ops import ResultOp
+from celosia.hw.gemmini.stationary import SumsStay
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.memory.accumulator import ResultAddress
@@ -78,7 +78,6 @@ class ResultWriter(wiring.Component):
     def __init__(self, config: AcceleratorConfig, latency: int = 4):
         self.config = config
         self.latency = latency
-        self._leaves = Signal()  # The row that is due goes to C.
         super().__init__({
             "i": In(stream.Signature(ResultOp(config))),
             "entered": In(1),
@@ -120,11 +119,10 @@ class ResultWriter(wiring.Component):
         # A product without rows ends as soon as it is the oldest one.
         over, done = Signal(), Signal()
         finishes = (due & last) | (products.r_rdy & (product.rows == 0))
-        needs_d, busy, elements, ends = due & product.add_d, products.r_rdy, self.elements, over
-        if self.config.output_stationary:
-            elements = self._reside(m, due, later, product)
-            ends, due, current, product = self._a_cycle_later(m, over, due, current, product)
-            busy |= ends
+        needs_d, stay = due & product.add_d, SumsStay(self.config)
+        elements = stay.enter(m, due, later, product, self.elements)
+        ends, due, current, product, held = stay.leave(m, over, due, current, product)
+        busy = products.r_rdy | held
         m.d.sync += done.eq(ends)
         m.d.comb += [
             over.eq(finishes),
@@ -150,40 +148,6 @@ class ResultWriter(wiring.Component):
             self.empty.eq(~busy & ~done),
         ]
         return m
-
-    def _reside(self, m: Module, due: Value, later: Value, product: data.View) -> list[Signal]:
-        """Output-stationary products.  Returns where rows come in; they leave on `elements`."""
-        m.submodules.resident = resident = ResidentSums(self.config)
-        index = Signal(range(self.config.dim))  # Of the row, from the second one on.
-        row, control = Mux(later, index, 0), resident.control
-        m.d.comb += [
-            control.valid.eq(due),
-            control.resident.eq(product.resident),
-            control.start.eq(product.start),
-            control.index.eq(row),
-            control.shift.eq(product.shift),
-        ]
-        with m.If(due):
-            m.d.sync += index.eq(row + 1)
-        m.d.comb += self._leaves.eq(~product.resident | (row < product.kept))
-        m.d.comb += [
-            out.eq(element) for out, element in zip(self.elements, resident.elements, strict=True)
-        ]
-        return resident.rows
-
-    def _a_cycle_later(
-        self, m: Module, ends: Value, due: Value, row: Value, product: data.View
-    ) -> tuple[Signal, Signal, Signal, data.View]:
-        """`ResidentSums.LATENCY`; rows that do not leave write no elements."""
-        s1_ends, s1_due = Signal(), Signal()
-        s1_row = Signal(row.shape(), reset_less=True)
-        s1_product = Signal(ResultOp(self.config), reset_less=True)
-        m.d.sync += [s1_ends.eq(ends), s1_due.eq(due)]
-        with m.If(due):
-            m.d.sync += [s1_row.eq(row), s1_product.eq(product)]
-            with m.If(~self._leaves):
-                m.d.sync += s1_product.mask.eq(0)
-        return s1_ends, s1_due, s1_row, s1_product
 
     def _d_rows(self, m: Module, pop: Value) -> tuple[Value, data.View]:
         """Keep rows of D until their rows of A*W; `pop` asks for the next one, a cycle ahead."""

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.ops import ExecuteOp, ResultOp
 from celosia.hw.execute.control import RowControl
 from celosia.hw.execute.weights import prefix_mask
+from celosia.hw.gemmini.fields import resident_fields
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
@@ -198,10 +199,7 @@ class RowStreamer(wiring.Component):
                 result.relu.eq(new.relu),
                 result.add_d.eq(new.d_valid),
             ]
-            if self.config.output_stationary:
-                m.d.comb += [
-                    result[name].eq(new[name]) for name in ("resident", "start", "kept", "shift")
-                ]
+            m.d.comb += [result[name].eq(new[name]) for name in resident_fields(self.config)]
 
 
 class _State:

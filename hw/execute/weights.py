@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import ExecuteOp
 from celosia.hw.execute.control import WeightControl
+from celosia.hw.gemmini.stationary import where_sums_stay
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
@@ -100,10 +101,8 @@ class WeightLoader(wiring.Component):
         shadow_free = self._shadow(m, s.active & s.emits & s.first)
         transposed = s.wave.w_transpose & ~s.wave.w_zero
         leaves = Signal()  # A tile begins to leave the transposer.
-        begins = s.begin_fill  # A tile begins to fill it.
+        begins = s.begin_fill | s.again  # A tile begins to fill it.
         boundary = Signal()  # A slot may begin: none is active, or the last cycle of one.
-        # Weights that leave may make room for their own product's A.
-        may_fill = boundary & ~s.again if self.config.output_stationary else boundary
         m.d.comb += [
             s.first.eq(s.step == 0),
             s.last.eq(s.step == self.config.dim - 1),
@@ -112,7 +111,7 @@ class WeightLoader(wiring.Component):
             s.emit.eq(boundary & s.wave_due & shadow_free & ~self.hold),
             leaves.eq(s.emit & transposed),
             s.begin_fill.eq(
-                may_fill
+                (boundary & ~s.again)
                 & (s.fill_valid & _fills(s.fill) & ~s.fill_begun)
                 & ~self.hold  # Its reads, like those of a wave, never wait.
                 & (leaves | ~s.full)
@@ -120,9 +119,9 @@ class WeightLoader(wiring.Component):
                 & (s.emit | ~s.wave_due)  # Not in the way of a wave that starts soon.
             ),
         ]
-        if self.config.output_stationary:
-            m.d.comb += s.again.eq(leaves & _fills_with_a(s.wave))
-            begins = s.begin_fill | s.again
+        # Weights that leave may make room for their own product's A.
+        again = where_sums_stay(self.config, leaves & _fills_with_a(s.wave))
+        m.d.comb += s.again.eq(again)
         with m.If(s.active):
             m.d.sync += s.step.eq(s.step + 1)
         with m.If(self.transposer_taken):
@@ -201,9 +200,7 @@ class WeightLoader(wiring.Component):
         with m.If(s.active):
             m.d.sync += row.eq(row + stride)
         fill, wave = s.fill, s.wave
-        fills_a = fill.a_transpose
-        if self.config.output_stationary:
-            fills_a = fills_a & ~_fills_with_weights(fill)
+        fills_a = fill.a_transpose & ~where_sums_stay(self.config, _fills_with_weights(fill))
         with m.If(s.begin_fill):
             m.d.sync += [
                 row.eq(Mux(fills_a, fill.a_row, fill.w_row)),
@@ -213,14 +210,13 @@ class WeightLoader(wiring.Component):
                     prefix_mask(dim, Mux(fills_a, fill.a_rows[: rows.shape().width], fill.w_rows))
                 ),
             ]
-        if self.config.output_stationary:
-            with m.If(s.again):
-                m.d.sync += [
-                    row.eq(wave.a_row),
-                    stride.eq(wave.a_stride),
-                    rows.eq(wave.a_cols),
-                    fill_mask.eq(prefix_mask(dim, wave.a_rows[: rows.shape().width])),
-                ]
+        with m.If(s.again):
+            m.d.sync += [
+                row.eq(wave.a_row),
+                stride.eq(wave.a_stride),
+                rows.eq(wave.a_cols),
+                fill_mask.eq(prefix_mask(dim, wave.a_rows[: rows.shape().width])),
+            ]
         with m.If(s.emit):
             m.d.sync += [
                 transposed.eq(wave.w_transpose & ~wave.w_zero),

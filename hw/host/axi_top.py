@@ -233,10 +233,10 @@ class AxiTop(wiring.Component):
             shown.debug_loops.busy.eq(core.looping),
             shown.debug_loops.missing.eq(core.missing),
         ]
-        for index, queue in enumerate(QUEUES):
-            waits = core.waits[index]
+        for queue in QUEUES:
+            waits = core.waits[queue]
             m.d.comb += [
-                shown.debug_queues[queue].eq(core.queued[index]),
+                shown.debug_queues[queue].eq(core.queued[queue]),
                 shown.debug_waits[queue].eq(Cat(*(waits[of] for of in QUEUES), waits.controller)),
             ]
         m.d.comb += [

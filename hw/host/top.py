@@ -19,7 +19,7 @@ from celosia.hw.observe.counters import COUNTER_NUMBER, Counters
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.errors import ERROR_BITS
 from celosia.isa.registers.events import COUNTER_BITS
-from celosia.isa.registers.queues import QUEUES
+from celosia.isa.registers.queues import QUEUES, WAITS
 
 __all__ = ["Top"]
 
@@ -65,10 +65,10 @@ class Top(wiring.Component):
             ports.error_tag.eq(core.error.tag),
             counters.events.eq(core.events),
         ]
-        for index, queue in enumerate(QUEUES):
+        for queue in QUEUES:
             m.d.comb += [
-                getattr(self, f"queued_{queue}").eq(core.queued[index]),
-                getattr(self, f"waits_{queue}").eq(core.waits[index].as_value()),
+                getattr(self, f"queued_{queue}").eq(core.queued[queue]),
+                getattr(self, f"waits_{queue}").eq(core.waits[queue].as_value()),
             ]
         m.d.comb += [
             counters.read.eq(1),
@@ -90,7 +90,7 @@ def _control_ports() -> dict:
         "error_address": Out(64),
         "error_tag": Out(32),
         **{f"queued_{queue}": Out(8) for queue in QUEUES},
-        **{f"waits_{queue}": Out(5) for queue in QUEUES},
+        **{f"waits_{queue}": Out(len(WAITS)) for queue in QUEUES},
         "counter_number": In(COUNTER_NUMBER),
         "counter_value": Out(COUNTER_BITS),
     }

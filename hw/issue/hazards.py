@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.decode.ranges import RowRange, overlap
-from celosia.hw.issue.queues import QueueTraits, event_names, queues
+from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 
@@ -65,7 +65,7 @@ class HazardTables(Sleeping):
         Compare now.
     insert : ``In(1)``
         Remember now.
-    tails : ``In(ArrayLayout(unsigned(POSITION_BITS), len(queues(config))))``
+    tails : ``In(PerQueue(unsigned(POSITION_BITS)))``
         Position of the next operation of each queue.
     needs : ``Out(Needs(config))``
         What the operation waits for.
@@ -81,19 +81,19 @@ class HazardTables(Sleeping):
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         self.queues = queues(config)
-        hulls, positions = hull_count(config), len(self.queues)
+        hulls = hull_count(config)
         super().__init__({
             "kind": In(Kind),
             "ranges": In(data.ArrayLayout(RowRange(config), hulls)),
             "compare": In(1),
             "insert": In(1),
-            "tails": In(data.ArrayLayout(unsigned(POSITION_BITS), positions)),
+            "tails": In(PerQueue(unsigned(POSITION_BITS))),
             "needs": Out(Needs(config)),
         })
 
     def build(self, m: Module, outer: Module) -> Value:
-        for index, queue in enumerate(self.queues):
-            table = self._table(m, index, queue)
+        for queue in self.queues:
+            table = self._table(m, queue)
             for event, conflicts_with in (
                 (queue.done, self._after_writes),
                 (queue.reads, self._after_reads),
@@ -105,7 +105,7 @@ class HazardTables(Sleeping):
                             Cat(conflicts_with(queue, ranges) for ranges in table)
                         )
                     with m.If(self.insert):
-                        need = _youngest(conflicts, self.tails[index])
+                        need = _youngest(conflicts, self.tails[queue.name])
                         m.d.sync += self.needs[event].eq(need)
         return self.compare | self.insert
 
@@ -132,9 +132,9 @@ class HazardTables(Sleeping):
                 writes |= (self.kind == other.kind) & meets
         return writes
 
-    def _table(self, m: Module, index: int, queue: QueueTraits) -> list[list[data.View]]:
+    def _table(self, m: Module, queue: QueueTraits) -> list[list[data.View]]:
         """Slots for the rows of operations."""
-        depth = queue.depth
+        depth = queue.depth(self.config)
         table = [
             [
                 Signal(RowRange(self.config), name=f"{queue.name}_{slot}_{hull}")
@@ -142,7 +142,7 @@ class HazardTables(Sleeping):
             ]
             for slot in range(depth)
         ]
-        tail = self.tails[index][: (depth - 1).bit_length()]
+        tail = self.tails[queue.name][: (depth - 1).bit_length()]
         with m.If(self.insert & (self.kind == queue.kind)), m.Switch(tail):
             for slot, ranges in enumerate(table):
                 with m.Case(slot):

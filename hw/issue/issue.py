@@ -8,18 +8,15 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import Fault
-from celosia.hw.decode.decoder import Decoded, Kind
-from celosia.hw.decode.ops import ExecuteOp, LoadOp, StoreOp
+from celosia.hw.decode.decoder import OPERATIONS, Decoded, Kind
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
-from celosia.hw.issue.queues import QueueTraits, event_names, queues
+from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
 from celosia.hw.lib.sleep import AWAKE, sleeper
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.registers.queues import WAITS
 
-__all__ = ["MAX_QUEUES", "Finished", "Issue", "Waits"]
-
-MAX_QUEUES = 4
-"""Load, execute, store and, if there is a normalization unit, transform."""
+__all__ = ["Finished", "Issue", "Waits"]
 
 
 class Finished(data.StructLayout):
@@ -33,7 +30,7 @@ class Waits(data.StructLayout):
     """Why the head of a queue does not start: an older operation of a queue, or its controller."""
 
     def __init__(self) -> None:
-        super().__init__({"load": 1, "execute": 1, "store": 1, "controller": 1, "transform": 1})
+        super().__init__(dict.fromkeys(WAITS, 1))
 
 
 class Issue(wiring.Component):
@@ -71,12 +68,12 @@ class Issue(wiring.Component):
         A broken rule.
     idle : ``Out(1)``
         Nothing is held or queued.
-    queued : ``Out(ArrayLayout(unsigned(8), MAX_QUEUES))``
-        Operations waiting or running (load, execute, store, transform).
-    waits : ``Out(ArrayLayout(Waits(), MAX_QUEUES))``
-        Per queue; all zero when it is empty, or its head starts.
-    held : ``Out(ArrayLayout(unsigned(1), MAX_QUEUES))``
-        Per queue: an operation is in it or on its way there, and has not started.
+    queued : ``Out(PerQueue(unsigned(8)))``
+        Operations waiting or running.
+    waits : ``Out(PerQueue(Waits()))``
+        All zero when a queue is empty, or its head starts.
+    held : ``Out(PerQueue(1))``
+        An operation is in it or on its way there, and has not started.
     full : ``Out(1)``
         The operation on offer waits for a place in its queue.
     awaited : ``Out(4)``
@@ -104,18 +101,15 @@ class Issue(wiring.Component):
         self._queues = queues(config)
         super().__init__({
             "i": In(stream.Signature(Decoded(config))),
-            "load": Out(stream.Signature(LoadOp(config))),
-            "execute": Out(stream.Signature(ExecuteOp(config))),
-            "store": Out(stream.Signature(StoreOp(config))),
-            "transform": Out(stream.Signature(TransformOp(config))),
+            **{name: Out(stream.Signature(op(config))) for name, op in OPERATIONS.items()},
             "finished": In(Finished(config)),
             "paths_idle": In(1),
             "halt": In(1),
             "fault": Out(Fault()),
             "idle": Out(1),
-            "queued": Out(data.ArrayLayout(unsigned(8), MAX_QUEUES)),
-            "waits": Out(data.ArrayLayout(Waits(), MAX_QUEUES)),
-            "held": Out(data.ArrayLayout(unsigned(1), MAX_QUEUES)),
+            "queued": Out(PerQueue(unsigned(8))),
+            "waits": Out(PerQueue(Waits())),
+            "held": Out(PerQueue(1)),
             "full": Out(1),
             "awaited": Out(TransformOp(config).members["function"]),
         })
@@ -123,7 +117,8 @@ class Issue(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.submodules.tables = tables = HazardTables(self.config)
-        tails = [Signal(POSITION_BITS, name=f"{queue.name}_tail") for queue in self._queues]
+        names = [queue.name for queue in self._queues]
+        tails = {name: Signal(POSITION_BITS, name=f"{name}_tail") for name in names}
         events = event_names(self.config)
         over = {name: Signal(POSITION_BITS, name=f"over_{name}") for name in events}
         for name, position in over.items():
@@ -136,33 +131,33 @@ class Issue(wiring.Component):
         m.d.comb += [
             tables.kind.eq(self.i.p.kind),
             tables.ranges.eq(self.i.p.ranges),
-            tables.tails.as_value().eq(Cat(tails)),
+            *(tables.tails[name].eq(tail) for name, tail in tails.items()),
             tables.compare.eq(compare),
             tables.insert.eq(inserting),
         ]
         m.d.sync += inserting.eq(compare)
-        ends = [over[queue.end] for queue in self._queues]
+        ends = {queue.name: over[queue.end] for queue in self._queues}
         nothing_queued = Signal()
         with m.Switch(self.i.p.kind):
-            for index, queue in enumerate(self._queues):
+            for queue in self._queues:
+                tail = tails[queue.name]
                 with m.Case(queue.kind):
-                    used = (tails[index] - ends[index])[:POSITION_BITS]
-                    m.d.comb += fits.eq(used < queue.depth)
+                    used = (tail - ends[queue.name])[:POSITION_BITS]
+                    m.d.comb += fits.eq(used < queue.depth(self.config))
                     with m.If(inserting):
-                        m.d.sync += tails[index].eq(tails[index] + 1)
+                        m.d.sync += tail.eq(tail + 1)
 
         pushed, fifos = Signal(), Module()
-        heads = [
-            self._queue(m, fifos, tables.needs, over, index, queue)
-            for index, queue in enumerate(self._queues)
-        ]
+        heads = {
+            queue.name: self._queue(m, fifos, tables.needs, over, queue) for queue in self._queues
+        }
         self._sleep(m, fifos, pushed)
         if self.config.normalization:
-            self._await(m, heads[1][1].needs, over, inserting, tails[3])
+            self._await(m, heads["execute"][1].needs, over, inserting, tails["transform"])
         m.d.comb += [
             nothing_queued.eq(
-                Cat(tail == end for tail, end in zip(tails, ends, strict=True)).all()
-                & ~Cat(valid for valid, _ in heads).any()
+                Cat(tails[name] == ends[name] for name in names).all()
+                & ~Cat(valid for valid, _ in heads.values()).any()
                 & ~inserting
                 & ~pushed
             ),
@@ -172,13 +167,13 @@ class Issue(wiring.Component):
         # Compared only where it counts, for the sake of simulation.
         with m.If(self.i.valid & ~inserting & fits):
             m.d.comb += near.eq(
-                Cat(~valid | self._close(head.op.tag) for valid, head in heads).all()
+                Cat(~valid | self._close(head.op.tag) for valid, head in heads.values()).all()
             )
         is_operation = (self.i.p.kind != Kind.FENCE) & (self.i.p.kind != Kind.ERROR)
         m.d.comb += self.full.eq(self.i.valid & ~inserting & ~near & is_operation)
         m.d.sync += pushed.eq(inserting)
-        for index, end in enumerate(ends):
-            m.d.comb += self.queued[index].eq((tails[index] - end)[:8])
+        for name, end in ends.items():
+            m.d.comb += self.queued[name].eq((tails[name] - end)[:8])
         self._drain(m, nothing_queued & self.paths_idle & ~self.halt)
         return m
 
@@ -209,12 +204,12 @@ class Issue(wiring.Component):
                 ]
 
     def _queue(
-        self, m: Module, fifos: Module, needs: data.View, over: dict, index: int, queue: QueueTraits
+        self, m: Module, fifos: Module, needs: data.View, over: dict, queue: QueueTraits
     ) -> tuple[Value, data.View]:
         """One queue; returns whether there is a head that waits, and it."""
         name, port = queue.name, getattr(self, queue.name)
-        entry = data.StructLayout({"op": queue.op, "needs": Needs(self.config)})
-        fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth)
+        entry = data.StructLayout({"op": queue.op(self.config), "needs": Needs(self.config)})
+        fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth(self.config))
         fifos.submodules[f"{name}_queue"] = fifo
 
         # The operation of the last cycle's insertion, now that its needs are known.
@@ -223,7 +218,7 @@ class Issue(wiring.Component):
         inserted = self.i.valid & self.i.ready & (self.i.p.kind == queue.kind)
         coming = Signal(name=f"{name}_coming")  # It was pushed, and is not at the head yet.
         m.d.sync += [pushing.eq(inserted), coming.eq(pushing)]
-        m.d.comb += self.held[index].eq(inserted | pushing | coming | fifo.r_rdy)
+        m.d.comb += self.held[name].eq(inserted | pushing | coming | fifo.r_rdy)
         with m.If(inserted):
             m.d.sync += op.eq(self.i.p[name])
         m.d.comb += [
@@ -235,7 +230,7 @@ class Issue(wiring.Component):
 
         head = Signal(entry, name=f"{name}_head")
         met = {need: reached(over[need], head.needs[need]) for need in over}
-        starts, waits = Signal(name=f"{name}_starts"), self.waits[index]
+        starts, waits = Signal(name=f"{name}_starts"), self.waits[name]
         m.d.comb += [
             head.eq(fifo.r_data),
             starts.eq(Cat(met.values()).all()),
@@ -246,8 +241,7 @@ class Issue(wiring.Component):
         with m.If(fifo.r_rdy):
             m.d.comb += waits.controller.eq(starts & ~port.ready)
             for other in self._queues:
-                events = [event for event in (other.done, other.reads) if event is not None]
-                m.d.comb += waits[other.name].eq(~Cat(met[event] for event in events).all())
+                m.d.comb += waits[other.name].eq(~Cat(met[event] for event in other.events).all())
         return fifo.r_rdy, head
 
     def _await(
@@ -263,7 +257,7 @@ class Issue(wiring.Component):
             write.data.eq(self.i.p.transform.function),
         ]
         # A need is the position after the operation that is needed.
-        with m.If(self.waits[1].transform):
+        with m.If(self.waits.execute.transform):
             m.d.comb += read.addr.eq(needs.transform_done - 1)
             with m.If(reached(over["transform_done"], needs.transform_done)):
                 m.d.comb += read.addr.eq(needs.transform_reads - 1)

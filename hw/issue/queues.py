@@ -2,16 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from amaranth.lib import data
 
-from celosia.hw.decode.decoder import Kind
-from celosia.hw.decode.ops import ExecuteOp, LoadOp, StoreOp
-from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.decode.decoder import OPERATIONS, PRODUCT_HULLS, Kind
 from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_PARAMETERS, TRANSFORM_WRITES
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.registers.queues import QUEUES, queue_names
 
-__all__ = ["QueueTraits", "event_names", "queues"]
+__all__ = ["PerQueue", "QueueTraits", "event_names", "queues"]
+
+
+class PerQueue(data.StructLayout):
+    """One of these for each queue that an accelerator may have."""
+
+    def __init__(self, shape: Any):
+        super().__init__(dict.fromkeys(QUEUES, shape))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,22 +26,23 @@ class QueueTraits:
     """One queue; its operations start and end in order."""
 
     name: str
-    kind: Kind
-    depth: int
-    """Operations that may wait or run at once."""
-    op: data.StructLayout
     hulls: int
     """Ranges that an operation names."""
     writes: int
     """Of these, so many come first and are written; the others are read."""
     late: int = 0
     """Of those that are read, so many come last and are read even after the event `reads`."""
-    reads: str | None
+    reads: str | None = None
     """The event after which an operation no more reads; None if it never does."""
-    done: str | None
+    done: str | None = None
     """The event after which it has written; None if it does not write local memories."""
     own_reads: bool = False
     """An operation may read what an earlier one of the same queue still writes."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of a decoded command that goes into the queue."""
+        return Kind[self.name.upper()]
 
     @property
     def end(self) -> str:
@@ -43,58 +51,50 @@ class QueueTraits:
         assert event is not None
         return event
 
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What the controller reports of each operation, in order."""
+        return tuple(event for event in (self.done, self.reads) if event)
 
-def queues(config: AcceleratorConfig) -> tuple[QueueTraits, ...]:
-    """Those of an accelerator, in the order of reports."""
-    load = QueueTraits(
-        name="load",
-        kind=Kind.LOAD,
-        depth=config.load_queue,
-        op=LoadOp(config),
-        hulls=1,
-        writes=1,
-        reads=None,
-        done="load_done",
-    )
-    execute = QueueTraits(
+    def depth(self, config: AcceleratorConfig) -> int:
+        """Operations that may wait or run at once."""
+        return getattr(config, f"{self.name}_queue")
+
+    def op(self, config: AcceleratorConfig) -> data.StructLayout:
+        """The layout of an operation."""
+        return OPERATIONS[self.name](config)
+
+
+_TRAITS = (
+    QueueTraits(name="load", hulls=1, writes=1, done="load_done"),
+    QueueTraits(
         name="execute",
-        kind=Kind.EXECUTE,
-        depth=config.execute_queue,
-        op=ExecuteOp(config),
-        hulls=4,
+        hulls=PRODUCT_HULLS,
         writes=1,
         reads="execute_reads",
         done="execute_done",
         own_reads=True,
-    )
-    store = QueueTraits(
-        name="store",
-        kind=Kind.STORE,
-        depth=config.store_queue,
-        op=StoreOp(config),
-        hulls=2,
-        writes=0,
-        reads="store_reads",
-        done=None,
-    )
-    if not config.normalization:
-        return load, execute, store
-    transform = QueueTraits(
+    ),
+    QueueTraits(name="store", hulls=2, writes=0, reads="store_reads"),
+    QueueTraits(
         name="transform",
-        kind=Kind.TRANSFORM,
-        depth=config.transform_queue,
-        op=TransformOp(config),
         hulls=TRANSFORM_HULLS,
         writes=TRANSFORM_WRITES,
         late=TRANSFORM_PARAMETERS,
         reads="transform_reads",
         done="transform_done",
         own_reads=True,
-    )
-    return load, execute, store, transform
+    ),
+)
+
+
+def queues(config: AcceleratorConfig) -> tuple[QueueTraits, ...]:
+    """The queues of an accelerator, in the order of reports."""
+    traits = {queue.name: queue for queue in _TRAITS}
+    return tuple(traits[name] for name in queue_names(config))
 
 
 def event_names(config: AcceleratorConfig) -> Iterator[str]:
     """The events of all queues, each for one operation, in order."""
     for queue in queues(config):
-        yield from (event for event in (queue.done, queue.reads) if event)
+        yield from queue.events

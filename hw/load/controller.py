@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bursts import max_segment_bytes
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS, LoadOp, Space, local_row_bits
+from celosia.hw.gemmini.fields import copy_fields
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["LoadContext", "LoadController", "LoadSegment"]
@@ -16,8 +17,6 @@ class LoadContext(data.StructLayout):
     """What all segments of a load have in common."""
 
     def __init__(self, config: AcceleratorConfig):
-        op = LoadOp(config).members
-        copies = {"copies": op["copies"], "cols": range(config.dim)} if config.convolution else {}
         super().__init__({
             "space": Space,
             "block_stride": unsigned(16),
@@ -25,7 +24,7 @@ class LoadContext(data.StructLayout):
             "accumulate": 1,
             "scale": unsigned(32),
             "tag": unsigned(TAG_BITS),
-            **copies,  # The columns that they are apart count only if there are some.
+            **copy_fields(config),
         })
 
 
@@ -152,11 +151,7 @@ class LoadController(wiring.Component):
                 self.context.p.scale.eq(op.scale),
                 self.context.p.tag.eq(op.tag),
             ]
-            if self.config.convolution:
-                m.d.comb += [
-                    self.context.p.copies.eq(op.copies),
-                    self.context.p.cols.eq(op.cols),
-                ]
+            m.d.comb += [self.context.p[name].eq(op[name]) for name in copy_fields(self.config)]
         return m
 
 

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.window import BeatWindow, CheckedBeat
 from celosia.hw.decode.ops import TAG_BITS, Space, local_row_bits
+from celosia.hw.gemmini.fields import copy_fields
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.load.controller import LoadContext
 from celosia.hw.load.reader import Run
@@ -46,14 +47,8 @@ class PieceInfo(data.StructLayout):
             "op_last": 1,  # Nor of this load.
             "zero": 1,  # `Piece.data` mean nothing, the bytes are 0.
             "fault": 1,  # An error in place of a piece: nothing follows.
-            **(_copies(config) if config.convolution else {}),
+            **copy_fields(config),
         })
-
-
-def _copies(config: AcceleratorConfig) -> dict:
-    """Of a row of the scratchpad, beyond the first: each a row less and `cols` columns further."""
-    context = LoadContext(config).members
-    return {name: context[name] for name in ("copies", "cols")}
 
 
 class Piece(data.StructLayout):
@@ -225,12 +220,12 @@ class Unpacker(wiring.Component):
             ]
             with m.If(run.first):
                 m.d.sync += [row.eq(run.row), index.eq(0)]
-        if self.config.convolution:
-            self._copy(m, make, load, info)
+        self._copy(m, make, load, info)
         return info, scale
 
     def _copy(self, m: Module, make: Value, load: Value, info: data.View) -> None:
-        for name in ("copies", "cols"):
+        """Keep what a load says of copies."""
+        for name in copy_fields(self.config):
             register = Signal.like(info[name], name=name, reset_less=True)
             with m.If(load):
                 m.d.sync += register.eq(self.contexts.p[name])

@@ -5,7 +5,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import Space
-from celosia.hw.lib.fields import chunk_registers, field_signals
+from celosia.hw.gemmini.copies import row_copies
+from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.load.scaler import LoadScaler
 from celosia.hw.load.unpack import Piece, piece_bytes
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite
@@ -14,17 +15,6 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 __all__ = ["RowWriter"]
 
 ELEMENT_BITS = 8 * ACC_BYTES
-
-
-class _Copies(data.StructLayout):
-    """Of the row on offer."""
-
-    def __init__(self, config: AcceleratorConfig):
-        super().__init__({
-            "copies": range(config.dim),  # After this one.
-            "cols": range(config.dim),  # From one to the next.
-            "left": range(config.dim),  # Columns before this one.
-        })
 
 
 class RowWriter(wiring.Component):
@@ -69,7 +59,7 @@ class RowWriter(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self._copies = field_signals(_Copies(config), "copy")
+        self._copies = row_copies(config)
         parameters = stream.Signature(ParameterWrite(config), always_ready=True)
         super().__init__({
             "pieces": In(stream.Signature(Piece(config))),
@@ -112,9 +102,7 @@ class RowWriter(wiring.Component):
                 ]
                 if port is self.accumulator:
                     m.d.comb += port.p.accumulate.eq(accumulate)
-        leaves: Value = accepted
-        if self.config.convolution:
-            leaves = self._copy(m, accepted, row, mask, elements)
+        leaves = self._copies.offer(m, accepted, row, mask, elements, self.scratchpad)
         m.d.comb += [
             advance.eq(~offered | leaves),
             self.pieces.ready.eq(advance | self.stop),
@@ -146,41 +134,9 @@ class RowWriter(wiring.Component):
                 mask.eq(held | Mux(info.index == 0, 0, mask)),
             ]
             self._gather(m, elements, info, found, scaler.results)
-            if self.config.convolution:
-                m.d.sync += [
-                    self._copies.copies.eq(info.copies),
-                    self._copies.cols.eq(info.cols),
-                    self._copies.left.eq(0),
-                ]
+            self._copies.begin(m, info)
         m.d.comb += self.fault.eq(move & info.fault & ~self.stop)
         return m
-
-    def _copy(
-        self, m: Module, accepted: Value, row: Signal, mask: Value, elements: list[Signal]
-    ) -> Value:
-        """Offer copies of a row of the scratchpad, too.  Returns whether the last one is accepted.
-
-        Rows below the first one of the memory's half are left out.
-        """
-        s, port = self._copies, self.scratchpad.p
-        half = (self.config.scratchpad_rows // 2).bit_length() - 1
-        again = (s.copies != 0) & (row[:half] != 0)
-        with m.If(accepted & again):
-            m.d.sync += [
-                s.copies.eq(s.copies - 1),
-                s.left.eq(s.left + s.cols),
-                row.eq(row - 1),
-            ]
-        with m.If(self.scratchpad.valid & (s.left != 0)):
-            m.d.comb += port.mask.eq(mask << s.left)
-            with m.Switch(s.left):
-                for left in range(1, self.config.dim):
-                    with m.Case(left):
-                        m.d.comb += [
-                            port.data[lane].eq(elements[lane - left])
-                            for lane in range(left, self.config.dim)
-                        ]
-        return accepted & ~again
 
     def _accompany(self, m: Module, advance: Value) -> tuple[Value, data.View, Value]:
         """Whether a piece leaves the scaler, its info, and its bytes as they were."""

@@ -1,6 +1,8 @@
 """The loop engine: all that stands between the source of commands and the decoder."""
 
+from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from amaranth import Cat, Module, Signal, unsigned
@@ -8,7 +10,6 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.decode.layouts import COMMAND
-from celosia.hw.loops.loop_ws import LoopWs
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig
@@ -22,17 +23,19 @@ FENCES = 7
 
 
 class LoopEngine(wiring.Component):
-    """The stages (`LoopStage`) in a row: `Repeater`, `Products`, then `LoopWs`.
+    """The stages (`LoopStage`) in a row: `Repeater`, `Products`, then those that are given.
 
     All other commands pass in the same cycle.  Nothing is accepted under ``halt``.  Commands that
     leave nothing wait until all FENCEs that went out are over: entries of a ring that come after a
     FENCE must not count as completed before it does.  Without ``loop_entries`` there are only
-    those of ``loop_ws``, or none, and every command passes.
+    those that are given, or none, and every command passes.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``loop_entries`` and ``loop_ws``.
+        Supplies ``loop_entries``.
+    more : Mapping[str, Component]
+        The last stages by name; they lose no command in the cycle in which the others do.
 
     Members
     -------
@@ -66,8 +69,9 @@ class LoopEngine(wiring.Component):
     gained: Signal
     lost: Signal
 
-    def __init__(self, config: AcceleratorConfig):
+    def __init__(self, config: AcceleratorConfig, more: Mapping[str, Any] = MappingProxyType({})):
         self.config = config
+        self._more = dict(more)
         super().__init__({
             "i": In(stream.Signature(COMMAND)),
             "o": Out(stream.Signature(COMMAND)),
@@ -82,40 +86,36 @@ class LoopEngine(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        config = self.config
-        if not config.loop_entries and not config.loop_ws:
+        stages: dict[str, Any] = {}
+        if self.config.loop_entries:
+            stages["repeater"] = repeater = Repeater(self.config)
+            stages["products"] = Products(self.config)
+            others = [stage.busy for stage in [stages["products"], *self._more.values()]]
+            m.d.comb += [
+                self.missing.eq(repeater.missing),
+                self.starved.eq((repeater.missing != 0) & ~Cat(others).any()),
+            ]
+        stages |= self._more
+        for name, stage in stages.items():
+            m.submodules[name] = stage
+        if stages:
+            self._chain(m, list(stages.values()))
+        else:
             connect(m, flipped(self.i), flipped(self.o))
-            return m
-        if not config.loop_entries:
-            m.submodules.loop_ws = loop_ws = LoopWs(config)
-            self._chain(m, [loop_ws])
-            return m
-        m.submodules.repeater = repeater = Repeater(config)
-        m.submodules.products = products = Products(config)
-        stages, working = [repeater, products], products.busy
-        if config.loop_ws:
-            m.submodules.loop_ws = loop_ws = LoopWs(config)
-            stages.append(loop_ws)
-            working |= loop_ws.busy
-        self._chain(m, stages)
-        m.d.comb += [
-            self.missing.eq(repeater.missing),
-            self.starved.eq((repeater.missing != 0) & ~working),
-        ]
         return m
 
     def _chain(self, m: Module, stages: list[Any]) -> None:
         first, last, fenced = stages[0], stages[-1], self._fenced(m)
+        own, more = stages[: len(stages) - len(self._more)], self._more.values()
+        # One command is lost at a time.
+        losing = Cat(stage.lost for stage in own).any()
         m.d.comb += [
             first.i.p.eq(self.i.p),
             first.i.valid.eq(self.i.valid & ~self.halt),
             self.i.ready.eq(first.i.ready & ~self.halt),
-            *(stage.fenced.eq(fenced) for stage in stages),
+            *(stage.fenced.eq(fenced) for stage in own),
+            *(stage.fenced.eq(fenced | losing) for stage in more),
         ]
-        if self.config.loop_ws and len(stages) > 1:
-            # One command is lost at a time.
-            others = Cat(stage.lost for stage in stages[:-1]).any()
-            m.d.comb += last.fenced.eq(fenced | others)
         for stage, follower in pairwise(stages):
             connect(m, stage.o, follower.i)
         connect(m, last.o, flipped(self.o))

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from amaranth import Module, Signal, Value, unsigned
+from amaranth import Module, Signal, Value
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.decoder import Kind
 from celosia.hw.execute.path import ArrayState
-from celosia.hw.issue.issue import MAX_QUEUES, Waits
+from celosia.hw.issue.issue import Waits
+from celosia.hw.issue.queues import PerQueue
 from celosia.hw.load.path import LoadState
 from celosia.hw.memory.ports import BankUser
 from celosia.hw.observe.counters import owner_number
@@ -16,6 +17,7 @@ from celosia.hw.store.path import StoreState
 from celosia.hw.transform.path import VectorState
 from celosia.isa.encoding import Function
 from celosia.isa.registers.events import TABLES, function_counter
+from celosia.isa.registers.queues import QUEUES
 
 __all__ = ["Commands", "Owners"]
 
@@ -32,8 +34,7 @@ class Commands(enum.Enum, shape=2):
 class Owners(wiring.Component):
     """Names the owner of each unit by the rules of docs/counters.md.
 
-    Queues are in the order load, execute, store, transform.  What is told of the load and the store
-    path is of the cycle before.
+    What is told of the load and the store path is of the cycle before.
 
     Members
     -------
@@ -61,9 +62,9 @@ class Owners(wiring.Component):
         The next product writes the accumulator.
     token : ``In(1)``
         The next load waits for a token.
-    waits : ``In(ArrayLayout(Waits(), MAX_QUEUES))``
+    waits : ``In(PerQueue(Waits()))``
         Why the head of each queue does not start.
-    held : ``In(ArrayLayout(unsigned(1), MAX_QUEUES))``
+    held : ``In(PerQueue(1))``
         Something is in the queue, or on its way there, that has not started.
     commands : ``In(Commands)``
         What becomes of the next command.
@@ -106,8 +107,8 @@ class Owners(wiring.Component):
             "awaited": In(4),
             "accumulates": In(1),
             "token": In(1),
-            "waits": In(data.ArrayLayout(Waits(), MAX_QUEUES)),
-            "held": In(data.ArrayLayout(unsigned(1), MAX_QUEUES)),
+            "waits": In(PerQueue(Waits())),
+            "held": In(PerQueue(1)),
             "commands": In(Commands),
             "kind": In(Kind),
             "owners": Out(wiring.Signature(owners)),
@@ -115,23 +116,24 @@ class Owners(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        for table, states, state, bank, index in (
-            ("read", LoadState, self.load_path, self.load_bank, 0),
-            ("write", StoreState, self.store_path, self.store_bank, 2),
-            ("vector", VectorState, self.vector, self.vector_bank, 3),
+        for table, states, state, bank in (
+            ("read", LoadState, self.load_path, self.load_bank),
+            ("write", StoreState, self.store_path, self.store_bank),
+            ("vector", VectorState, self.vector, self.vector_bank),
         ):
             with m.Switch(state):
                 for known in states:
                     with m.Case(known):
-                        self._path(m, table, known.name, bank, index)
+                        self._path(m, table, known.name, bank)
         self._array(m)
         return m
 
     def _is(self, m: Module, name: str, table: str = "array") -> None:
         m.d.comb += getattr(self.owners, table).eq(owner_number(name))
 
-    def _path(self, m: Module, table: str, state: str, bank: Any, index: int) -> None:
-        """The owner of a path in a state of this name; its queue has this `index`."""
+    def _path(self, m: Module, table: str, state: str, bank: Any) -> None:
+        """The owner of a path in a state of this name."""
+        queue = _QUEUE_OF[table]
 
         def owner(name: str) -> None:
             self._is(m, f"{table}_{name}", table)
@@ -147,13 +149,13 @@ class Owners(wiring.Component):
             owner(state.lower())
         else:
             owner("none")
-            with m.If(self.held[index]):
+            with m.If(self.held[queue]):
                 owner("stages")
             if table == "read":
                 with m.If(self.token):
                     owner("token")
-            for other in reversed(_WAITS[table]):
-                with m.If(self.waits[index][other]):
+            for other in reversed(_others(queue)):
+                with m.If(self.waits[queue][other]):
                     owner(f"wait_{other}")
 
     def _functions(self, m: Module, table: str, function: Value, prefix: str) -> None:
@@ -172,7 +174,7 @@ class Owners(wiring.Component):
                 with m.If(self.array_bank == BankUser.WEIGHTS):
                     self._is(m, "wait_bank_weights")
             with m.Case(ArrayState.EMPTY):
-                self._next_product(m, self.waits[1])
+                self._next_product(m, self.waits.execute)
 
     def _next_product(self, m: Module, waits: data.View) -> None:
         """What stands against the product that is at the head of its queue, or should be."""
@@ -187,8 +189,8 @@ class Owners(wiring.Component):
         with m.Elif(waits.transform):
             self._functions(m, "array", self.awaited, "wait")
             with m.If(self.vector == VectorState.IDLE):
-                self._link(m, "transform", 3, ("load", "execute", "store"))
-        with m.Elif(self.held[1]):
+                self._link(m, "transform")
+        with m.Elif(self.held.execute):
             self._is(m, "wait_issue")
         with m.Else():
             self._command(m)
@@ -209,12 +211,12 @@ class Owners(wiring.Component):
                 self._is(m, "wait_load_stages")
                 with m.If(self.token):
                     self._is(m, "wait_token")
-                self._link(m, "load", 0, ("execute", "store", "transform"))
+                self._link(m, "load")
 
-    def _link(self, m: Module, queue: str, index: int, others: tuple[str, ...]) -> None:
-        """The first one of `others` that the head of `queue` waits for, if any."""
-        for other in reversed(others):
-            with m.If(self.waits[index][other]):
+    def _link(self, m: Module, queue: str) -> None:
+        """The first other queue that the head of `queue` waits for, if any."""
+        for other in reversed(_others(queue)):
+            with m.If(self.waits[queue][other]):
                 self._is(m, f"wait_{queue}_{other}")
 
     def _command(self, m: Module) -> None:
@@ -226,9 +228,14 @@ class Owners(wiring.Component):
             with m.Case(Commands.FENCE):
                 self._is(m, "wait_fence")
             with m.Case(Commands.FULL), m.Switch(self.kind):
-                for kind in (Kind.LOAD, Kind.EXECUTE, Kind.STORE, Kind.TRANSFORM):
-                    with m.Case(kind):
-                        self._is(m, f"wait_queue_{kind.name.lower()}")
+                for queue in QUEUES:
+                    with m.Case(Kind[queue.upper()]):
+                        self._is(m, f"wait_queue_{queue}")
+
+
+def _others(queue: str) -> tuple[str, ...]:
+    """The queues that the head of `queue` may wait for, the first one first."""
+    return tuple(other for other in QUEUES if other != queue)
 
 
 _BEFORE_TRANSFORMS = {
@@ -245,12 +252,8 @@ _BANK_NAMES = {
 }
 """What those are called that a path waits for at a bank."""
 
-_WAITS = {
-    "read": ("execute", "store", "transform"),
-    "write": ("load", "execute", "transform"),
-    "vector": ("load", "execute", "store"),
-}
-"""The queues that the head of a path's queue may wait for, the first one first."""
+_QUEUE_OF = {"read": "load", "write": "store", "vector": "transform"}
+"""The queue of the path of each table."""
 
 _ARRAY_STATES = {
     ArrayState.ROWS: "array_rows",

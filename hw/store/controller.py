@@ -6,16 +6,11 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Member, Out
 
 from celosia.hw.decode.ops import Space, StoreOp
+from celosia.hw.gemmini.fields import kept_fields, read_fields
+from celosia.hw.gemmini.stores import count_elements
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["StoreController", "StoreRead", "leaves_as_int32", "store_ports"]
-
-
-_WINDOW = {
-    "pools": 1,  # What leaves is the maximum of all rows up to `last_in_row`.
-    "first": 1,  # Of those.
-    "blank": 1,  # It counts as zeros.
-}
 
 
 def leaves_as_int32(op: data.View) -> Value:
@@ -42,16 +37,8 @@ class StoreRead(data.StructLayout):
             "words_minus_1": range(ACC_BYTES),
             "last_in_row": 1,  # The last block of a row in memory.
             "last": 1,  # Of its operation.
-            **(_WINDOW if config.convolution else {}),
-            **(_passing(config) if config.bert else {}),
+            **read_fields(config),
         })
-
-
-def _passing(config: AcceleratorConfig) -> dict:
-    return {
-        "passing": StoreOp(config).members["passing"],
-        "elements": range(config.dim + 1),  # Of a block that leaves as int8.
-    }
 
 
 def store_ports(config: AcceleratorConfig) -> dict[str, Member]:
@@ -97,12 +84,11 @@ class StoreController(wiring.Component):
 
         active = Signal()
         # What stays the same while an operation is walked.
+        passed_on = ("space", "bias", "relu", "scale", *kept_fields(self.config))
         constant = {
             name: Signal(op.shape()[name].shape, name=name, reset_less=True)
-            for name in ("space", "bias", "relu", "scale", "block_stride", "bias_row")
+            for name in (*passed_on, "block_stride", "bias_row")
         }
-        if self.config.bert:
-            constant["passing"] = Signal(op.shape()["passing"].shape, name="passing")
         full = Signal(reset_less=True)
         blocks = Signal.like(blocks_minus_1, reset_less=True)  # In a row, less one.
         last_words = Signal.like(read.words_minus_1, reset_less=True)  # Of a last block, less one.
@@ -124,19 +110,13 @@ class StoreController(wiring.Component):
             read.last_in_row.eq(last_in_row),
             read.last.eq(last_in_row & (rows_left == 0)),
         ]
-        m.d.comb += [read[name].eq(constant[name]) for name in ("space", "bias", "relu", "scale")]
-        if self.config.bert:
-            last_elements = Signal.like(read.elements, reset_less=True)  # Of a last block.
-            with m.If(self.op.ready & self.op.valid):
-                m.d.sync += last_elements.eq((op.cols - 1)[: _log2(self.config.dim)] + 1)
-            m.d.comb += [
-                read.passing.eq(constant["passing"]),
-                read.elements.eq(Mux(last_in_row, last_elements, self.config.dim)),
-            ]
+        m.d.comb += [read[name].eq(constant[name]) for name in passed_on]
+        taken = self.op.ready & self.op.valid
+        count_elements(m, self.config, op, read, taken=taken, last_in_row=last_in_row)
 
         with m.If(self.op.ready):
             m.d.sync += active.eq(self.op.valid)
-        with m.If(self.op.ready & self.op.valid):
+        with m.If(taken):
             m.d.sync += [register.eq(op[name]) for name, register in constant.items()]
             m.d.sync += [
                 Assert((op.rows != 0) & (op.cols != 0), "a store of nothing"),

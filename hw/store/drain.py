@@ -2,16 +2,14 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.bert.lanes import BertLanes
-from celosia.hw.bert.passing import PassingControl
-from celosia.hw.compute.pool import Pool
 from celosia.hw.decode.ops import Space
+from celosia.hw.gemmini.drain import RowPasses
 from celosia.hw.lib.delay import delay, tapped_delay
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
@@ -40,7 +38,7 @@ class Drain(wiring.Component):
     one per cycle; after one that leaves as int32, the next is read only when all its words are
     through, one per cycle.  The first word of a row is on offer `LATENCY` cycles after its grant.
 
-    Where ``config.bert`` is, rows pass `BertLanes` first (`BertLanes.LATENCY` more), some of them
+    Where norms are built, rows pass `BertLanes` first (`BertLanes.LATENCY` more), some of them
     one by one (`PassingControl`), and those of norm commands do not leave.
 
     Under ``halt`` no more rows are read; those that were granted still arrive.
@@ -80,9 +78,7 @@ class Drain(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        if config.bert:
-            self._passing = PassingControl(config)
-        self._more = BertLanes.LATENCY if config.bert else 0
+        self._passes = RowPasses(config)
         narrow = data.ArrayLayout(unsigned(8), config.dim)
         wide = data.ArrayLayout(signed(32), config.dim)
         super().__init__({
@@ -97,43 +93,31 @@ class Drain(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        if self.config.bert:
-            m.submodules.passing = self._passing
-        granted = self._request(m)
+        granted, scale = self._request(m)
         # Bit k: granted k cycles ago.  What is granted goes through at this pace, without a stop.
-        depth = LOCAL_READ_LATENCY + self._more + Requantizer.LATENCY
+        depth = LOCAL_READ_LATENCY + self._passes.latency + Requantizer.LATENCY
         granted = tapped_delay(m, granted, depth, name="granted")
-        row = self._requantize(m, granted[: LOCAL_READ_LATENCY + 1])
+        row = self._requantize(m, granted[: LOCAL_READ_LATENCY + 1], scale)
         read = self.reads.p
         cut = Cat(read.last_in_row, read.full, read.words_minus_1)
         cut = delay(m, cut, depth - 1, name="cut")
-        narrow, leaves = Cat(row.narrow), Const(1)
-        if self.config.convolution:
-            m.submodules.pool = pool = Pool(self.config)
-            marks = Cat(read.pools, read.first, read.blank, read.last_in_row)
-            m.d.comb += [
-                pool.row.as_value().eq(narrow),
-                pool.next_arrives.eq(granted[-1]),
-                pool.next_row.eq(delay(m, marks, depth - 1, name="pool_marks")),
-            ]
-            narrow, leaves = pool.result.as_value(), pool.next_leaves
-        if self.config.bert:
-            silent = delay(m, self._passing.silent, depth - 1, name="silent")
-            leaves = leaves & ~silent
-        self._cut(m, granted[-1], cut, row, (narrow, leaves))
+        leaving = self._passes.leave(m, read, Cat(row.narrow), granted[-1], depth)
+        self._cut(m, granted[-1], cut, row, leaving)
         return m
 
-    def _request(self, m: Module) -> Value:
-        """Ask for the row on offer once there is room for its words.  Returns the grant."""
+    def _request(self, m: Module) -> tuple[Value, Value]:
+        """Ask for the row on offer once there is room for its words.
+
+        Returns the grant, and the scale of the row.
+        """
         read = self.reads.p
         room = Signal(range(BUFFER_WORDS + 1), init=BUFFER_WORDS)  # For words not asked for yet.
         gap = Signal.like(read.words_minus_1)  # Cycles until the next row may follow the last one.
         fits = (gap == 0) & (room > read.words_minus_1)
-        if self.config.bert:
-            fits = fits & self._passing.free
-        wanted = self.reads.valid & fits & ~self.halt
-        from_scratchpad = read.space == Space.SCRATCHPAD
         granted = self.reads.ready
+        free, scale = self._passes.ask(m, self.reads, granted)
+        wanted = self.reads.valid & fits & free & ~self.halt
+        from_scratchpad = read.space == Space.SCRATCHPAD
         m.d.comb += [
             self.scratchpad.valid.eq(wanted & from_scratchpad),
             self.scratchpad.row.eq(read.row),
@@ -147,21 +131,16 @@ class Drain(wiring.Component):
                 | (self.accumulator.valid & self.accumulator.ready)
             ),
         ]
-        words: Value = read.words_minus_1 + 1
-        if self.config.convolution:
-            words = Mux(read.pools & ~read.last_in_row, 0, words)
-        if self.config.bert:
-            words = Mux(self._passing.silent, 0, words)
-            self._tell(m, granted)
-        taken = Mux(granted, words, 0)
+        m.d.comb += self.silent_done.eq(self._passes.silent_done)
+        taken = Mux(granted, self._passes.words(read, read.words_minus_1 + 1), 0)
         m.d.sync += room.eq(room - taken + (self.words.valid & self.words.ready))
         with m.If(granted):
             m.d.sync += gap.eq(read.words_minus_1)
         with m.Elif(gap != 0):
             m.d.sync += gap.eq(gap - 1)
-        return granted
+        return granted, scale
 
-    def _requantize(self, m: Module, granted: Value) -> Requantizer:
+    def _requantize(self, m: Module, granted: Value, scale: Value) -> Requantizer:
         """Requantize a row when its memory delivers it."""
         m.submodules.requantizer = requantizer = Requantizer(self.config)
         read, layout = self.reads.p, RequantizeRequest()
@@ -172,24 +151,14 @@ class Drain(wiring.Component):
             request.raw.eq(read.full),
             request.biased.eq(read.bias & ~as_it_is),
             request.relu.eq(read.relu),
-            request.scale.eq(self._passing.scale if self.config.bert else read.scale),
+            request.scale.eq(scale),
         ]
         for stage in range(LOCAL_READ_LATENCY):
             register = Signal(layout, name=f"request_{stage + 1}", reset_less=True)
             with m.If(granted[stage]):
                 m.d.sync += register.eq(request)
             request = register
-        entry = requantizer
-        if self.config.bert:
-            m.submodules.lanes = entry = BertLanes(self.config)
-            m.d.comb += [
-                requantizer.request.eq(entry.next_request),
-                requantizer.row.eq(entry.next_row),
-                self._passing.row.eq(entry.next_row),
-                entry.curve.eq(self._passing.curve),
-                entry.offset.eq(self._passing.offset),
-                entry.constants.eq(self._passing.constants),
-            ]
+        entry = self._passes.enter(m, requantizer)
         m.d.comb += [
             entry.request.eq(request),
             entry.request.valid.eq(granted[-1]),
@@ -199,27 +168,19 @@ class Drain(wiring.Component):
         ]
         return requantizer
 
-    def _tell(self, m: Module, granted: Value) -> None:
-        """What rows that pass are told."""
-        passing, read = self._passing, self.reads.p
-        names = ("passing", "scale", "elements", "last_in_row", "last")
-        m.d.comb += [passing.granted.eq(granted), self.silent_done.eq(passing.done)]
-        with m.If(self.reads.valid):
-            m.d.comb += [passing.read[name].eq(read[name]) for name in names]
-
     def _cut(
         self,
         m: Module,
         next_arrives: Value,
         cut: Value,
         result: Requantizer,
-        pooled: tuple[Value, Value],
+        leaving: tuple[Value, Value],
     ) -> None:
         """Cut a row that arrives in the next cycle, and then stands, into words for the buffer.
 
-        `pooled`: it as int8, and whether it leaves at all.
+        `leaving`: it as int8, and whether it leaves at all.
         """
-        narrow, leaves = pooled
+        narrow, leaves = leaving
         last_in_row, full = Signal(reset_less=True), Signal(reset_less=True)
         words_left = Signal(range(ACC_BYTES + 1))  # Of the row that stands.
         index = Signal(range(ACC_BYTES), reset_less=True)  # Of the next one.
@@ -232,9 +193,8 @@ class Drain(wiring.Component):
                 words_left.eq(cut[2:] + 1),
                 index.eq(0),
             ]
-            if self.config.convolution or self.config.bert:
-                with m.If(~leaves):
-                    m.d.sync += words_left.eq(0)
+            with m.If(~leaves):
+                m.d.sync += words_left.eq(0)
 
         # The fifo's output register makes it one word deeper than the memory in it.
         word = StoreWord(self.config)

@@ -2,13 +2,18 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, WritePort
-from celosia.hw.control.pool import PoolingController
 from celosia.hw.decode.ops import StoreOp
+from celosia.hw.gemmini.stores import (
+    SilentStores,
+    describe_pixels,
+    row_leaves,
+    walk_windows,
+)
 from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import row_shape
@@ -18,7 +23,6 @@ from celosia.hw.store.drain import Drain
 from celosia.hw.store.pack import Packer
 from celosia.hw.store.segments import StoreRows, StoreSegments
 from celosia.hw.store.writer import Writer
-from celosia.isa.bert import NormCommand
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["StorePath", "StoreState", "max_stores"]
@@ -151,8 +155,8 @@ class StorePath(Sleeping):
 
     def _store(self, m: Module, stores: Signal) -> tuple[Writer, Signal]:
         """Connect the stages of a store; `stores` are on their way, some of them not all issued."""
-        walker = PoolingController if self.config.convolution else StoreController
-        m.submodules.controller = controller = walker(self.config)
+        controller: Any = walk_windows(self.config, StoreController(self.config))
+        m.submodules.controller = controller
         m.submodules.drain = drain = Drain(self.config)
         m.submodules.segments = segments = StoreSegments(self.config)
         m.submodules.writer = writer = Writer(self.config)
@@ -165,31 +169,24 @@ class StorePath(Sleeping):
         connect(m, segments.segments, writer.segments)
         connect(m, writer.port, flipped(self.port))
 
-        read = controller.reads.valid & controller.reads.ready
-        m.d.sync += self.reads_done.eq(read & controller.reads.p.last)
+        read, row = controller.reads.valid & controller.reads.ready, controller.reads.p
+        m.d.sync += self.reads_done.eq(read & row.last)
         m.d.comb += [
-            segments.row_read.eq(self._leaves(read, controller.reads.p)),
+            segments.row_read.eq(read & row.last_in_row & row_leaves(self.config, row)),
             drain.halt.eq(writer.stopped),
             writer.halt.eq(self.halt),
             writer.limits.eq(self.limits),
             self.fault.eq(writer.fault),
-            self.done.eq(writer.done | drain.silent_done if self.config.bert else writer.done),
+            self.done.eq(writer.done | drain.silent_done),
             self.write_bytes.eq(writer.write_bytes),
         ]
-        free, writes = ~writer.stopped, Const(1)
-        if self.config.bert:
-            # What writes nothing has no response to wait for: it is alone.
-            silent, alone = self._silent(), Signal()
-            writes, free = ~silent, free & ~alone & (~silent | (stores == 0))
-            with m.If(self.op.valid & self.op.ready & silent):
-                m.d.sync += alone.eq(1)
-            with m.Elif(drain.silent_done):
-                m.d.sync += alone.eq(0)
-        accepted = self._accept(m, controller, segments, free, writes)
+        silent = SilentStores(self.config)
+        admitted, writes = silent.admit(m, self.op, stores, drain.silent_done)
+        accepted = self._accept(m, controller, segments, ~writer.stopped & admitted, writes)
 
         m.d.sync += stores.eq(stores + accepted - self.done)
         m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
-        issues = accepted & writes if self.config.bert else accepted
+        issues = accepted & writes
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
         with m.If(issues != writer.issued):
             m.d.sync += unissued.eq(Mux(issues, unissued + 1, unissued - 1))
@@ -213,19 +210,6 @@ class StorePath(Sleeping):
         with m.Else():
             m.d.sync += self.state.eq(StoreState.LATENCY)
 
-    def _leaves(self, read: Value, row) -> Value:
-        """Whether a row in memory is complete."""
-        leaves = read & row.last_in_row
-        if self.config.bert:
-            passing = row.passing
-            leaves &= ~(passing.passes & (passing.command != NormCommand.RESET))
-        return leaves
-
-    def _silent(self) -> Value:
-        """Whether the operation on offer writes nothing to memory."""
-        passing = self.op.p.passing
-        return passing.passes & (passing.command != NormCommand.RESET)
-
     def _accept(self, m: Module, controller, segments: StoreSegments, free: Value, writes: Value):
         """Hand the two halves of an operation to those who walk them.  Returns when."""
         op = self.op.p
@@ -237,21 +221,9 @@ class StorePath(Sleeping):
             self.op.ready.eq(controller.op.ready & rows.i.ready & free),
             controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
-            rows.i.valid.eq(accepted & writes if self.config.bert else accepted),
+            rows.i.valid.eq(accepted & writes),
             rows.i.p.bytes.eq(op.cols * size),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
-        if self.config.convolution:
-            self._pool(m, rows.i.p)
+        describe_pixels(m, self.config, rows.i.p, op)
         return accepted
-
-    def _pool(self, m: Module, rows) -> None:
-        """Rows in memory are pixels."""
-        op = self.op.p
-        m.d.comb += [
-            rows.pools.eq(op.pools),
-            rows.cols.eq(op.pooling.cols),
-            rows.row_stride.eq(op.row_stride),
-        ]
-        with m.If(op.pools):
-            m.d.comb += rows.rows.eq(op.pooling.rows * op.pooling.cols)

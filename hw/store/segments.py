@@ -7,7 +7,8 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bursts import Segment
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS, StoreOp
-from celosia.hw.lib.fields import field_signals
+from celosia.hw.gemmini.fields import pixel_fields
+from celosia.hw.gemmini.stores import PixelLines
 from celosia.hw.store.drain import BUFFER_WORDS
 from celosia.isa.config import AcceleratorConfig
 
@@ -25,14 +26,8 @@ class StoreRows(data.StructLayout):
             "rows": op["rows"],
             "bytes": Segment(config).members["bytes"],
             "tag": op["tag"],
-            **(_pixels(config) if config.convolution else {}),
+            **pixel_fields(config),
         })
-
-
-def _pixels(config: AcceleratorConfig) -> dict:
-    """Rows are pixels of an image, if `pools`."""
-    op = StoreOp(config).members
-    return {"pools": 1, "cols": unsigned(8), "row_stride": op["row_stride"]}
 
 
 class StoreSegment(data.StructLayout):
@@ -45,16 +40,6 @@ class StoreSegment(data.StructLayout):
             "tag": unsigned(TAG_BITS),
             "last": 1,  # Of its operation.
         })
-
-
-_LINE = data.StructLayout({
-    "pools": 1,
-    "address": unsigned(DRAM_ADDRESS_BITS),
-    "stride": unsigned(40),
-    "cols": unsigned(8),  # Pixels, less one.
-    "left": unsigned(8),  # Pixels after this one.
-})
-"""A line of pixels."""
 
 
 class StoreSegments(wiring.Component):
@@ -80,7 +65,7 @@ class StoreSegments(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self._line = field_signals(_LINE, "line")
+        self._lines = PixelLines(config, DRAM_ADDRESS_BITS)
         super().__init__({
             "rows": In(stream.Signature(StoreRows(config))),
             "row_read": In(1),
@@ -123,37 +108,11 @@ class StoreSegments(wiring.Component):
                 count.eq(rows.bytes),
                 tag.eq(rows.tag),
             ]
+            self._lines.begin(m, rows)
         with m.Elif(accepted):
             m.d.sync += [rows_left.eq(rows_left - 1), address.eq(_sum(address, stride))]
-            if self.config.convolution:
-                self._next_line(m, address)
-        if self.config.convolution:
-            self._begin_line(m)
+            self._lines.advance(m, address, _sum)
         return m
-
-    def _begin_line(self, m: Module) -> None:
-        rows, line = self.rows.p, self._line
-        with m.If(self.rows.ready & self.rows.valid):
-            m.d.sync += [
-                line.pools.eq(rows.pools),
-                line.address.eq(rows.address),
-                line.stride.eq(rows.row_stride),
-                line.cols.eq(rows.cols - 1),
-                line.left.eq(rows.cols - 1),
-            ]
-
-    def _next_line(self, m: Module, address: Signal) -> None:
-        """After a pixel: the next line of the image begins where it must."""
-        line = self._line
-        with m.If(line.pools):
-            m.d.sync += line.left.eq(line.left - 1)
-            with m.If(line.left == 0):
-                start = _sum(line.address, line.stride)
-                m.d.sync += [
-                    address.eq(start),
-                    line.address.eq(start),
-                    line.left.eq(line.cols),
-                ]
 
 
 def _sum(address: Value, stride: Value) -> Value:

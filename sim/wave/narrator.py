@@ -7,7 +7,7 @@ from typing import Final
 
 from celosia.isa.encoding import Command
 from celosia.isa.registers.events import ARRAY_OWNERS
-from celosia.isa.registers.queues import QUEUES
+from celosia.isa.registers.queues import QUEUES, WAITS
 from celosia.sim.verilator.probe import LINES, Probe, pack_lines
 from celosia.sw.driver.assembly import format_command
 
@@ -19,7 +19,7 @@ _KEPT: Final = 4096
 _UNKNOWN: Final = "?"
 _NOTHING: Final = "-"
 _IDLE: Final = "idle"
-_REASONS: Final = ("load", "execute", "store", "its unit", "transform")
+_REASONS: Final = tuple("its unit" if wait == "controller" else wait for wait in WAITS)
 """The bits of `celosia.hw.issue.issue.Waits`."""
 
 

@@ -8,6 +8,7 @@ from amaranth.hdl import Cat, Const, Elaboratable, Fragment, Module, ResetSignal
 
 from celosia.hw.decode.decoder import Decoder
 from celosia.hw.issue.issue import Issue
+from celosia.hw.issue.queues import queues
 from celosia.hw.observe.counters import Counters
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import QUEUES
@@ -59,9 +60,9 @@ class WaveTop(Elaboratable):
         watch, scope = Module(), Module()
         watched = _watch(decoder, issue, counters)
         watch.d.comb += self.probe.eq(Cat(_packed(watched)))
-        for index, queue in enumerate(QUEUES):
+        for queue in QUEUES:
             queued, busy = Signal(8, name=f"{queue}_queued"), Signal(name=f"{queue}_busy")
-            watch.d.comb += queued.eq(issue.queued[index])
+            watch.d.comb += queued.eq(issue.queued[queue])
             scope.d.comb += busy.eq(queued.any())
         lines = [Signal(8 * size, name=name) for name, size in LINES.items()]
         scope.d.comb += Cat(lines).eq(self.text)
@@ -76,11 +77,10 @@ def _watch(decoder: Any, issue: Any, counters: Any) -> dict[str, list[Value]]:
     heads = [getattr(issue, queue) for queue in QUEUES]
     finished = issue.finished
     starts = [head.valid & head.ready for head in heads]
-    ends = ("load_done", "execute_done", "store_reads", "transform_done")
-    known = finished.shape().members
-    done: list[Value] = [finished[end] if end in known else Const(0) for end in ends]
+    ends = {queue.name: finished[queue.end] for queue in queues(issue.config)}
+    done: list[Value] = [ends.get(queue, Const(0)) for queue in QUEUES]
     command, events = decoder.commands.p, counters.events
-    waits = [Value.cast(issue.waits[index]) for index in range(len(QUEUES))]
+    waits = [Value.cast(issue.waits[queue]) for queue in QUEUES]
     return {
         "event": [Cat(accepted, *starts, *done).any()],
         "accepted": [accepted],

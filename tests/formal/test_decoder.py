@@ -55,6 +55,7 @@ def _proof(
 
 
 _DECODE: Final = "frontend.decode"
+_GEMMINI: Final = "gemmini.decode"
 _PROOFS: Final = (
     _proof(
         "flow",
@@ -66,7 +67,7 @@ _PROOFS: Final = (
         "reset",
         starts_as_contract,
         FULL,
-        fault=("frontend.configuration", '"c_stride": 1,', '"c_stride": 0,'),
+        fault=("frontend.settings", '"c": GARBAGE}', '"c": 0}'),
     ),
     _proof(
         "plain_moves",
@@ -80,7 +81,7 @@ _PROOFS: Final = (
         follows_contract,
         PLAIN,
         _PRODUCTS,
-        fault=(_DECODE, "Mux(has_c, state.c_rows, 0)\n    if", "state.c_rows\n    if"),
+        fault=(_DECODE, "streams=Mux(has_c, state.c_rows, 0)", "streams=state.c_rows"),
     ),
     _proof(
         "plain_others",
@@ -94,28 +95,28 @@ _PROOFS: Final = (
         follows_contract,
         FULL,
         (*_CONFIGS, Funct.CONFIG_TRANSFORM),
-        fault=("frontend.configuration", "broken &= fields.pool_size == 0", "broken &= 0"),
+        fault=("gemmini.settings", "pools & (operands.pool_size == 0)", "pools & 0"),
     ),
     _proof(
         "loads",
         follows_contract,
         FULL,
         _LOADS,
-        fault=(_DECODE, "Mux(row >= half, row - half, row)", "Mux(row > half, row - half, row)"),
+        fault=(_GEMMINI, "Mux(row >= half, row - half, row)", "Mux(row > half, row - half, row)"),
     ),
     _proof(
         "stores",
         follows_contract,
         FULL,
         (Funct.MVOUT,),
-        fault=(_DECODE, "late |= state.pools & full", "late |= 0"),
+        fault=(_GEMMINI, "late |= pools_full", "late |= 0"),
     ),
     _proof(
         "products",
         follows_contract,
         FULL,
         _PRODUCTS,
-        fault=(_DECODE, "| (has_d & (d_cols > dim))", ""),
+        fault=(_DECODE, "| (has_d & (d.cols > dim))", ""),
     ),
     _proof(
         "transforms",

@@ -13,11 +13,17 @@ import pytest
 from amaranth.lib.wiring import Component, Flow
 
 import celosia.hw
+from celosia.hw.gemmini.windows import PoolingController, PoolWalker
+from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.presets import PRESETS
 
-EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {}
-"""Makes an instance of a class whose constructor takes more than a configuration, as in
-``{Queue: lambda: Queue(unsigned(8), depth=2)}``."""
+GEMMINI = PRESETS["gemmini4"]
+
+EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {
+    PoolWalker: lambda: PoolWalker(GEMMINI, store_ports(GEMMINI)),
+    PoolingController: lambda: PoolingController(GEMMINI, StoreController(GEMMINI)),
+}
+"""Makes an instance of a class whose constructor takes more than a configuration."""
 
 
 def components() -> Iterator[type[Component]]:

@@ -1,6 +1,7 @@
 """Operations of the contract as payloads of the RTL."""
 
-from celosia.hw.decode.ops import POOLING, Space
+from celosia.hw.decode.ops import Space
+from celosia.hw.gemmini.fields import POOLING
 from celosia.isa.bert import Passing
 from celosia.isa.operations.operations import Load, LoadParameters, Product, Store
 from celosia.isa.pooling import Pooling

@@ -8,6 +8,7 @@ from amaranth.sim import Simulator
 from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.registers.queues import QUEUES
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(
@@ -21,18 +22,18 @@ def rows(first: int, last: int) -> dict:
     return {"valid": 1, "first": first, "last": last}
 
 
-async def needs_of(ctx, dut: HazardTables, tails: list[int], kind: Kind, *ranges: dict) -> dict:
+async def needs_of(ctx, dut: HazardTables, tails: dict, kind: Kind, *ranges: dict) -> dict:
     """Insert one operation; returns its needs."""
     ctx.set(dut.kind, kind)
     ctx.set(dut.ranges, [*ranges, *[NOTHING] * (hull_count(dut.config) - len(ranges))])
-    ctx.set(dut.tails, [tail % WRAP for tail in tails])
+    ctx.set(dut.tails, {name: tail % WRAP for name, tail in tails.items()})
     ctx.set(dut.compare, 1)
     await ctx.tick()
     ctx.set(dut.compare, 0)
     ctx.set(dut.insert, 1)
     await ctx.tick()
     ctx.set(dut.insert, 0)
-    tails[next(index for index, queue in enumerate(dut.queues) if queue.kind == kind)] += 1
+    tails[next(queue.name for queue in dut.queues if queue.kind == kind)] += 1
     return {name: ctx.get(dut.needs[name]) for name, _ in dut.needs.shape()}
 
 
@@ -41,7 +42,7 @@ def test_an_operation_waits_for_the_youngest_conflict(start):
     dut = HazardTables(CONFIG)
 
     async def testbench(ctx):
-        tails = [start] * 3
+        tails = dict.fromkeys(QUEUES, start)
         for first in (0, 4, 0):
             await needs_of(ctx, dut, tails, Kind.LOAD, rows(first, first + 3))
         needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 20), rows(5, 6))
@@ -63,7 +64,7 @@ def test_a_product_waits_for_one_whose_results_it_reads():
     dut = HazardTables(CONFIG)
 
     async def testbench(ctx):
-        tails, none = [0] * 3, (1 - CONFIG.execute_queue) % WRAP
+        tails, none = dict.fromkeys(QUEUES, 0), (1 - CONFIG.execute_queue) % WRAP
         await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 23), rows(0, 3))
         # Results go to the same rows in order, without waiting for each other.
         needs = await needs_of(ctx, dut, tails, Kind.EXECUTE, rows(20, 23), rows(0, 3))
@@ -79,7 +80,7 @@ def test_parameters_of_a_transform_are_read_until_it_is_done():
     dut = HazardTables(config)
 
     async def testbench(ctx):
-        tails, none = [0] * 4, (-config.transform_queue) % WRAP
+        tails, none = dict.fromkeys(QUEUES, 0), (-config.transform_queue) % WRAP
         ranges = [rows(10 * index, 10 * index + 3) for index in range(hull_count(config))]
         await needs_of(ctx, dut, tails, Kind.TRANSFORM, *ranges)
         source, residual, bias, scales = range(2, 6)

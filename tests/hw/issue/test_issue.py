@@ -151,13 +151,13 @@ def test_a_full_queue_holds_operations_outside():
     async def consumer(ctx):
         ctx.set(dut.store.ready, 1)
         await ctx.tick().repeat(20)
-        assert ctx.get(dut.queued[2]) == CONFIG.store_queue
+        assert ctx.get(dut.queued.store) == CONFIG.store_queue
         for _ in range(count):
             ctx.set(dut.finished.store_reads, 1)
             await ctx.tick()
             ctx.set(dut.finished.store_reads, 0)
             await ctx.tick().repeat(8)
-        assert ctx.get(dut.queued[2]) == 0
+        assert ctx.get(dut.queued.store) == 0
         assert ctx.get(dut.idle)
 
     simulate(dut, producer, consumer)
@@ -216,14 +216,14 @@ def test_waits_name_the_queue():
         await send(ctx, dut.i, [load.payload(), product.payload()])
         ctx.set(dut.load.ready, 1)
         await ctx.tick().repeat(8)
-        assert ctx.get(dut.waits[1].load)
-        assert not ctx.get(dut.waits[1].store)
+        assert ctx.get(dut.waits.execute.load)
+        assert not ctx.get(dut.waits.execute.store)
         assert not ctx.get(dut.execute.valid)
         ctx.set(dut.finished.load_done, 1)
         await ctx.tick()
         ctx.set(dut.finished.load_done, 0)
         assert ctx.get(dut.execute.valid)
-        assert ctx.get(dut.waits[1].controller)
+        assert ctx.get(dut.waits.execute.controller)
 
     simulate(dut, testbench)
 
@@ -255,14 +255,14 @@ def test_what_a_product_waits_for_of_a_transform_is_named_by_its_function():
         ctx.set(dut.execute.ready, 1)
         await send(ctx, dut.i, payloads[:5])
         await ctx.tick().repeat(8)
-        assert ctx.get(dut.waits[1].transform)
+        assert ctx.get(dut.waits.execute.transform)
         assert ctx.get(dut.awaited) == 2 + 5
         await end(ctx, "transform_reads", 1)
         await end(ctx, "transform_done", 3)
         await ctx.tick()
         await send(ctx, dut.i, payloads[5:])
         await ctx.tick().repeat(3)
-        assert ctx.get(dut.waits[1].transform)
+        assert ctx.get(dut.waits.execute.transform)
         assert ctx.get(dut.awaited) == 1 + 5
 
     simulate(dut, testbench)

@@ -39,9 +39,9 @@ def owners(facts: list[dict[str, Any]]) -> list[dict[str, str]]:
             held: Any = values.pop("held", ())
             for name, value in values.items():
                 ctx.set(getattr(dut, name), value)
-            for index, queue in enumerate(QUEUES):
-                ctx.set(dut.waits[index], dict.fromkeys(waits.get(queue, ()), 1))
-                ctx.set(dut.held[index], queue in held)
+            for queue in QUEUES:
+                ctx.set(dut.waits[queue], dict.fromkeys(waits.get(queue, ()), 1))
+                ctx.set(dut.held[queue], queue in held)
             names.append({
                 table.name: table.owners[ctx.get(getattr(dut.owners, table.name))].name
                 for table in TABLES

@@ -2,9 +2,9 @@
 
 import pytest
 
-from celosia.hw.bert.lanes import BertLanes
-from celosia.hw.bert.passing import PassingControl
 from celosia.hw.decode.ops import Space
+from celosia.hw.gemmini.norms.lanes import BertLanes
+from celosia.hw.gemmini.norms.passing import PassingControl
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig

@@ -1,12 +1,14 @@
 """Execution of a pooling MVOUT: the local rows under each window, one after the other."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from amaranth import Module, Signal, Value, signed
 from amaranth.hdl import Assert
 from amaranth.lib import stream, wiring
 
-from celosia.hw.decode.ops import POOLING, StoreOp
+from celosia.hw.gemmini.fields import POOLING, kept_fields
 from celosia.hw.lib.fields import field_signals, leaves
-from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["PoolWalker", "PoolingController"]
@@ -28,6 +30,8 @@ class PoolWalker(wiring.Component):
     ----------
     config : :class:`AcceleratorConfig`
         Supplies the sizes of the local memories.
+    ports : Mapping[str, Member]
+        The ports of a walker of stores.
 
     Members
     -------
@@ -40,13 +44,13 @@ class PoolWalker(wiring.Component):
     op: stream.Interface
     reads: stream.Interface
 
-    def __init__(self, config: AcceleratorConfig):
+    def __init__(self, config: AcceleratorConfig, ports: Mapping[str, wiring.Member]):
         self.config = config
-        super().__init__(store_ports(config))
+        super().__init__(dict(ports))
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        op, read, s = self.op.p, self.reads.p, _State(self.config)
+        op, read, s = self.op.p, self.reads.p, _State(self.config, self.op.p.shape().members)
         end_of_row, end = s.cols_left == 0, (s.cols_left == 0) & (s.rows_left == 0)
         last_of_line = s.pixels_left == 0
         m.d.comb += [
@@ -126,10 +130,9 @@ class PoolWalker(wiring.Component):
 class _State:
     """The operation, and the position in it."""
 
-    def __init__(self, config: AcceleratorConfig):
-        members = StoreOp(config).members
+    def __init__(self, config: AcceleratorConfig, members: Mapping[str, Any]):
         self.active = Signal()
-        names = ["space", "bias", "relu", "scale", "bias_row"] + ["passing"] * config.bert
+        names = ["space", "bias", "relu", "scale", "bias_row", *kept_fields(config)]
         self.constant = {name: Signal(members[name], name=name, reset_less=True) for name in names}
         self.op = field_signals(POOLING, "pooling")
         self.first = Signal(reset_less=True)  # Of its window.
@@ -153,7 +156,7 @@ def _beside(position: Value, extent: Value) -> Value:
 
 
 class PoolingController(wiring.Component):
-    """`StoreController` for rows, and `PoolWalker` for windows.
+    """A walker of rows, and `PoolWalker` for windows.
 
     Each works as if it were alone; where they take turns, a cycle is lost.
 
@@ -161,6 +164,8 @@ class PoolingController(wiring.Component):
     ----------
     config : :class:`AcceleratorConfig`
         Supplies ``dim`` and the sizes of the local memories.
+    rows : Component
+        The walker of stores that do not pool, a `StoreController`.
 
     Members
     -------
@@ -173,14 +178,15 @@ class PoolingController(wiring.Component):
     op: stream.Interface
     reads: stream.Interface
 
-    def __init__(self, config: AcceleratorConfig):
+    def __init__(self, config: AcceleratorConfig, rows: wiring.Component):
         self.config = config
-        super().__init__(store_ports(config))
+        self._rows: Any = rows
+        super().__init__(dict(rows.signature.members))
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.submodules.rows = rows = StoreController(self.config)
-        m.submodules.windows = windows = PoolWalker(self.config)
+        m.submodules.rows = rows = self._rows
+        m.submodules.windows = windows = PoolWalker(self.config, self.signature.members)
         pools = self.op.p.pools
         for walker, other, mine in ((rows, windows, ~pools), (windows, rows, pools)):
             m.d.comb += walker.op.payload.eq(self.op.payload)

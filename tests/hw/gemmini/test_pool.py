@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celosia.hw.compute.pool import Pool
+from celosia.hw.gemmini.pool import Pool
 from celosia.isa.config import AcceleratorConfig
 from tests.support.streams import simulate
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from celosia.hw.bert.lanes import BertLanes, Curve
+from celosia.hw.gemmini.norms.lanes import BertLanes, Curve
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import wrap32, wrapped_exponential, wrapped_gelu
 from tests.support.streams import simulate

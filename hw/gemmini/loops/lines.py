@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from amaranth import Const, Module, Mux, Signal, Value
 
-from celosia.hw.loops.moves import Matrix
-from celosia.hw.loops.tiles import ADDRESS_BITS, LOCAL_BITS, command_of
+from celosia.hw.gemmini.loops.moves import Matrix
+from celosia.hw.gemmini.loops.tiles import ADDRESS_BITS, LOCAL_BITS, command_of
 from celosia.isa.address import NORM_BITS, NORM_LOW
 from celosia.isa.bert import STATISTICS, Activation
 from celosia.isa.config import AcceleratorConfig

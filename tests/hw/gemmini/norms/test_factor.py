@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from celosia.hw.bert.factor import FactorUnit, Wanted
+from celosia.hw.gemmini.norms.factor import FactorUnit, Wanted
 from celosia.isa.numerics import inverse_deviation, inverse_sum, scale_from_bits, truncated_mean
 from tests.support.streams import simulate
 

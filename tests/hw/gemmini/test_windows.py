@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from celosia.hw.control.pool import PoolingController, PoolWalker
 from celosia.hw.decode.ops import Space
+from celosia.hw.gemmini.windows import PoolingController, PoolWalker
+from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.presets import PRESETS
 from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
@@ -60,7 +61,7 @@ def check(read, wanted: dict) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_walks_every_position_of_every_window_under_stalls(seed):
     rng = random.Random(seed)
-    dut, ops = PoolWalker(CONFIG), [random_op(rng) for _ in range(6)]
+    dut, ops = PoolWalker(CONFIG, store_ports(CONFIG)), [random_op(rng) for _ in range(6)]
     wanted = [position for op in ops for position in positions(op)]
 
     async def producer(ctx):
@@ -78,7 +79,7 @@ def test_lines_of_the_widest_image_are_as_far_apart_as_windows_may_be():
     pooling = {"size": 2, "stride": 3, "top": 0, "left": 0, "rows": 2, "cols": 1}
     pooling |= {"image_rows": 9, "image_cols": 255}
     op = {"rows": 9, "cols": 4, "row": BASE, "pools": 1, "pooling": pooling, **CONSTANT}
-    dut, wanted = PoolWalker(CONFIG), list(positions(op))
+    dut, wanted = PoolWalker(CONFIG, store_ports(CONFIG)), list(positions(op))
     assert wanted[4]["row"] == BASE + 765
 
     async def producer(ctx):
@@ -93,7 +94,7 @@ def test_lines_of_the_widest_image_are_as_far_apart_as_windows_may_be():
 
 def test_a_position_takes_a_cycle_and_the_first_is_there_a_cycle_after_its_operation():
     rng = random.Random(1)
-    dut, ops = PoolWalker(CONFIG), [random_op(rng) for _ in range(3)]
+    dut, ops = PoolWalker(CONFIG, store_ports(CONFIG)), [random_op(rng) for _ in range(3)]
     count = sum(1 for op in ops for _ in positions(op))
     assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]
 
@@ -101,7 +102,7 @@ def test_a_position_takes_a_cycle_and_the_first_is_there_a_cycle_after_its_opera
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_and_windows_take_turns_in_order(seed):
     rng = random.Random(seed)
-    dut, ops, wanted = PoolingController(CONFIG), [], []
+    dut, ops, wanted = PoolingController(CONFIG, StoreController(CONFIG)), [], []
     for number in range(12):
         if rng.random() < 0.5:
             ops.append(random_op(rng))

@@ -1,8 +1,8 @@
 """`PassingControl`: who may pass when.  What becomes of the rows: `tests/system/test_bert.py`."""
 
-from celosia.hw.bert.factor import FactorUnit
-from celosia.hw.bert.lanes import BertLanes, Curve
-from celosia.hw.bert.passing import PassingControl
+from celosia.hw.gemmini.norms.factor import FactorUnit
+from celosia.hw.gemmini.norms.lanes import BertLanes, Curve
+from celosia.hw.gemmini.norms.passing import PassingControl
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.bert import Activation, NormCommand
 from celosia.isa.config import AcceleratorConfig

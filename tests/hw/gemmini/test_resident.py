@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from celosia.hw.compute.resident import ResidentSums
+from celosia.hw.gemmini.resident import ResidentSums
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import round_shift, wrap32
 from tests.support.memories import set_row

@@ -4,7 +4,7 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.bert.op import CONSTANTS
+from celosia.hw.gemmini.norms.op import CONSTANTS
 from celosia.hw.vector.requantizer import RequantizeRequest
 from celosia.isa.config import AcceleratorConfig
 

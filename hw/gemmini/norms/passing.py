@@ -4,9 +4,9 @@ from amaranth import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.bert.factor import FactorUnit, Wanted
-from celosia.hw.bert.lanes import BertLanes, Curve
-from celosia.hw.bert.op import CONSTANTS, PASSING
+from celosia.hw.gemmini.norms.factor import FactorUnit, Wanted
+from celosia.hw.gemmini.norms.lanes import BertLanes, Curve
+from celosia.hw.gemmini.norms.op import CONSTANTS, PASSING
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.bert import STATISTICS, Activation, NormCommand

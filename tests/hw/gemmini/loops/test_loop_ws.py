@@ -8,7 +8,7 @@ from amaranth import ResetInserter, Signal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.hw.loops.loop_ws import LoopWs
+from celosia.hw.gemmini.loops.loop_ws import LoopWs
 from celosia.isa.encoding import FENCE, FLUSH, MVIN, MVOUT, Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.operations.loop_ws import LoopWs as Expansion

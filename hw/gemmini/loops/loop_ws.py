@@ -6,12 +6,12 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream
 
 from celosia.hw.decode.layouts import COMMAND, operands
+from celosia.hw.gemmini.loops.lines import Lines
+from celosia.hw.gemmini.loops.matrices import State
+from celosia.hw.gemmini.loops.moves import Moves
+from celosia.hw.gemmini.loops.tiles import Products
 from celosia.hw.lib.sleep import Sleeping
-from celosia.hw.loops.lines import Lines
-from celosia.hw.loops.matrices import State
-from celosia.hw.loops.moves import Moves
 from celosia.hw.loops.stage import LoopStage
-from celosia.hw.loops.tiles import Products
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.operations.loop_ws import spacing

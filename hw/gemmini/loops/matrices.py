@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
-from celosia.hw.loops.moves import Matrix
-from celosia.hw.loops.tiles import LOCAL_BITS, SIZE_BITS
+from celosia.hw.gemmini.loops.moves import Matrix
+from celosia.hw.gemmini.loops.tiles import LOCAL_BITS, SIZE_BITS
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, FULL_BIT
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct

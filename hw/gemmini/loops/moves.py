@@ -4,7 +4,13 @@ from typing import NamedTuple
 
 from amaranth import Module, Mux, Signal, Value
 
-from celosia.hw.loops.tiles import ADDRESS_BITS, LOCAL_BITS, SIZE_BITS, command_of, tile_word
+from celosia.hw.gemmini.loops.tiles import (
+    ADDRESS_BITS,
+    LOCAL_BITS,
+    SIZE_BITS,
+    command_of,
+    tile_word,
+)
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, Funct
 

@@ -1,1 +1,0 @@
-"""The systolic array and the arithmetic around it."""

@@ -1,1 +1,0 @@
-"""One controller per class of operation."""

@@ -1,0 +1,1 @@
+"""What only programs written for Gemmini need, behind a few hooks."""

@@ -1,0 +1,11 @@
+"""The stages of the loop engine that take Gemmini's loops."""
+
+from celosia.hw.gemmini.loops.loop_ws import LoopWs
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["gemmini_stages"]
+
+
+def gemmini_stages(config: AcceleratorConfig) -> dict[str, LoopWs]:
+    """By name, and in order: those that `config` has."""
+    return {"loop_ws": LoopWs(config)} if config.loop_ws else {}
