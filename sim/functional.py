@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, Command
 from celosia.isa.errors import Cause
+from celosia.isa.execution.machine import Machine
 from celosia.isa.loops import LoopState, expand
 from celosia.isa.operations import Load, LoadParameters, Operation, Store
 from celosia.isa.semantics import step
 from celosia.isa.state import ArchState
 from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.flat_memory import FlatMemory, OutsideMemoryError
-from celosia.sim.machine import Machine
 from celosia.sw.driver.device import (
     MEMORY_BASE,
     DeviceError,

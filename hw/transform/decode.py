@@ -16,7 +16,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Function
 from celosia.isa.errors import Cause
 from celosia.isa.numerics import MAX_COLUMNS
-from celosia.isa.transforms import FUNCTIONS
+from celosia.isa.functions.table import FUNCTIONS
 
 __all__ = [
     "TRANSFORM_HULLS",
@@ -63,7 +63,7 @@ def decode_transform(
 
 
 class _Rules:
-    """Of the function that is configured: `celosia.isa.transforms.FunctionRules` as signals."""
+    """Of the function that is configured: `celosia.isa.functions.table.TransformFunction` as signals."""
 
     def __init__(self) -> None:
         self.known = Signal()

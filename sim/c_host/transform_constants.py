@@ -6,6 +6,8 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Function
+from celosia.isa.functions.table import FUNCTIONS
+from celosia.isa.functions.types import DTYPES, ELEMENT_BYTES
 from celosia.isa.numerics import (
     CONTEXT_FRACTION_BITS,
     ISQRT_BITS,
@@ -20,8 +22,6 @@ from celosia.isa.numerics.exponential import (
     QUOTIENT_MAX,
     QUOTIENT_SHIFT,
 )
-from celosia.isa.transforms import ELEMENT_BYTES, FUNCTIONS
-from celosia.sim.transforms import KINDS
 
 __all__ = ["transform_tables"]
 
@@ -53,7 +53,7 @@ def transform_tables() -> Iterator[str]:
         for known in kind:
             yield f"  k{prefix}{known.name.capitalize()} = {int(known)},"
         yield "};"
-    bounds = [np.iinfo(KINDS[kind]) for kind in ElementType]
+    bounds = [np.iinfo(DTYPES[kind]) for kind in ElementType]
     yield _table("Bytes", [ELEMENT_BYTES[kind] for kind in ElementType])
     yield _table("Min", [bound.min for bound in bounds])
     yield _table("Max", [bound.max for bound in bounds])

@@ -14,9 +14,9 @@ from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.errors import Cause
+from celosia.isa.execution.machine import Machine
 from celosia.isa.operations import Operand, Product, Resident
 from celosia.sim.flat_memory import FlatMemory
-from celosia.sim.machine import Machine
 from tests.support.memories import read_rows, rows_of_garbage
 from tests.support.operations import product_op
 from tests.support.streams import never, send, simulate, sometimes

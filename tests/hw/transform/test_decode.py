@@ -11,8 +11,8 @@ from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_TRANSFORM, TRANSFORM, Command, ElementType, Function
 from celosia.isa.errors import Cause
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.transform_state import TRANSFORM_CONFIGS
-from celosia.isa.transforms import FUNCTIONS
 from tests.support.offers import expected
 from tests.support.streams import receive, send, simulate, sometimes
 
