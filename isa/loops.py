@@ -7,6 +7,7 @@ which no rule accepts (`Cause.LOOP`).
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice, takewhile
 from typing import Final
 
@@ -28,6 +29,7 @@ __all__ = ["MAX_LOOP_DEPTH", "LoopState", "advance", "expand", "missing_commands
 MAX_LOOP_DEPTH: Final = 4
 """Loops in each other."""
 
+_CACHED: Final = 1024
 _WORD: Final = (1 << WORD_BITS) - 1
 _LANE: Final = (1 << LANE_BITS) - 1
 
@@ -105,8 +107,12 @@ def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> t
 
 def advance(operand: int, addend: int, wraps: tuple[int, ...]) -> int:
     """The operand of the next iteration: 64 bits, of which some lanes may wrap (0: do not)."""
+    if not addend:
+        return operand
     if addend >> ADDEND_BITS - 1:
         addend -= 1 << ADDEND_BITS
+    if not any(wraps):
+        return operand + addend & _WORD
     result, carry = 0, 0
     for lane in range(LANES):
         low = lane * LANE_BITS
@@ -210,9 +216,15 @@ def _strides(body: list[Command], start: int, loops: list[_Loop]) -> list[Comman
 
 
 def _advanced(command: Command, stride: Command) -> Command:
+    first, second = _addends(stride)
+    return Command(command.funct, advance(command.rs1, *first), advance(command.rs2, *second))
+
+
+@lru_cache(_CACHED)
+def _addends(stride: Command) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """What a STRIDE adds to each operand, and the wraps of its lanes."""
     values = STRIDE.decode(stride)
-    words = (
-        advance(word, values[f"addend{n}"], tuple(values[f"wrap{n}_{k}"] for k in range(LANES)))
-        for n, word in ((1, command.rs1), (2, command.rs2))
+    return tuple(
+        (values[f"addend{n}"], tuple(values[f"wrap{n}_{lane}"] for lane in range(LANES)))
+        for n in (1, 2)
     )
-    return Command(command.funct, *words)

@@ -74,29 +74,29 @@ class ProductNest:
         return _PAIR * len(self.a) * len(self.c)
 
     @property
-    def last_preload(self) -> Command:
-        """The PRELOAD of the last product."""
+    def last_preload(self) -> dict[str, int]:
+        """The operands of the PRELOAD of the last product."""
         return self._preload(len(self.c) - 1, len(self.a) - 1)
 
     def commands(self) -> Iterator[Command]:
         """The commands that it stands for, in order."""
         for column, k in product(range(len(self.c)), range(len(self.a))):
-            yield self._preload(column, k)
+            yield PRELOAD.encode(**self._preload(column, k))
             depth = self._depth(k)
             yield COMPUTE_PRELOADED.encode(a=self.a[k], a_cols=depth, a_rows=self.rows, d=GARBAGE)
 
     def _depth(self, k: int) -> int:
         return self.last_depth if k == len(self.a) - 1 else self.dim
 
-    def _preload(self, column: int, k: int) -> Command:
+    def _preload(self, column: int, k: int) -> dict[str, int]:
         cols = self.last_cols if column == len(self.c) - 1 else self.dim
         accumulate = not (self.overwrite and k == 0)
         c = LocalAddress(row=self.c[column], accumulator=True, accumulate=accumulate)
-        return PRELOAD.encode(
-            b=self.w[column][k],
-            b_cols=cols,
-            b_rows=self._depth(k),
-            c=c.encode(),
-            c_cols=cols,
-            c_rows=self.rows,
-        )
+        return {
+            "b": self.w[column][k],
+            "b_cols": cols,
+            "b_rows": self._depth(k),
+            "c": c.encode(),
+            "c_cols": cols,
+            "c_rows": self.rows,
+        }

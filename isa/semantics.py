@@ -81,6 +81,8 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
 
 def functs_not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
     """Functs that an accelerator may lack, and this one does."""
+    if config.normalization and config.loop_entries:
+        return ()
     transforms = () if config.normalization else _TRANSFORMS
     return transforms if config.loop_entries else (*transforms, *LOOP_FUNCTS)
 

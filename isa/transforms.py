@@ -16,6 +16,8 @@ from celosia.isa.transform_state import TransformState
 
 __all__ = ["Rows", "Transform"]
 
+_ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
+_TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
 _INFINITY: Final = 0x7F80_0000
 """Its bits as a float32: positive numbers have smaller ones, all others larger ones."""
@@ -58,17 +60,17 @@ class Transform:
     @property
     def rules(self) -> TransformFunction:
         """The entry of its function, which must be a known one."""
-        return FUNCTIONS[Function(self.setting("function"))]
+        return _ENTRIES[self.setting("function")]
 
     @property
     def type(self) -> ElementType:
         """Of the result."""
-        return ElementType(self.setting("type"))
+        return _TYPES[self.setting("type")]
 
     @property
     def type2(self) -> ElementType:
         """Of the second result."""
-        return ElementType(self.setting("type2", encoding.CONFIG_NORM))
+        return _TYPES[self.setting("type2", encoding.CONFIG_NORM)]
 
     @property
     def two(self) -> bool:

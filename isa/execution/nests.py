@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import PRELOAD
 from celosia.isa.execution.memories import Array, LocalMemories
 from celosia.isa.numerics import exact_matmul, wrap32
 from celosia.isa.product_nest import ProductNest
@@ -25,21 +24,29 @@ def execute_nest(
     """
     if not (_is_plain(state) and _stands_apart(nest, config)):
         return None
-    dim, rows = nest.dim, nest.rows
+    rows = nest.rows
     lines = np.asarray(nest.a)[:, np.newaxis] + np.arange(rows)
     a = memories.scratchpad[lines].transpose(1, 0, 2).reshape(rows, -1)[:, : nest.depth]
     if state.a_unsigned:
         a = a.view(np.uint8)
-    result = exact_matmul(a, _weights(nest, state, memories)[: nest.depth, : nest.cols])
-    for column, first in enumerate(nest.c):
-        part = wrap32(result[:, column * dim : (column + 1) * dim])
-        target = memories.accumulator[first : first + rows, : part.shape[1]]
-        if nest.overwrite:
-            target[...] = part
-        else:
-            target += part
+    product = exact_matmul(a, _weights(nest, state, memories)[: nest.depth, : nest.cols])
+    _write(nest, wrap32(product), memories)
     _keep_last_tile(nest, state, memories)
-    return state.preload(PRELOAD.decode(nest.last_preload))
+    return state.preload(nest.last_preload)
+
+
+def _write(nest: ProductNest, result: Array, memories: LocalMemories) -> None:
+    """Put `result`, ``rows`` x ``cols``, into the tiles of C, or add it to them."""
+    dim, rows, memory = nest.dim, nest.rows, memories.accumulator
+    if nest.last_cols == dim:
+        lines = np.asarray(nest.c) + np.arange(rows)[:, np.newaxis]
+        tiles = result.reshape(rows, len(nest.c), dim)
+        memory[lines] = tiles if nest.overwrite else memory[lines] + tiles
+        return
+    for column, first in enumerate(nest.c):
+        part = result[:, column * dim : (column + 1) * dim]
+        target = memory[first : first + rows, : part.shape[1]]
+        target[...] = part if nest.overwrite else target + part
 
 
 def _is_plain(state: ArchState) -> bool:

@@ -100,6 +100,13 @@ class Transfers:
     def _put_blocks(self, load: Load, first: int, data: Array) -> None:
         memory = self.local.accumulator if load.local.accumulator else self.local.scratchpad
         rows, cols = data.shape
+        blocks, rest = divmod(cols, self.dim)
+        end = first + blocks * load.pitch
+        apart = not rest and rows <= load.pitch and end <= len(memory)
+        if apart and not load.local.accumulate:
+            places = memory[first:end].reshape(blocks, load.pitch, self.dim)
+            places[:, :rows] = data.reshape(rows, blocks, self.dim).transpose(1, 0, 2)
+            return
         for left in range(0, cols, self.dim):
             block = data[:, left : left + self.dim]
             target = memory[first : first + rows, : block.shape[1]]
