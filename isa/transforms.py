@@ -14,12 +14,12 @@ from celosia.isa.functions.types import ELEMENT_BYTES, ElementType
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.transform_state import TransformState
 
-__all__ = ["Rows", "Transform"]
+__all__ = ["INFINITY", "Rows", "Transform"]
 
 _ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
 _TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
-_INFINITY: Final = 0x7F80_0000
+INFINITY: Final = 0x7F80_0000
 """Its bits as a float32: positive numbers have smaller ones, all others larger ones."""
 
 
@@ -168,7 +168,7 @@ class Transform:
 
     def _scale_keeps_order(self) -> bool:
         scale = self.setting("scale")
-        return 0 < scale < _INFINITY and not self.setting("column_scale")
+        return 0 < scale < INFINITY and not self.setting("column_scale")
 
     def _has_shape(self) -> bool:
         if self.cols > MAX_COLUMNS:

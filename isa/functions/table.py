@@ -74,6 +74,11 @@ class TransformFunction:
         return bool(self.types)
 
     @property
+    def masked(self) -> bool:
+        """Whether only visible columns count."""
+        return self.scores
+
+    @property
     def headed(self) -> bool:
         """Whether each row begins with a step of the lanes that reads its maximum."""
         return self.scores and not self.maximum
