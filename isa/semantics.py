@@ -1,7 +1,7 @@
 """What a command means: the rules it must keep, the operation it is, the state it leaves.
 
-The rules are those of `docs/architecture.md`, and stand nowhere else in executable form: the
-functional simulator executes what `step` returns, and the RTL's decoder is compared with `check`.
+The rules are those of `docs/architecture.md`.  The RTL's decoder is compared with `check`;
+`celosia.isa.execution` executes the operation that `step` returns.
 """
 
 from collections.abc import Callable

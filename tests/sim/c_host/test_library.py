@@ -185,8 +185,7 @@ def test_statistics_are_written_at_the_end(tmp_path):
     ],
 )
 def test_a_wrong_environment_is_explained(environment, message, tmp_path):
-    sim = environment.pop("CELOSIA_SIM")
-    done = run(tmp_path, LOAD, sim, **environment)
+    done = run(tmp_path, LOAD, **environment)
     assert done.returncode == 1
     assert message in done.stderr
 
