@@ -5,6 +5,7 @@ from typing import Final
 
 from celosia.isa import address
 from celosia.isa.document_counters import counter_page
+from celosia.isa.document_functions import function_section
 from celosia.isa.document_registers import c_header, register_page
 from celosia.isa.encoding import FUNCT_BITS, INSTRUCTIONS, RING_ENTRY, Field, Instruction, Kind
 from celosia.isa.errors import Cause, describe
@@ -86,6 +87,7 @@ def _instruction_page() -> str:
         _local_section(),
         _summary_section(),
         *map(_instruction_section, INSTRUCTIONS.values()),
+        function_section(),
         _error_section(),
     )
     return "\n".join(sections)
