@@ -1,7 +1,7 @@
 """The architectural state: what configuration commands leave behind for later ones."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from celosia.isa.address import GARBAGE
 from celosia.isa.bert import Activation, BertState
@@ -82,18 +82,12 @@ class ArchState:
             output_stationary=not config.weight_stationary,
         )
 
-    def _with(self, **changes: Any) -> "ArchState":
-        """As `dataclasses.replace`, which takes a large part of a simulator's time."""
-        made, put = object.__new__(ArchState), object.__setattr__
-        for name in ArchState.__slots__:
-            put(made, name, changes[name] if name in changes else getattr(self, name))
-        return made
-
     def config_ex(self, values: Values) -> "ArchState":
-        strides = self._with(a_stride=values["a_stride"], c_stride=values["c_stride"])
+        strides = replace(self, a_stride=values["a_stride"], c_stride=values["c_stride"])
         if values["strides_only"]:
             return strides
-        return strides._with(
+        return replace(
+            strides,
             output_stationary=not values["weight_stationary"],
             shift=values["shift"] & ((1 << SHIFT_BITS) - 1),
             execute_relu=values["activation"] == _RELU,
@@ -111,11 +105,12 @@ class ArchState:
             shrunk=bool(values["shrunk"]),
             pixel_repeats=max(1, values["pixel_repeats"]),
         )
-        return self._with(loads=tuple(loads))
+        return replace(self, loads=tuple(loads))
 
     def config_st(self, values: Values) -> "ArchState":
         scale = values["scale"]
-        return self._with(
+        return replace(
+            self,
             store_stride=values["stride"],
             store_scale=self.store_scale if scale == KEEP_SCALE else scale,
             store_relu=values["activation"] == _RELU,
@@ -125,23 +120,25 @@ class ArchState:
         )
 
     def config_bert(self, values: Values) -> "ArchState":
-        return self._with(bert=self.bert.set(values))
+        return replace(self, bert=self.bert.set(values))
 
     def config_drain(self, values: Values) -> "ArchState":
-        return self._with(
+        return replace(
+            self,
             bias=bool(values["bias"]),
             bias_row=values["bias_row"],
             drain_block_stride=values["block_stride"],
         )
 
     def config_token(self, values: Values) -> "ArchState":
-        return self._with(
+        return replace(
+            self,
             signal=values["signal_id"] if values["signal"] else None,
             wait=TokenWait(values["wait_id"], values["count"]) if values["wait"] else None,
         )
 
     def preload(self, values: Values) -> "ArchState":
-        return self._with(**values)
+        return replace(self, **values)
 
     def config_transform(self, instruction: Instruction, values: Values) -> "ArchState":
-        return self._with(transform=self.transform.set(instruction, values))
+        return replace(self, transform=self.transform.set(instruction, values))

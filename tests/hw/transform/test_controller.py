@@ -90,7 +90,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
             last = ends and r == op["rows"] - 1
             if not traits.added:
                 yield common | {
-                    "mode": traits.mode,
+                    "mode": Mode[traits.mode],
                     "reads": (("staged", source),) if traits.staged else (("row", source),),
                     "result": traits.result,
                     "counted": traits.counted,
