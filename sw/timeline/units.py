@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Credit, Transfer
 from celosia.sw.timeline.local import Rows
 
-__all__ = ["HEADED", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
+__all__ = ["LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
 ADDRESS_CYCLES: Final = 4
 """From a load that leaves its queue until its address is accepted."""
@@ -27,8 +26,6 @@ STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
 LANE_CYCLES: Final = 40
 """From a step of a transform that is accepted to its result in the scratchpad."""
-HEADED: Final = (Function.EXPONENT, Function.SUM, Function.PROBABILITY)
-"""Functions that take a step for each row before those of its blocks."""
 COUNTED_CYCLES: Final = 32
 """From the last step of a row to its sums."""
 
