@@ -23,6 +23,9 @@ NORM_LOW: Final = 26
 NORM_BITS: Final = 3
 ROW_BITS: Final = 26
 
+_ROW_LIMIT: Final = 1 << ROW_BITS
+_NORM_LIMIT: Final = 1 << NORM_BITS
+
 GARBAGE: Final = 0xFFFF_FFFF
 """As an operand: no data.  As a destination: do not write."""
 
@@ -43,9 +46,10 @@ class LocalAddress:
     """Normalization command of an MVOUT."""
 
     def __post_init__(self) -> None:
-        for name, value, bits in (("row", self.row, ROW_BITS), ("norm", self.norm, NORM_BITS)):
-            if not 0 <= value < 1 << bits:
-                raise ValueError(f"local address {name}: {value} is not in 0..{(1 << bits) - 1}")
+        if not 0 <= self.row < _ROW_LIMIT:
+            raise ValueError(f"local address row: {self.row} is not in 0..{_ROW_LIMIT - 1}")
+        if not 0 <= self.norm < _NORM_LIMIT:
+            raise ValueError(f"local address norm: {self.norm} is not in 0..{_NORM_LIMIT - 1}")
 
     def encode(self) -> int:
         """The 32-bit word."""

@@ -1,5 +1,7 @@
 """What TRANSFORM means as an operation: fields, rows, and the rules on its shape."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth import Const, Module, Mux, Signal, signed
@@ -13,9 +15,10 @@ from celosia.hw.decode.transform_configuration import TransformFields
 from celosia.isa import encoding
 from celosia.isa.address import ACCUMULATOR_BIT, ROW_BITS
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Function
+from celosia.isa.encoding import NO_KEY_LIMIT, ElementType
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.numerics import MAX_COLUMNS
-from celosia.isa.operations.transforms import FUNCTIONS
+from celosia.isa.operations.transforms import INFINITY
 from celosia.isa.registers.errors import Cause
 
 __all__ = [
@@ -32,9 +35,6 @@ TRANSFORM_WRITES = 2
 """Of these, so many come first and are written; the others are read."""
 TRANSFORM_PARAMETERS = 2
 """And so many come last and are read inside the lanes, long after the source."""
-
-INFINITY = 0x7F80_0000
-"""The bits of a float32: those of positive numbers are less."""
 
 _FROM_FUNCTION = (
     "function",
@@ -63,7 +63,7 @@ def decode_transform(
 
 
 class _Rules:
-    """The rules of the configured function (`celosia.isa.operations.transforms.FunctionRules`)."""
+    """The entry in `FUNCTIONS` of the function that is configured, as signals."""
 
     def __init__(self) -> None:
         self.known = Signal()
@@ -88,15 +88,16 @@ def _rules(m: Module, state: TransformFields) -> _Rules:
                     rules.scores.eq(known.scores),
                     rules.types.eq(sum(1 << kind for kind in known.types)),
                 ]
-                if function is Function.RESIDUAL:
+                if known.added:
+                    m.d.comb += rules.residual.eq(1)
+                if known.moments and not known.counted:
                     m.d.comb += [
-                        rules.residual.eq(1),
                         rules.statistics.eq(state.transform.moments),
                         rules.sums.eq(state.transform.moments),
                     ]
-                if function is Function.MOMENTS:
+                if known.moments and known.counted:
                     m.d.comb += rules.sums.eq(1)
-                if function is Function.LAYERNORM:
+                if known.normalizes:
                     m.d.comb += rules.two.eq(state.norm.two)
     return rules
 
@@ -163,7 +164,8 @@ def _name_rows(
     space = space_of(fields.local[ACCUMULATOR_BIT])
     hull(2, one, space, fields.local, source, state.rows.source_stride)
     hull(3, rules.residual, sp, state.rows.residual, halves, state.rows.residual_stride)
-    normalizes = function.function == Function.LAYERNORM
+    named = (function.function == known for known, entry in FUNCTIONS.items() if entry.normalizes)
+    normalizes: Value = reduce(or_, named)
     biased = ~rules.staged & function.bias
     row = Mux(normalizes, state.norm.parameter_row, state.rows.bias_row)
     count = Mux(normalizes, halves << 1, whole)

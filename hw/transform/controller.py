@@ -12,10 +12,11 @@ from celosia.hw.decode.ops import local_row_bits
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.transform.traits import TRAITS, trait_signals
+from celosia.hw.transform.traits import trait_signals
 from celosia.hw.vector.steps import LaneStep, Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
+from celosia.isa.functions.table import FUNCTIONS
 
 __all__ = ["Placement", "TransformController", "TransformStep"]
 
@@ -54,7 +55,7 @@ class TransformStep(data.StructLayout):
         })
 
 
-_HEADED = tuple(function for function, traits in TRAITS.items() if traits.headed)
+_HEADED = tuple(function for function, entry in FUNCTIONS.items() if entry.headed)
 _WALKED = ("row", "target", "target2", "residual")
 """Local rows that go up by one with each row, and by strides with each block."""
 _PARAMETERS = ("bias_row", "scale_row", "gamma_row")

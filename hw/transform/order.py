@@ -8,10 +8,9 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.reader import TransformReader
-from celosia.hw.transform.traits import TRAITS
 from celosia.hw.vector.steps import LaneConstants
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
+from celosia.isa.functions.table import FUNCTIONS
 
 __all__ = ["ALIKE_ROWS", "FINISHING", "TransformOrder"]
 
@@ -26,8 +25,6 @@ ALIKE_ROWS = 16
 """So many rows keep steps of the same row far enough apart."""
 FINISHING = 4
 """Operations whose sums are complete, but not all facts derived from them."""
-
-_FACTS = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
 
 
 class TransformOrder(wiring.Component):
@@ -121,20 +118,19 @@ class TransformOrder(wiring.Component):
         needs = Signal(_NEEDS, name="needs")
         function = {name: Signal(name=f"has_{name}") for name in _FUNCTION_NEEDS}
         with m.Switch(op.function):
-            for known, traits in TRAITS.items():
-                facts = known in _FACTS
+            for known, traits in FUNCTIONS.items():
                 with m.Case(known):
                     m.d.comb += [
                         function["counts"].eq(Mux(traits.added, op.moments, traits.counted)),
-                        function["squares"].eq(traits.added | (traits.staged & traits.counted)),
+                        function["squares"].eq(traits.moments),
                         function["maximum"].eq(traits.maximum),
                         function["headed"].eq(traits.headed),
-                        function["facts"].eq(facts),
-                        function["constant"].eq(traits.headed | (known is Function.GELU)),
+                        function["facts"].eq(traits.facts),
+                        function["constant"].eq(traits.constants is not None),
                         function["biased"].eq(op.bias & (not traits.staged)),
                         function["scales_in"].eq(op.column_scale & traits.column_scaled),
                         function["scales_out"].eq(op.column_scale & traits.column_rescaled),
-                        function["normalizes"].eq(traits.staged & facts),
+                        function["normalizes"].eq(traits.normalizes),
                     ]
         m.d.comb += [needs[name].eq(value) for name, value in function.items()]
         return needs

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from celosia.isa import address
+from celosia.isa.document_functions import function_section
 from celosia.isa.documents.counters import counter_page
 from celosia.isa.documents.markdown import bit_range, table
 from celosia.isa.documents.registers import c_header, register_page
@@ -86,6 +87,7 @@ def _instruction_page() -> str:
         _local_section(),
         _summary_section(),
         *map(_instruction_section, INSTRUCTIONS.values()),
+        function_section(),
         _error_section(),
     )
     return "\n".join(sections)

@@ -137,6 +137,11 @@ class Instruction:
         return tuple(field for field in self.fields if field.fixed is None)
 
     @cached_property
+    def _selectors(self) -> tuple[Field, ...]:
+        """The fields whose values tell it from others of the same funct."""
+        return tuple(field for field in self.fields if field.fixed is not None)
+
+    @cached_property
     def _places(self) -> dict[str, _Place]:
         """The operands by name."""
         return {
@@ -145,6 +150,13 @@ class Instruction:
             )
             for field in self.operands
         }
+
+    @cached_property
+    def _reads(self) -> tuple[tuple[str, int, int, int], ...]:
+        """The name, word, lowest bit and mask of each operand."""
+        return tuple(
+            (name, place.word, place.low, place.limit - 1) for name, place in self._places.items()
+        )
 
     @cached_property
     def _default_words(self) -> tuple[int, int]:
@@ -179,12 +191,13 @@ class Instruction:
 
     def decode(self, command: Command) -> dict[str, int]:
         """The values of the operands of `command`; the inverse of `encode`."""
-        return {field.name: field.get(command) for field in self.operands}
+        words = command.rs1, command.rs2
+        return {name: words[word] >> low & mask for name, word, low, mask in self._reads}
 
     def matches(self, command: Command) -> bool:
         """Whether `command` is this instruction."""
         return command.funct == self.funct and all(
-            field.get(command) == field.fixed for field in self.fields if field.fixed is not None
+            field.get(command) == field.fixed for field in self._selectors
         )
 
 

@@ -7,7 +7,6 @@ TRANSFORM to the next: so a row may be worked on in several pieces.  `celosia.is
 the arithmetic.
 """
 
-from enum import IntEnum
 from typing import Final
 
 from celosia.isa.encoding.fields import (
@@ -21,6 +20,8 @@ from celosia.isa.encoding.fields import (
     rs2,
     tile,
 )
+from celosia.isa.functions.table import Function
+from celosia.isa.functions.types import ElementType
 from celosia.isa.numerics import EXPONENT, GELU
 
 __all__ = [
@@ -38,30 +39,6 @@ __all__ = [
 
 NO_KEY_LIMIT: Final = 0xFFFF
 """As the keys of CONFIG_MASK: no column is masked by its number."""
-
-
-class Function(IntEnum):
-    """What a TRANSFORM computes."""
-
-    REQUANTIZE = 0
-    MAXIMUM = 1
-    EXPONENT = 2
-    SUM = 3
-    PROBABILITY = 4
-    CONTEXT = 5
-    GELU = 6
-    RESIDUAL = 7
-    MOMENTS = 8
-    LAYERNORM = 9
-
-
-class ElementType(IntEnum):
-    """Of the elements that a TRANSFORM writes."""
-
-    INT8 = 0
-    UINT8 = 1
-    INT16 = 2
-    INT32 = 3
 
 
 def _select(value: int) -> Field:

@@ -20,6 +20,12 @@ _EXACT_FLOAT32: Final = 1 << 24
 _EXACT_FLOAT64: Final = 1 << 53
 _EXACT_INT: Final = 1 << 63
 
+_SMALL: Final = {
+    np.dtype(kind): max(-int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    for kind in (np.int8, np.uint8, np.int16, np.uint16)
+}
+"""The largest absolute value that each small type holds."""
+
 
 def exact_matmul(a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
     """The integer product ``a @ b`` without rounding or wrapping, as int64.
@@ -85,8 +91,8 @@ def fold_zero_point(weights: ArrayLike, zero_point: int, bias: ArrayLike = 0) ->
 
 def _magnitude(x: IntArray) -> int:
     """A bound of the absolute values in `x`; small types answer without looking."""
+    if bound := _SMALL.get(x.dtype):
+        return bound
     if not np.issubdtype(x.dtype, np.integer):
         raise TypeError(f"exact_matmul: {x.dtype} is not an integer type")
-    if x.dtype.itemsize <= 2:
-        return max(-int(np.iinfo(x.dtype).min), int(np.iinfo(x.dtype).max))
     return max(-int(x.min(initial=0)), int(x.max(initial=0)))

@@ -7,16 +7,13 @@ which no rule accepts (`Cause.LOOP`).
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product, takewhile
+from functools import lru_cache
+from itertools import islice, takewhile
 from typing import Final
 
-from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
-    COMPUTE_PRELOADED,
     CONFIG_PRODUCTS,
-    PRELOAD,
-    PRODUCTS,
     REPEAT,
     STRIDE,
     WORD_BITS,
@@ -25,12 +22,14 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
 from celosia.isa.operations.loop_ws import LoopWs
+from celosia.isa.operations.product_nest import ProductNest
 
-__all__ = ["MAX_LOOP_DEPTH", "LoopState", "advance", "expand", "missing_commands"]
+__all__ = ["MAX_LOOP_DEPTH", "LoopState", "advance", "expand", "missing_commands", "unroll"]
 
 MAX_LOOP_DEPTH: Final = 4
 """Loops in each other."""
 
+_CACHED: Final = 1024
 _WORD: Final = (1 << WORD_BITS) - 1
 _LANE: Final = (1 << LANE_BITS) - 1
 
@@ -52,21 +51,34 @@ def expand(
 
     `state` is as the program finds it, and then as it leaves it; None: after a reset.
     """
+    for index, unit in unroll(program, config, state):
+        if isinstance(unit, Command):
+            yield index, unit
+        else:
+            for each in unit.commands():
+                yield index, each
+
+
+def unroll(
+    program: Iterable[Command], config: AcceleratorConfig, state: LoopState | None = None
+) -> Iterator[tuple[int, Command | ProductNest]]:
+    """As `expand`, but each PRODUCTS in one piece, unless LOOP_WS has to see its commands."""
     state = state or LoopState()
-    for index, command in _expand_own(program, config, state):
+    for index, unit in _unroll_own(program, config, state):
         if not config.loop_ws:
-            yield index, command
+            yield index, unit
             continue
         state.loop_ws = state.loop_ws or LoopWs(config)
-        yield from state.loop_ws.expand(command, index)
+        for command in (unit,) if isinstance(unit, Command) else unit.commands():
+            yield from state.loop_ws.expand(command, index)
     if state.loop_ws:
         yield from state.loop_ws.finish()
 
 
-def _expand_own(
+def _unroll_own(
     program: Iterable[Command], config: AcceleratorConfig, state: LoopState
-) -> Iterator[tuple[int, Command]]:
-    """REPEAT, STRIDE and PRODUCTS."""
+) -> Iterator[tuple[int, Command | ProductNest]]:
+    """REPEAT and STRIDE are gone, and a PRODUCTS that is well formed is in one piece."""
     if not config.loop_entries:
         yield from enumerate(program)
         return
@@ -74,9 +86,11 @@ def _expand_own(
         if command.funct == Funct.CONFIG_PRODUCTS:
             state.strides = command
             continue
-        products = command.funct == Funct.PRODUCTS and _products(command, config, state.strides)
-        for each in products or (command,):
-            yield index, each
+        if command.funct == Funct.PRODUCTS:
+            nest = ProductNest.decode(command, state.strides, config.dim)
+            yield index, command if nest is None else nest
+            continue
+        yield index, command
 
 
 def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> tuple[int, int]:
@@ -93,8 +107,12 @@ def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> t
 
 def advance(operand: int, addend: int, wraps: tuple[int, ...]) -> int:
     """The operand of the next iteration: 64 bits, of which some lanes may wrap (0: do not)."""
+    if not addend:
+        return operand
     if addend >> ADDEND_BITS - 1:
         addend -= 1 << ADDEND_BITS
+    if not any(wraps):
+        return operand + addend & _WORD
     result, carry = 0, 0
     for lane in range(LANES):
         low = lane * LANE_BITS
@@ -198,36 +216,15 @@ def _strides(body: list[Command], start: int, loops: list[_Loop]) -> list[Comman
 
 
 def _advanced(command: Command, stride: Command) -> Command:
+    first, second = _addends(stride)
+    return Command(command.funct, advance(command.rs1, *first), advance(command.rs2, *second))
+
+
+@lru_cache(_CACHED)
+def _addends(stride: Command) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """What a STRIDE adds to each operand, and the wraps of its lanes."""
     values = STRIDE.decode(stride)
-    words = (
-        advance(word, values[f"addend{n}"], tuple(values[f"wrap{n}_{k}"] for k in range(LANES)))
-        for n, word in ((1, command.rs1), (2, command.rs2))
+    return tuple(
+        (values[f"addend{n}"], tuple(values[f"wrap{n}_{lane}"] for lane in range(LANES)))
+        for n in (1, 2)
     )
-    return Command(command.funct, *words)
-
-
-def _products(command: Command, config: AcceleratorConfig, strides: Command) -> list[Command]:
-    """What PRODUCTS stands for; nothing if it is not well formed."""
-    v, s, dim = PRODUCTS.decode(command), CONFIG_PRODUCTS.decode(strides), config.dim
-    counts = v["rows"], v["k"], v["pieces"], v["columns"]
-    if not (all(counts) and 0 < v["last_depth"] <= dim and 0 < v["last_cols"] <= dim):
-        return []
-    commands = []
-    for column, piece, k in product(*map(range, (v["columns"], v["pieces"], v["k"]))):
-        last = piece == v["pieces"] - 1 and k == v["k"] - 1
-        depth = v["last_depth"] if last else dim
-        cols = v["last_cols"] if column == v["columns"] - 1 else dim
-        c = LocalAddress(
-            row=v["c"] + column * s["c_column"] & _LANE,
-            accumulator=True,
-            accumulate=not (v["overwrite"] and piece == k == 0),
-        )
-        w = v["w"] + column * s["w_column"] + piece * s["w_piece"] + k * s["w_k"] & _LANE
-        a = v["a"] + piece * s["a_piece"] + k * s["a_k"] & _LANE
-        commands += (
-            PRELOAD.encode(
-                b=w, b_cols=cols, b_rows=depth, c=c.encode(), c_cols=cols, c_rows=v["rows"]
-            ),
-            COMPUTE_PRELOADED.encode(a=a, a_cols=depth, a_rows=v["rows"], d=GARBAGE),
-        )
-    return commands

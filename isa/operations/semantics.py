@@ -1,7 +1,7 @@
 """What a command means: the rules it must keep, the operation it is, the state it leaves.
 
-The rules are those of `docs/architecture.md`, and stand nowhere else in executable form: the
-functional simulator executes what `step` returns, and the RTL's decoder is compared with `check`.
+The rules are those of `docs/architecture.md`.  The RTL's decoder is compared with `check`;
+`celosia.isa.execution` executes the operation that `step` returns.
 """
 
 from collections.abc import Callable
@@ -83,6 +83,8 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
 
 def functs_not_built(config: AcceleratorConfig) -> tuple[Funct, ...]:
     """Functs that an accelerator may lack, and this one does."""
+    if config.normalization and config.loop_entries:
+        return ()
     transforms = () if config.normalization else _TRANSFORMS
     return transforms if config.loop_entries else (*transforms, *LOOP_FUNCTS)
 

@@ -2,59 +2,25 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from celosia.isa import encoding
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import ElementType, Function, Instruction
+from celosia.isa.encoding import Instruction
+from celosia.isa.functions.table import FUNCTIONS, Function, TransformFunction
+from celosia.isa.functions.types import ELEMENT_BYTES, ElementType
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.transform_state import TransformState
 
-__all__ = ["ELEMENT_BYTES", "FUNCTIONS", "FunctionRules", "Rows", "Transform"]
+__all__ = ["INFINITY", "Rows", "Transform"]
 
-ELEMENT_BYTES: Final = {
-    ElementType.INT8: 1,
-    ElementType.UINT8: 1,
-    ElementType.INT16: 2,
-    ElementType.INT32: 4,
-}
-
+_ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
+_TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
-_INFINITY: Final = 0x7F80_0000
+INFINITY: Final = 0x7F80_0000
 """Its bits as a float32: positive numbers have smaller ones, all others larger ones."""
-
-
-class FunctionRules(NamedTuple):
-    """What a function reads and may write."""
-
-    types: tuple[ElementType, ...] = ()
-    """Of its result; none: it only changes statistics."""
-    staged: bool = False
-    """Its source are rows of int16 in the scratchpad, not the accumulator."""
-    statistics: bool = False
-    """It reads or changes the rows' statistics."""
-    scores: bool = False
-    """Its scale is that of softmax scores: one positive finite number."""
-
-
-_BYTES: Final = (ElementType.INT8, ElementType.UINT8)
-_NARROW: Final = (*_BYTES, ElementType.INT16)
-_SIGNED: Final = (ElementType.INT8, ElementType.INT16)
-
-FUNCTIONS: Final = {
-    Function.REQUANTIZE: FunctionRules(types=tuple(ElementType)),
-    Function.MAXIMUM: FunctionRules(statistics=True, scores=True),
-    Function.EXPONENT: FunctionRules(types=(ElementType.UINT8,), statistics=True, scores=True),
-    Function.SUM: FunctionRules(statistics=True, scores=True),
-    Function.PROBABILITY: FunctionRules(types=_NARROW, statistics=True, scores=True),
-    Function.CONTEXT: FunctionRules(types=_NARROW, statistics=True),
-    Function.GELU: FunctionRules(types=_NARROW),
-    Function.RESIDUAL: FunctionRules(types=(ElementType.INT16,)),
-    Function.MOMENTS: FunctionRules(staged=True, statistics=True),
-    Function.LAYERNORM: FunctionRules(types=_SIGNED, staged=True, statistics=True),
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,25 +58,24 @@ class Transform:
         return self.state.get(of, field)
 
     @property
-    def rules(self) -> FunctionRules:
-        """Those of the function, which must be a known one."""
-        return FUNCTIONS[Function(self.setting("function"))]
+    def rules(self) -> TransformFunction:
+        """The entry of its function, which must be a known one."""
+        return _ENTRIES[self.setting("function")]
 
     @property
     def type(self) -> ElementType:
         """Of the result."""
-        return ElementType(self.setting("type"))
+        return _TYPES[self.setting("type")]
 
     @property
     def type2(self) -> ElementType:
         """Of the second result."""
-        return ElementType(self.setting("type2", encoding.CONFIG_NORM))
+        return _TYPES[self.setting("type2", encoding.CONFIG_NORM)]
 
     @property
     def two(self) -> bool:
         """There is a second result."""
-        layernorm = self.setting("function") == Function.LAYERNORM
-        return layernorm and bool(self.setting("two", encoding.CONFIG_NORM))
+        return self.rules.normalizes and bool(self.setting("two", encoding.CONFIG_NORM))
 
     @property
     def uses_statistics(self) -> bool:
@@ -120,9 +85,8 @@ class Transform:
     @property
     def counts_moments(self) -> bool:
         """Sums of elements and of their squares are counted."""
-        function = self.setting("function")
-        counts = function == Function.RESIDUAL and bool(self.setting("moments"))
-        return counts or function == Function.MOMENTS
+        rules = self.rules
+        return rules.moments and (rules.counted or bool(self.setting("moments")))
 
     def blocks(self, element_bytes: int, row_bytes: int) -> int:
         """Local rows of `row_bytes` that a row of the matrix takes."""
@@ -139,7 +103,7 @@ class Transform:
 
     def residual(self, dim: int) -> Rows | None:
         """What it adds."""
-        if self.setting("function") != Function.RESIDUAL:
+        if not self.rules.added:
             return None
         return Rows(
             local=LocalAddress.decode(self.setting("residual", encoding.CONFIG_ROWS)),
@@ -168,7 +132,7 @@ class Transform:
     def parameters(self, dim: int) -> Iterator[tuple[int, int]]:
         """First row and number of rows of each range of parameters that it reads."""
         blocks = self.blocks(1, dim)
-        if self.setting("function") == Function.LAYERNORM:
+        if self.rules.normalizes:
             first = self.setting("parameter_row", encoding.CONFIG_NORM)
             yield first, 2 * self.blocks(_STAGED_BYTES, dim)
             return
@@ -204,7 +168,7 @@ class Transform:
 
     def _scale_keeps_order(self) -> bool:
         scale = self.setting("scale")
-        return 0 < scale < _INFINITY and not self.setting("column_scale")
+        return 0 < scale < INFINITY and not self.setting("column_scale")
 
     def _has_shape(self) -> bool:
         if self.cols > MAX_COLUMNS:

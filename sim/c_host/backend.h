@@ -1,4 +1,4 @@
-// What runs commands: the RTL, or a model of what they mean.
+// What runs commands: the RTL.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Whether it takes loops itself: LOOP_WS and REPEAT, where the configuration has them.
-  virtual bool expands() const { return false; }
-
-  // These throw `Failure`.  `number` is how many commands there are with this one, loops expanded.
+  // These throw `Failure`.  It takes loops itself, where the configuration has them: `number` is
+  // how many commands there are with this one, loops expanded.
   virtual void command(const Command& command, uint64_t number) = 0;
   virtual void fence() = 0;
 
@@ -44,8 +42,6 @@ class Backend {
   // Ends what is written to files; an empty string, or what went wrong.
   virtual std::string finish() { return ""; }
 };
-
-std::unique_ptr<Backend> open_functional(const Configuration& configuration);
 
 // `library` is the model; `wave` is a file for its signals, or null.  Throws `Failure`.
 std::unique_ptr<Backend> open_rtl(const Configuration& configuration, const std::string& library,

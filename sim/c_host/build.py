@@ -23,8 +23,6 @@ _HERE = Path(__file__).parent
 _INCLUDES = (_HERE, _HERE.parent / "verilator" / "harness", _HERE.parent / "verilator" / "memory")
 _COMPILE = (
     *("-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"),
-    # A float is rounded after each operation, as numerics.md has it.
-    "-ffp-contract=off",
     *(f"-I{path}" for path in _INCLUDES),
 )
 _HEADER = "celosia.h"
@@ -49,20 +47,18 @@ def build_c_host(
     out: Path,
     presets: Mapping[str, AcceleratorConfig],
     *,
-    models: bool = True,
     wave: bool = False,
     progress: Progress = silent,
 ) -> list[Path]:
     """Write `include` and `lib` into the directory `out`; returns the files, in order.
 
-    The first of `presets` is the library's default.  `models`: also the RTL, not just the
-    functional simulator; `wave`: also models that write waveforms.  Nothing is written before all
-    is built.  Raises `EnvironmentProblem` for a tool that is missing, `OutputError` where nothing
-    can be written.
+    The first of `presets` is the library's default.  `wave`: also models that write waveforms.
+    Nothing is written before all is built.  Raises `EnvironmentProblem` for a tool that is missing,
+    `OutputError` where nothing can be written.
     """
     made = {Path("include", _HEADER): _HERE / _HEADER}
     made[Path("lib", _LIBRARY)] = c_host_library(presets, progress)
-    for name, config in presets.items() if models else ():
+    for name, config in presets.items():
         progress(f"preset {name}: the model", None)
         made[Path("lib", "celosia", f"{name}.so")] = model_library(config, BuildOptions(), progress)
         if wave:

@@ -20,8 +20,7 @@
  *
  * Environment variables are read when the accelerator is opened:
  *
- *   CELOSIA_SIM      verilator: the RTL, cycle by cycle (the default, where it was built);
- *                    functional: what commands mean, without a clock
+ *   CELOSIA_SIM      verilator: the RTL, cycle by cycle; there is no other
  *   CELOSIA_PRESET   configuration, one of those that the library was built with
  *   CELOSIA_WAVE     file.vcd: all signals of the RTL (of a library built with --wave)
  *   CELOSIA_JSON     file, or - for standard error: statistics, written when it is closed
@@ -67,8 +66,7 @@ uint64_t celosia_cmd(uint32_t funct7, uint64_t rs1, uint64_t rs2);
  * Opens the accelerator if nobody has. */
 void celosia_fence(void);
 
-/* Cycles of the accelerator's clock since it was opened; 0 while it is closed.
- * The functional simulator, which has no clock, counts commands. */
+/* Cycles of the accelerator's clock since it was opened; 0 while it is closed. */
 uint64_t celosia_cycles(void);
 
 /* Opens a simulator, with an accelerator of a preset in its state after power-on; a null pointer

@@ -31,7 +31,7 @@ def c_host_build(
         str, typer.Option("--presets", metavar="NAME,NAME", help="The first one is the default.")
     ] = "gemmini",
     functional_only: Annotated[
-        bool, typer.Option("--functional-only", help="Without the RTL: no Verilator is needed.")
+        bool, typer.Option("--functional-only", help="Refused: the library runs the RTL.")
     ] = False,
     wave: Annotated[
         bool, typer.Option("--wave", help="Also models that write waveforms (CELOSIA_WAVE).")
@@ -42,11 +42,9 @@ def c_host_build(
         raise InputError(f"--out {out}: is not a directory")
     builder = import_module("celosia.sim.c_host.build")
     chosen = builder.choose_presets(presets)
-    if wave and functional_only:
-        raise InputError("--wave: with --functional-only there is no RTL, and no signals")
+    if functional_only:
+        raise InputError("--functional-only: the library runs the RTL, and has no other model")
     with progress_bar() as tell:
-        files = builder.build_c_host(
-            out, chosen, models=not functional_only, wave=wave, progress=tell
-        )
+        files = builder.build_c_host(out, chosen, wave=wave, progress=tell)
     for path in files:
         typer.echo(path)

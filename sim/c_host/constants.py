@@ -8,7 +8,7 @@ from celosia.isa import address
 from celosia.isa.bert import STATISTICS
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.documents.registers import c_header
-from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, ONE, Field, Instruction, Kind
+from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, Field, Instruction, Kind
 from celosia.isa.encoding.gemmini_loops import LIBRARY_INSTRUCTIONS, LOOP_WS
 from celosia.isa.encoding.loops import ADDEND_BITS, LANE_BITS, LANES
 from celosia.isa.memory import MemoryTiming
@@ -17,8 +17,6 @@ from celosia.isa.registers.errors import Cause, describe
 from celosia.isa.registers.events import COUNTERS
 from celosia.isa.registers.gemmini_events import ACTIVITIES, EVENTS, QUEUE_VALUES
 from celosia.isa.registers.map import REGISTERS, configuration_words
-from celosia.isa.tokens import TOKENS
-from celosia.sim.c_host.transform_constants import transform_tables
 from celosia.sim.verilator.harness.settings import (
     WATCHDOG_EDGES,
     WATCHDOG_LATENCIES,
@@ -44,16 +42,11 @@ _TAIL: Final = "\n}  // namespace celosia\n"
 _DERIVED: Final = (
     "scratchpad_rows",
     "accumulator_rows",
-    "scratchpad_bank_rows",
-    "accumulator_bank_rows",
     "bus_bytes",
     "max_blocks",
     "max_accumulator_blocks",
 )
 """Properties of a configuration that the library needs."""
-
-_ABILITIES: Final = {"weight_stationary": 1, "output_stationary": 0, "convolution": 0, "bert": 0}
-"""What not every accelerator can do, and what one can do that knows no such choice."""
 
 
 def isa_header() -> str:
@@ -65,7 +58,6 @@ def isa_header() -> str:
         *_numbers(),
         *(_class(instruction) for instruction in known),
         *_instruction_table(known),
-        *transform_tables(),
         *_cause_table(),
         *_counter_tables(),
         _TAIL,
@@ -104,12 +96,9 @@ def presets_header(presets: Mapping[str, AcceleratorConfig]) -> str:
 
 
 def _values(config: AcceleratorConfig) -> dict[str, int]:
-    """Parameters that are numbers, what is derived from them, and what the accelerator can do."""
+    """Parameters that are numbers, and what is derived from them."""
     given = [field.name for field in fields(config) if isinstance(field.default, int)]
-    return {
-        **{name: int(getattr(config, name)) for name in (*given, *_DERIVED)},
-        **{name: int(getattr(config, name, built)) for name, built in _ABILITIES.items()},
-    }
+    return {name: int(getattr(config, name)) for name in (*given, *_DERIVED)}
 
 
 def _numbers() -> Iterator[str]:
@@ -121,9 +110,7 @@ def _numbers() -> Iterator[str]:
         ("NormLow", address.NORM_LOW),
         ("NormMask", (1 << address.NORM_BITS) - 1),
         ("RowMask", (1 << address.ROW_BITS) - 1),
-        ("One", ONE),
         ("KeepScale", KEEP_SCALE),
-        ("Tokens", TOKENS),
         ("MaxRequestBytes", MAX_REQUEST_BYTES),
         ("Statistics", STATISTICS),
         ("ToScratchpad", _mask(LOOP_WS, "to_scratchpad")),

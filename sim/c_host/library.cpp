@@ -23,6 +23,7 @@ namespace celosia {
 namespace {
 
 constexpr size_t kRemembered = 4096;  // Commands: more than an accelerator holds, but for loops.
+constexpr char kSimulator[] = "verilator";
 constexpr uint64_t kShown = 8;        // Of the last ones, in case of a failure.
 
 // An open accelerator.
@@ -32,7 +33,7 @@ class Session {
       : sim_(std::move(sim)),
         configuration_(configuration),
         backend_(std::move(backend)),
-        hands_on_(configuration.loop_ws && backend_->expands()),
+        hands_on_(configuration.loop_ws),
         repeat_(configuration),
         matmul_(configuration),
         convolution_(configuration),
@@ -45,7 +46,7 @@ class Session {
       return counters_.access(command);
     }
     if (repeat_.take(command, repeated_)) {
-      if (backend_->expands()) backend_->command(command, sent_);
+      backend_->command(command, sent_);
       return 0;
     }
     if (matmul_.take(command, expanded_)) {
@@ -103,7 +104,6 @@ class Session {
   // loop, too.
   void repeat(const Command& command) {
     if (configuration_.loop_ws && matmul_.take(command, expanded_)) return;
-    if (!backend_->expands()) return send(command);
     matmul_.finish(expanded_);
     remember(command);
   }
@@ -182,16 +182,12 @@ const Configuration* find_preset(const char* name) {
   return nullptr;
 }
 
-std::unique_ptr<Backend> open_backend(const std::string& sim, const Configuration& configuration) {
+std::unique_ptr<Backend> open_backend(const Configuration& configuration) {
   const char* wave = environment("CELOSIA_WAVE");
-  if (sim == "functional") {
-    if (wave) throw Failure{"CELOSIA_WAVE: the functional simulator has no signals", 0, false};
-    return open_functional(configuration);
-  }
   std::string path = model_path(configuration, wave);
   if (access(path.c_str(), R_OK))
     throw Failure{path + ": no such model: celosia c-host build makes it" +
-                      (wave ? " with --wave" : " without --functional-only"), 0, false};
+                      (wave ? " with --wave" : ""), 0, false};
   return open_rtl(configuration, path, wave);
 }
 
@@ -204,11 +200,9 @@ int open_session(const char* sim, const char* preset) {
   if (!preset) preset = environment("CELOSIA_PRESET");
   const Configuration* configuration = find_preset(preset);
   if (!configuration) return 1;
-  // Without a choice, the RTL where it was built.
-  bool built = !access(model_path(*configuration, false).c_str(), R_OK);
-  if (!sim) sim = built ? "verilator" : "functional";
-  if (strcmp(sim, "functional") && strcmp(sim, "verilator")) {
-    fprintf(stderr, "celosia: simulator %s: there are functional and verilator\n", sim);
+  if (!sim) sim = kSimulator;
+  if (strcmp(sim, kSimulator)) {
+    fprintf(stderr, "celosia: simulator %s: there is only %s\n", sim, kSimulator);
     return 1;
   }
   if (!ProcessMemory::works()) {
@@ -216,7 +210,7 @@ int open_session(const char* sim, const char* preset) {
     return 1;
   }
   try {
-    session.reset(new Session(sim, *configuration, open_backend(sim, *configuration)));
+    session.reset(new Session(sim, *configuration, open_backend(*configuration)));
   } catch (const Failure& failure) {
     fprintf(stderr, "celosia: %s\n", failure.what.c_str());
     return 1;

@@ -60,7 +60,6 @@ class Rtl : public Backend {
 
   ~Rtl() override { model_.destroy(handle_); }
 
-  bool expands() const override { return true; }
 
   void command(const Command& command, uint64_t number) override {
     number_ = number;

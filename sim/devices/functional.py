@@ -5,15 +5,17 @@ from collections.abc import Sequence
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, Command
+from celosia.isa.execution.machine import Machine
+from celosia.isa.execution.nests import execute_nest
 from celosia.isa.memory import MEMORY_BASE
-from celosia.isa.operations.loops import LoopState, expand
+from celosia.isa.operations.loops import LoopState, unroll
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Store
+from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.operations.semantics import step
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
 from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.devices.flat_memory import FlatMemory, OutsideMemoryError
-from celosia.sim.devices.local_memories import Machine
 from celosia.sw.driver.device import DeviceError, Issue, RunResult
 from celosia.sw.driver.expansion import Issued, check_program
 
@@ -21,7 +23,7 @@ __all__ = ["FunctionalDevice"]
 
 
 class FunctionalDevice:
-    """A `Device` that executes each command, loops expanded, completely before the next one.
+    """A `Device` that leaves what each command, loops expanded, leaves before the next one.
 
     Memory (all zero at first), local memories (garbage made from `seed` at first), weights in the
     array, configuration and tokens keep their contents from one `run` to the next.  A command that
@@ -32,8 +34,20 @@ class FunctionalDevice:
 
     name = "functional"
 
-    def __init__(self, config: AcceleratorConfig, *, memory_bytes: int = 64 << 20, seed: int = 0):
+    def __init__(
+        self,
+        config: AcceleratorConfig,
+        *,
+        memory_bytes: int = 64 << 20,
+        seed: int = 0,
+        whole: bool = True,
+    ):
+        """`whole`: execute PRODUCTS as products of matrices, which is faster and leaves the same.
+
+        Otherwise each of its commands is executed on its own.
+        """
         self.config = config
+        self.whole = whole
         self.memory_bytes = memory_bytes
         self._memory = FlatMemory(MEMORY_BASE, memory_bytes)
         self.machine = Machine(config, self._memory, seed)
@@ -68,21 +82,34 @@ class FunctionalDevice:
         start = time.process_time()
         number = 0
         try:
-            expanded = expand(program, self.config, self._loops)
-            for number, (entry, command) in enumerate(expanded):
-                issued = Issued(number, command, entry, program[entry])
-                if self._budget and number >= self._budget:
-                    raise _error(Cause.CYCLE_BUDGET, 0, issued)
-                self._step(issued)
+            for entry, unit in unroll(program, self.config, self._loops):
+                number += self._take(unit, number, entry, program[entry])
         except DeviceError as error:
-            error.begun = number
+            error.begun = error.command
             self.state = ArchState.reset(self.config)
             self.tokens = [0] * TOKENS
             self._loops = LoopState()
             raise
         return RunResult(cycles=None, seconds=time.process_time() - start)
 
+    def _take(self, unit: Command | ProductNest, number: int, entry: int, source: Command) -> int:
+        """Execute `unit`, whose first command is the one numbered `number`; returns how many."""
+        if isinstance(unit, Command):
+            self._step(Issued(number, unit, entry, source))
+            return 1
+        bounded = self._budget and number + len(unit) > self._budget
+        if self.whole and not bounded:
+            after = execute_nest(unit, self.state, self.config, self.machine)
+            if after is not None:
+                self.state = after
+                return len(unit)
+        for place, command in enumerate(unit.commands()):
+            self._step(Issued(number + place, command, entry, source))
+        return len(unit)
+
     def _step(self, issued: Issued) -> None:
+        if self._budget and issued.number >= self._budget:
+            raise _error(Cause.CYCLE_BUDGET, 0, issued)
         done = step(issued.command, self.state, self.config)
         if done.cause:
             raise _error(done.cause, 0, issued)

@@ -1,4 +1,8 @@
-"""What a graph means: its operators on NumPy arrays, by `celosia.isa.numerics`."""
+"""What a graph means: its operators on NumPy arrays.
+
+Products, softmax and normalization of whole rows are those of `celosia.isa.numerics`, other
+finishes the meanings of TRANSFORM's functions.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa import numerics
+from celosia.isa.functions.operands import Operands
+from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -116,32 +122,48 @@ class _Machine:
         return numerics.Affine(gamma, beta, output.shift, self.values[output.out.tensor].dtype)
 
     def _finish(self, op: MatMul | Transform, sums: Array) -> Array:
-        kind, how = self.values[op.out.tensor].dtype, op.finish
-        match how:
+        match op.finish:
             case Sums():
-                value = sums
-            case Requantize():
-                value = numerics.requantize_to(
-                    sums, self.scale(how.scale), kind, zero_point=how.zero_point, rectify=how.relu
-                )
-            case Gelu():
-                entering = numerics.requantize_to(sums, self.scale(how.scale), np.int16)
-                out_scale = np.float32(how.out_scale)
-                value = numerics.gelu(entering, out_scale, kind, zero_point=how.zero_point)
-            case AddResidual():
-                stream, stream_scale = self.read(how.residual), np.float32(how.residual_scale)
-                value = numerics.residual_add(sums, self.scale(how.scale), stream, stream_scale)
+                return sums
             case Softmax():
-                scores = numerics.attention_scores(sums, how.scale)
-                value = numerics.softmax(scores, kind, _visible(how.mask, scores))
+                scores = numerics.attention_scores(sums, op.finish.scale)
+                kind = self.values[op.out.tensor].dtype
+                return numerics.softmax(scores, kind, _visible(op.finish.mask, scores))
             case DeferredSoftmax():
-                scores = numerics.attention_scores(sums, how.scale)
-                value, totals = numerics.deferred_softmax(scores, _visible(how.mask, scores))
-                self.write(how.sums, totals[:, np.newaxis])
+                scores = numerics.attention_scores(sums, op.finish.scale)
+                visible = _visible(op.finish.mask, scores)
+                value, totals = numerics.deferred_softmax(scores, visible)
+                self.write(op.finish.sums, totals[:, np.newaxis])
+                return value
+            case _:
+                return self._transformed(op.finish, op.out, sums)
+
+    def _transformed(
+        self, how: Requantize | Gelu | AddResidual | DivideBySums, out: View, sums: Array
+    ) -> Array:
+        """What the instruction set's function of this finish makes of `sums`."""
+        kind, scale = self.values[out.tensor].dtype, self.scale(how.scale)
+        match how:
+            case Requantize(zero_point=zero_point, relu=relu):
+                function = Function.REQUANTIZE
+                operands = Operands(
+                    x=sums, kind=kind, scale=scale, zero_point=zero_point, relu=relu
+                )
+            case Gelu(out_scale=out_scale, zero_point=zero_point):
+                function, scale2 = Function.GELU, np.float32(out_scale)
+                operands = Operands(
+                    x=sums, kind=kind, scale=scale, scale2=scale2, zero_point=zero_point
+                )
+            case AddResidual():
+                function, scale2 = Function.RESIDUAL, np.float32(how.residual_scale)
+                stream = self.read(how.residual)
+                operands = Operands(x=sums, kind=kind, scale=scale, scale2=scale2, residual=stream)
             case DivideBySums():
+                function = Function.REQUANTIZE
                 context = numerics.deferred_context(sums, self.read(how.sums)[:, 0])
-                value = numerics.requantize_to(context, self.scale(how.scale), kind)
-        return value
+                operands = Operands(x=context, kind=kind, scale=scale)
+        (result,) = FUNCTIONS[function].meaning(operands)
+        return result
 
 
 def _visible(mask: Mask, scores: Array) -> Array | None:

@@ -10,7 +10,7 @@ from enum import Enum
 from itertools import product
 from typing import Final
 
-from celosia.isa.encoding import Function
+from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.graph import View
 
 __all__ = [
@@ -31,9 +31,6 @@ Settings = Mapping[str, int]
 """Fields of an instruction; those left out have their defaults."""
 
 NO_SETTINGS: Final[Settings] = {}
-
-_BEGINNINGS: Final = (Function.MAXIMUM, Function.MOMENTS, Function.RESIDUAL)
-"""Functions that begin a row's statistics, at its start; others that count go on with them."""
 
 
 class Space(Enum):
@@ -199,14 +196,14 @@ class Transform:
     @property
     def begins_statistics(self) -> bool:
         """Whether its rows' statistics begin here; else it goes on with them, or has none."""
-        return self.function in _BEGINNINGS and bool(self.settings.get("start"))
+        return FUNCTIONS[self.function].begins and bool(self.settings.get("start"))
 
     def parameter_rows(self, dim: int) -> Iterator[tuple[int, int]]:
         """First row and number of rows of each range of parameters that it reads."""
         blocks = -(-self.cols // dim)
         for name in self.parameters:
             yield self.parameters[name], blocks
-        if self.function is Function.LAYERNORM and self.norm is not None:
+        if FUNCTIONS[self.function].normalizes and self.norm is not None:
             yield self.norm["parameter_row"], 2 * -(-self.cols // (dim // 2))
 
     def __str__(self) -> str:

@@ -12,75 +12,31 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa import numerics
+from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.execution.memories import LocalMemories
+from celosia.isa.execution.products import execute_product
+from celosia.isa.execution.transform import execute_transform
+from celosia.isa.operations.operations import Operand, Product
+from celosia.isa.operations.transforms import Transform as Operation
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
-    LocalRows,
     Multiply,
     Op,
     Products,
-    Space,
     Store,
     Transform,
 )
-from celosia.sw.ir.transform_interpret import RowStatistics, results
+from celosia.sw.ir.transform_interpret import local_rows, operation_of
 
-__all__ = ["UNWRITTEN", "Array", "LocalMemories", "interpret"]
+__all__ = ["UNWRITTEN", "Array", "interpret"]
 
 Array = NDArray[Any]
 
 UNWRITTEN: Final = 0xA5
 """Every byte of a tensor that no store has reached, and of local rows at first."""
-
-
-class LocalMemories:
-    """The local memories, byte by byte, and matrices in them."""
-
-    def __init__(self, config: AcceleratorConfig):
-        self.dim = config.dim
-        self._bytes = {
-            space: np.full((rows, row_bytes), UNWRITTEN, np.uint8)
-            for space, rows, row_bytes in (
-                (Space.SCRATCHPAD, config.scratchpad_rows, config.scratchpad_row_bytes),
-                (Space.ACCUMULATOR, config.accumulator_rows, config.accumulator_row_bytes),
-                (Space.PARAMETERS, config.parameter_rows, config.accumulator_row_bytes),
-            )
-        }
-
-    def put(self, place: LocalRows, matrix: Array) -> None:
-        """Write `matrix` to `place`, as many bytes of its rows as it has."""
-        memory = self._bytes[place.space]
-        data = np.ascontiguousarray(matrix).view(np.uint8).reshape(place.rows, -1)
-        size = memory.shape[1]
-        for block in range(place.blocks):
-            part = data[:, block * size : (block + 1) * size]
-            memory[_rows(place, block), : part.shape[1]] = part
-
-    def get(self, place: LocalRows, cols: int, kind: np.dtype[Any]) -> Array:
-        """The first `cols` columns of the matrix at `place`."""
-        memory = self._bytes[place.space]
-        parts = [memory[_rows(place, block)] for block in range(place.blocks)]
-        data = np.ascontiguousarray(np.concatenate(parts, axis=1)[:, : cols * kind.itemsize])
-        return data.view(kind)
-
-    def parameters(self, row: int, cols: int, kind: np.dtype[Any]) -> Array:
-        """32-bit elements from parameter row `row` on, as a vector."""
-        rows = LocalRows(Space.PARAMETERS, row, -(-cols // self.dim), 1, 0)
-        return self.get(rows, self.dim, kind).reshape(-1)[:cols]
-
-    def put_parameters(self, place: LocalRows, vector: Array) -> None:
-        """Write 32-bit elements to parameter rows."""
-        first = place.row * self._bytes[Space.PARAMETERS].shape[1]
-        data = np.ascontiguousarray(vector).view(np.uint8).reshape(-1)
-        self._bytes[Space.PARAMETERS].reshape(-1)[first : first + len(data)] = data
-
-
-def _rows(place: LocalRows, block: int) -> slice:
-    first = place.row + block * place.pitch
-    return slice(first, first + place.rows)
 
 
 def interpret(
@@ -109,8 +65,9 @@ class _Machine:
         tensors: Mapping[str, Tensor],
         values: Mapping[str, Array],
     ):
-        self.local = LocalMemories(config)
-        self.statistics = RowStatistics(config.statistics_rows)
+        self.local = LocalMemories(config, fill=UNWRITTEN)
+        self.complete = np.zeros(config.statistics_rows, np.bool_)
+        """Whether the sums of a slot are those of a whole row."""
         self.values: dict[str, Array] = dict(values)
         for name, tensor in tensors.items():
             if name not in values:
@@ -125,20 +82,20 @@ class _Machine:
         match op:
             case Load():
                 self.drain(op.after)
-                self.local.put(op.to, self.values[op.view.tensor][op.view.slices])
+                self.local.put(local_rows(op.to), self.values[op.view.tensor][op.view.slices])
             case LoadParameters():
-                self.local.put_parameters(op.to, self.values[op.view.tensor][op.view.slices])
+                self.local.put_parameters(op.to.row, self.values[op.view.tensor][op.view.slices])
             case Multiply():
                 self._multiply(op)
             case Products():
                 for each in op.each(self.local.dim):
                     self._multiply(each)
             case Transform():
-                for place, result in results(op, self.local, self.statistics):
-                    self.local.put(place, result)
+                self._transform(operation_of(op))
             case Store():
-                kind = self.values[op.view.tensor].dtype
-                self.under_way.append((op.view, self.local.get(op.source, op.view.cols, kind)))
+                kind, place = self.values[op.view.tensor].dtype, local_rows(op.source)
+                value = self.local.get(place, op.view.rows, op.view.cols, kind)
+                self.under_way.append((op.view, value))
 
     def drain(self, count: int | None) -> None:
         """Let the program's first `count` stores reach memory; None: all of them."""
@@ -147,18 +104,28 @@ class _Machine:
             self.values[view.tensor][view.slices] = value
             self.stored += 1
 
+    def _transform(self, operation: Operation) -> None:
+        first = operation.setting("statistics")
+        slots = slice(first, first + operation.rows)
+        if operation.rules.facts and not self.complete[slots].all():
+            raise ValueError(f"statistics of slots {first}..{slots.stop - 1} are not complete")
+        execute_transform(operation, self.local)
+        if operation.rules.counted or operation.counts_moments:
+            self.complete[slots] = bool(operation.setting("finish"))
+
     def _multiply(self, op: Multiply) -> None:
-        a_kind, int8 = np.dtype(np.uint8 if op.a_unsigned else np.int8), np.dtype(np.int8)
-        int32 = np.dtype(np.int32)
-        a = self.local.get(_tile(Space.SCRATCHPAD, op.a, op.rows), op.depth, a_kind)
-        lines, width = (op.cols, op.depth) if op.w_transposed else (op.depth, op.cols)
-        w = self.local.get(_tile(Space.SCRATCHPAD, op.w, lines), width, int8)
-        c = _tile(Space.ACCUMULATOR, op.c, op.rows)
-        sums = numerics.exact_matmul(a, w.T if op.w_transposed else w)
-        if op.accumulate:
-            sums = sums + self.local.get(c, op.cols, int32)
-        self.local.put(c, numerics.wrap32(sums))
-
-
-def _tile(space: Space, row: int, rows: int) -> LocalRows:
-    return LocalRows(space, row, rows, 1, rows)
+        a = Operand(local=LocalAddress(row=op.a), rows=op.rows, cols=op.depth)
+        w = Operand(
+            local=LocalAddress(row=op.w), rows=op.depth, cols=op.cols, transposed=op.w_transposed
+        )
+        c = LocalAddress(row=op.c, accumulator=True, accumulate=op.accumulate)
+        product = Product(
+            load_weights=True,
+            a=a,
+            w=w,
+            d=None,
+            c=Operand(local=c, rows=op.rows, cols=op.cols),
+            a_unsigned=op.a_unsigned,
+            relu=False,
+        )
+        execute_product(product, self.local)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.product_verify import ProductChecker
 from celosia.sw.ir.program import (
@@ -28,10 +28,6 @@ from celosia.sw.ir.program import (
 from celosia.sw.ir.program_rows import MadeRows
 
 __all__ = ["verify"]
-
-_COUNTS = (Function.SUM, Function.EXPONENT, Function.MOMENTS)
-_NEEDS = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
-"""Functions that need complete statistics."""
 
 
 def verify(
@@ -63,14 +59,15 @@ class _Slots:
 
     def take(self, op: Transform) -> None:
         """What `op` does to them."""
-        counts = op.function in _COUNTS or bool(op.settings.get("moments"))
-        if not counts and op.function not in (Function.MAXIMUM, *_NEEDS):
+        entry = FUNCTIONS[op.function]
+        counts = entry.counted or bool(op.settings.get("moments"))
+        if not (counts or entry.maximum or entry.facts):
             return
         first = op.settings.get("statistics", 0)
         if first + op.source.rows > len(self.state):
             raise ValueError(f"slots {first}.. of {op.source.rows} rows do not exist")
         state = self.state[first : first + op.source.rows]
-        if op.function in _NEEDS:
+        if entry.facts:
             if (state < self.COMPLETE).any():
                 raise ValueError("its statistics are not complete")
             state[:] = self.USED

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from celosia.isa.encoding import ElementType, Function, float_bits
+from celosia.isa.encoding import Function, float_bits
+from celosia.isa.functions.types import DTYPES
 from celosia.sw.ir.graph import (
     AddResidual,
     DivideBySums,
@@ -24,12 +25,8 @@ from celosia.sw.lowering.writer import ProgramWriter
 
 __all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings"]
 
-TYPES: Final = {
-    "int8": ElementType.INT8,
-    "uint8": ElementType.UINT8,
-    "int16": ElementType.INT16,
-    "int32": ElementType.INT32,
-}
+TYPES: Final = {dtype.name: kind for kind, dtype in DTYPES.items()}
+"""The types of tensors that transforms write, by their names."""
 _SUM_BYTES: Final = 2
 """Of an element of the residual stream."""
 _TILE_CYCLES: Final = 4

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.encoding import Function
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
@@ -22,15 +22,12 @@ from celosia.sw.ir.program import (
     Transform,
 )
 from celosia.sw.timeline.follow import Moved, Timeline
-from celosia.sw.timeline.units import HEADED, TransformWork
+from celosia.sw.timeline.units import TransformWork
 
 __all__ = ["GraphCycles", "ProgramFollower"]
 
 _PAIR: Final = 2
 """Commands of a product: PRELOAD and COMPUTE."""
-_STAGED: Final = (Function.MOMENTS, Function.LAYERNORM)
-_FACTS: Final = (Function.PROBABILITY, Function.CONTEXT, Function.LAYERNORM)
-_COUNTED: Final = (Function.EXPONENT, Function.SUM, Function.MOMENTS)
 
 
 @dataclass(frozen=True)
@@ -142,20 +139,20 @@ def _work(op: Transform, dim: int) -> TransformWork:
 
     The steps of a row take no fewer cycles than one of its results has local rows.
     """
-    staged, function, rows = op.function in _STAGED, op.function, op.source.rows
-    blocks = -(-op.cols // (dim // 2 if staged else dim))
-    row, header = blocks * (2 if op.residual is not None else 1), int(function in HEADED)
+    entry, rows = FUNCTIONS[op.function], op.source.rows
+    blocks = -(-op.cols // (dim // 2 if entry.staged else dim))
+    row, header = blocks * (2 if entry.added else 1), int(entry.headed)
     steps = rows * (row + header)
-    counted = function in _COUNTED or op.settings.get("moments", 0)
+    counted = entry.counted or op.settings.get("moments", 0)
     slot = op.settings.get("statistics", 0)
     return TransformWork(
         steps=steps,
         cycles=rows * (max([row, *(each.blocks for each in op.targets)]) + header),
         # Half a row of bytes takes an access, too.
-        accesses=tuple(steps if staged else each.rows * each.blocks for each in op.targets),
+        accesses=tuple(steps if entry.staged else each.rows * each.blocks for each in op.targets),
         rows=rows,
         slots=range(slot, slot + rows),
-        facts=function in _FACTS,
+        facts=entry.facts,
         finishes=bool(counted and op.settings.get("finish", 0)),
-        squares=function in (Function.MOMENTS, Function.RESIDUAL),
+        squares=entry.moments,
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
 from celosia.isa.latencies import (
     ADDRESS_LATENCY,
     DRAIN_WORDS,
@@ -22,7 +21,7 @@ from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Credit, Transfer
 from celosia.sw.timeline.local import Rows
 
-__all__ = ["HEADED", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
+__all__ = ["LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
 ADDRESS_CYCLES: Final = ADDRESS_LATENCY + 1
 """From a load that leaves its queue until its address is accepted."""
@@ -36,8 +35,6 @@ STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
 LANE_CYCLES: Final = LOCAL_READ_LATENCY + LANE_LATENCY + 2
 """From a step of a transform that is accepted to its result in the scratchpad."""
-HEADED: Final = (Function.EXPONENT, Function.SUM, Function.PROBABILITY)
-"""Functions that take a step for each row before those of its blocks."""
 COUNTED_CYCLES: Final = 32
 """From the last step of a row to its sums."""
 

@@ -16,9 +16,8 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.c_host.build import build_c_host
 from celosia.sim.verilator.toolchain import find_compiler
 
-__all__ = ["SIMS", "CHost", "c_host"]
+__all__ = ["CHost", "c_host"]
 
-SIMS = ("functional", "verilator")
 _PLAYER = Path(__file__).parents[1] / "sim" / "c_host" / "player.c"
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
 
@@ -50,34 +49,34 @@ class CHost:
         assert done.returncode == 0, done.stderr
         return out
 
-    def run(self, program: Path, sim: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(self, program: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a program to its end."""
-        variables = {**os.environ, "CELOSIA_SIM": sim, "CELOSIA_PRESET": self.preset, **environment}
+        variables = {**os.environ, "CELOSIA_PRESET": self.preset, **environment}
         return subprocess.run(
             [str(program)], env=variables, capture_output=True, text=True, timeout=300, check=False
         )
 
-    def play(self, sim: str, commands: Sequence[Command], memory: bytes) -> bytes:
+    def play(self, commands: Sequence[Command], memory: bytes) -> bytes:
         """All of memory, which is at `MEMORY_BASE`, after these commands."""
-        done, after = self._play(sim, commands, memory)
+        done, after = self._play(commands, memory)
         assert done.returncode == 0, done.stderr
         return after
 
-    def refusal(self, sim: str, commands: Sequence[Command], memory: bytes = bytes(4096)) -> str:
+    def refusal(self, commands: Sequence[Command], memory: bytes = bytes(4096)) -> str:
         """What standard error has to say of these commands, one of which is refused."""
-        done, _ = self._play(sim, commands, memory)
+        done, _ = self._play(commands, memory)
         assert done.returncode == 1, done
         return done.stderr
 
     def _play(
-        self, sim: str, commands: Sequence[Command], memory: bytes
+        self, commands: Sequence[Command], memory: bytes
     ) -> tuple[subprocess.CompletedProcess[str], bytes]:
         with TemporaryDirectory() as name:
             files = [Path(name, part) for part in ("memory", "commands", "result")]
             files[0].write_bytes(memory)
             files[1].write_bytes(pack_ring(commands))
             words = [str(_player(self)), hex(MEMORY_BASE), *map(str, files)]
-            variables = {**os.environ, "CELOSIA_SIM": sim, "CELOSIA_PRESET": self.preset}
+            variables = {**os.environ, "CELOSIA_PRESET": self.preset}
             done = subprocess.run(
                 words, env=variables, capture_output=True, text=True, timeout=300, check=False
             )

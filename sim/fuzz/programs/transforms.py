@@ -21,7 +21,7 @@ from celosia.isa.encoding import (
     Function,
     float_bits,
 )
-from celosia.isa.operations.transforms import FUNCTIONS
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.sim.fuzz.programs.constants import random_exponent_constants, random_gelu_constants
 
 __all__ = ["STATISTICS_SLOTS", "RandomTransforms"]

@@ -10,7 +10,7 @@ from celosia.hw.decode.decoder import Decoder
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_TRANSFORM, TRANSFORM, Command, ElementType, Function
-from celosia.isa.operations.transforms import FUNCTIONS
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.transform_state import TRANSFORM_CONFIGS
 from tests.support.offers import expected

@@ -13,10 +13,10 @@ from celosia.hw.memory.accumulator import Accumulator
 from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.execution.machine import Machine
 from celosia.isa.operations.operations import Operand, Product, Resident
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.flat_memory import FlatMemory
-from celosia.sim.devices.local_memories import Machine
 from tests.support.memories import read_rows, rows_of_garbage
 from tests.support.operations import product_op
 from tests.support.streams import never, send, simulate, sometimes

@@ -8,10 +8,10 @@ import pytest
 
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.controller import TransformController
-from celosia.hw.transform.traits import TRAITS
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.presets import PRESETS
 from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
@@ -64,7 +64,7 @@ def shape_bits(shape: Any) -> int:
 
 
 def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
-    traits, dim = TRAITS[op["function"]], config.dim
+    traits, dim = FUNCTIONS[op["function"]], config.dim
     width = dim // 2 if traits.staged else dim
     blocks = -(-op["cols"] // width)
     for r in range(op["rows"]):
@@ -90,7 +90,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
             last = ends and r == op["rows"] - 1
             if not traits.added:
                 yield common | {
-                    "mode": traits.mode,
+                    "mode": Mode[traits.mode],
                     "reads": (("staged", source),) if traits.staged else (("row", source),),
                     "result": traits.result,
                     "counted": traits.counted,
@@ -122,7 +122,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
 
 def settings(op: dict) -> dict:
     """What steps for blocks hand on to the lanes."""
-    traits = TRAITS[op["function"]]
+    traits = FUNCTIONS[op["function"]]
     return {name: op[name] for name in HANDED_ON} | {
         "biased": op["bias"] and not traits.staged,
         "by_column": (

@@ -9,12 +9,12 @@ import pytest
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_GELU, ElementType, Function
+from celosia.isa.execution.machine import Machine
 from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
 from celosia.sim.devices.flat_memory import FlatMemory
-from celosia.sim.devices.local_memories import Machine
 from tests.support.streams import receive, simulate, sometimes
 from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
 

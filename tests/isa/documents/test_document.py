@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from celosia.isa.documents.document import generate
-from celosia.isa.encoding import INSTRUCTIONS
+from celosia.isa.encoding import INSTRUCTIONS, Function
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import COUNTERS
 from celosia.isa.registers.map import REGISTERS
@@ -38,6 +39,13 @@ def test_every_field_of_an_instruction_is_on_the_page(instruction):
     section = generate()["docs/isa.md"].split(f"### {instruction.name}\n")[1].split("\n##")[0]
     for field in instruction.fields:
         assert re.search(rf"^\| {field.register}\[[\d:]+\] \| {field.name} \|", section, re.M)
+
+
+@pytest.mark.parametrize("function", Function)
+def test_every_function_of_transform_is_on_the_page(function):
+    row = f"| {int(function)} | {function.name.lower()} | "
+    assert row in generate()["docs/isa.md"]
+    assert FUNCTIONS[function].doc in generate()["docs/isa.md"]
 
 
 def test_every_cause_and_counter_is_on_its_page():

@@ -25,7 +25,7 @@ def test_an_encoder_of_two_layers(loops):
     device = FunctionalDevice(config, memory_bytes=size)
     run = GraphRun(device, compiled)
     run.load(case.inputs)
-    after = c_host().play("functional", compiled.program, device.read(MEMORY_BASE, size))
+    after = c_host().play(compiled.program, device.read(MEMORY_BASE, size))
     device.write(MEMORY_BASE, after)
     wanted = interpret(case.graph, case.inputs)
     written = list(run.written)

@@ -9,7 +9,7 @@ from celosia.sim.c_host.constants import presets_header
 from celosia.sim.c_host.gemmini_headers import gemmini_headers
 from tests.support.command_line import refused, right
 
-BUILD = ("c-host", "build", "--functional-only")
+BUILD = ("c-host", "build")
 
 
 def test_it_writes_headers_and_a_library():
@@ -41,6 +41,8 @@ def test_bad_input_is_refused():
     refused("tiny is there twice", *BUILD, "--presets", "tiny,tiny", "--out", "host")
     refused("there is no preset ''", *BUILD, "--presets", "", "--out", "host")
     refused("Missing option '--out'", *BUILD)
-    refused("--wave: with --functional-only", *BUILD, "--wave", "--out", "host")
+    refused(
+        "--functional-only: the library runs the RTL", *BUILD, "--functional-only", "--out", "h"
+    )
     Path("file").write_text("")
     refused("--out file: is not a directory", *BUILD, "--presets", "tiny", "--out", "file")

@@ -25,9 +25,10 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.memory import MEMORY_BASE
-from celosia.isa.presets import PRESETS
+from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.fuzz.programs.programs import random_program
 from celosia.sw.driver.device import Device, DeviceError
 
 BYTES = 1 << 16
@@ -332,3 +333,25 @@ def test_a_token_wraps_after_32_bits():
     made.tokens[0] = (1 << 32) - 1
     made.run([CONFIG_TOKEN.encode(signal=1), STORE])
     assert not tokens_of(made)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+def test_products_as_matrices_leave_what_single_commands_leave(preset, seed):
+    overrides = ("loop_entries=64",) if preset == "gemmini4" else ()
+    file = random_program(seed, preset=preset, overrides=overrides, length=60, loop_percent=60)
+    config = resolve_config(preset, overrides)
+    whole, single = (
+        FunctionalDevice(config, memory_bytes=file.memory_bytes, whole=way) for way in (True, False)
+    )
+    for made in (whole, single):
+        for content in file.contents:
+            made.write(content.region.address, content.bytes())
+        made.run(file.commands)
+    for name in ("scratchpad", "accumulator", "parameters", "weights", "sums"):
+        one, other = getattr(whole.machine, name), getattr(single.machine, name)
+        np.testing.assert_array_equal(one, other, name)
+    size = file.memory_bytes
+    assert whole.read(MEMORY_BASE, size) == single.read(MEMORY_BASE, size)
+    assert whole.state == single.state
+    assert whole.tokens == single.tokens

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from celosia.isa.encoding import ElementType, Function
+from celosia.isa.encoding import (
+    CONFIG_EXPONENT,
+    CONFIG_GELU,
+    CONFIG_TRANSFORM,
+    TRANSFORM,
+    ElementType,
+    Function,
+)
 from celosia.isa.numerics import deferred_softmax, padding_mask, requantize_to, softmax
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
@@ -274,3 +281,22 @@ def test_without_the_unit_there_is_no_such_instruction():
     with pytest.raises(DeviceError) as caught:
         device.run(transform(Function.GELU, shape=(1, 1), source=accumulator_row(0)))
     assert caught.value.cause is Cause.UNKNOWN_FUNCT
+
+
+@pytest.mark.parametrize(
+    ("configuration", "function", "what"),
+    [
+        (CONFIG_EXPONENT.encode(inverse_ln2=32767, lowest=65535), Function.SUM, "quotient: "),
+        (CONFIG_EXPONENT.encode(b=65535), Function.EXPONENT, "polynomial: "),
+        (CONFIG_EXPONENT.encode(c=0), Function.PROBABILITY, "polynomial: "),
+        (CONFIG_EXPONENT.encode(shift=0), Function.SUM, "exponent: exp"),
+        (CONFIG_GELU.encode(b=32767), Function.GELU, "gelu: c: "),
+        (CONFIG_GELU.encode(shift=0), Function.GELU, "gelu: 2 . c >> shift: "),
+    ],
+)
+def test_constants_without_a_defined_result(device, configuration, function, what):
+    """They do no harm where they are not used."""
+    walk = TRANSFORM.encode(local=accumulator_row(0), local_rows=1, local_cols=1)
+    device.run([configuration, CONFIG_TRANSFORM.encode(function=Function.MAXIMUM), walk])
+    with pytest.raises(ValueError, match=what):
+        device.run([CONFIG_TRANSFORM.encode(function=function, type=1), walk])

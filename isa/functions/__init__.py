@@ -1,0 +1,1 @@
+"""The functions of TRANSFORM: `table` has one entry for each, from which everything derives."""
