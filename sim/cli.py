@@ -15,8 +15,7 @@ from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.fault_commands import register as register_verification
-from celosia.sim.command.memory_options import parse_fault, parse_stalls
-from celosia.sim.command.options import (
+from celosia.sim.command.options.common import (
     BudgetOption,
     CausalOption,
     ChannelStallOption,
@@ -53,15 +52,16 @@ from celosia.sim.command.options import (
     WaveScopeOption,
     WaveWindowOption,
 )
-from celosia.sim.command.outputs import check_folder, write_reports
-from celosia.sim.command.plan_command import plan
-from celosia.sim.command.report_commands import register as register_reporting
-from celosia.sim.command.report_options import (
+from celosia.sim.command.options.memory import parse_fault, parse_stalls
+from celosia.sim.command.options.report import (
     OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
 )
+from celosia.sim.command.outputs import check_folder, write_reports
+from celosia.sim.command.plan_command import plan
+from celosia.sim.command.report_commands import register as register_reporting
 from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations

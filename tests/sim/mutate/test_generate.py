@@ -86,4 +86,4 @@ def test_a_package_is_a_layer_a_folder_or_a_file():
 
 def test_more_changes_than_there_are():
     with pytest.raises(InputError, match=r"--generate 1000: isa/tokens\.py has only"):
-        draw("isa/tokens.py", 1000, 0, ROOT)
+        draw("isa/encoding/tokens.py", 1000, 0, ROOT)
