@@ -48,7 +48,7 @@ def mutate(
         typer.Option(
             "--package",
             metavar="PATH",
-            help="Only faults there: sw, sw/passes, sim/devices/local_memories.py.",
+            help="Only faults there: sw, sw/passes, isa/execution/machine.py.",
         ),
     ] = None,
     generate: Annotated[
