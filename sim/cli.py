@@ -54,6 +54,7 @@ from celosia.sim.command.options.common import (
 )
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.report import (
+    AllOption,
     OwnersOption,
     ProfileOption,
     ReportOption,
@@ -166,6 +167,7 @@ def run(
     trace: TraceOption = None,
     profile: ProfileOption = False,
     owners: OwnersOption = False,
+    every: AllOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     details = workload_options(locals())
@@ -199,7 +201,7 @@ def run(
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
-    print_report(table_console(json), report, owners=owners)
+    print_report(table_console(json), report, owners=owners, layers=every)
     document = report.document()
     if json:
         write_file(json, as_json(document))
