@@ -9,10 +9,11 @@ from celosia.sw.cost import Prediction, predict_matmul
 from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
+from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.graph import LoweredGraph, lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
@@ -21,6 +22,10 @@ from celosia.sw.passes.order_matmul import order_matmul
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.place_tiles import place_tiles
 from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.planning.plan import Plan
+from celosia.sw.planning.verify import verify_plan
+from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 from celosia.sw.timeline.products import follow_tiles
 
@@ -29,6 +34,7 @@ __all__ = [
     "CompiledMatMul",
     "compile_graph",
     "compile_matmul",
+    "compile_plan",
     "predict_graph",
     "tile_matmul",
 ]
@@ -124,8 +130,33 @@ def compile_graph(
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
+    return _compiled(lower_graph(graph, config, choices), config, base, loops=loops)
+
+
+def compile_plan(
+    graph: Graph,
+    plan: Plan,
+    config: AcceleratorConfig,
+    base: int = MEMORY_BASE,
+    *,
+    loops: bool = True,
+) -> CompiledGraph:
+    """Commands for a verified `graph`, computed as `plan` says.
+
+    Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
+    """
+    verify_plan(plan, graph, config)
+    ops = schedule(expand(plan, graph), config)
+    given = {*graph.inputs, *graph.constants}
+    verify_program([written.op for written in ops], config, graph.tensors, given)
+    return _compiled(LoweredGraph(graph, ops, frozenset()), config, base, loops=loops)
+
+
+def _compiled(
+    lowered: LoweredGraph, config: AcceleratorConfig, base: int, *, loops: bool
+) -> CompiledGraph:
+    """A program as commands, with addresses of all tensors."""
     loops = loops and config.loop_entries > 0
-    lowered = lower_graph(graph, config, choices)
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)

@@ -1,7 +1,7 @@
 """Graphs as files: a text, and the values of constants in an .npz of the same name beside it."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,8 +18,9 @@ _RESOURCE: Final = "values/"
 
 def save_graph(graph: Graph, path: Path) -> None:
     """Write the text of `graph` to `path`, and the constants to an .npz of the same name."""
+    arrays: dict[str, Any] = {_RESOURCE + name: value for name, value in graph.constants.items()}
     with path.with_suffix(".npz").open("wb") as file:
-        np.savez(file, **{_RESOURCE + name: value for name, value in graph.constants.items()})
+        np.savez(file, **arrays)
     path.write_text(print_graph(graph))
 
 

@@ -31,6 +31,8 @@ from celosia.sw.passes.encode_products import encode_nest, encode_product, knows
 
 __all__ = ["lower_program"]
 
+_RELU: Final = 1
+"""The activation of CONFIG_ST."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 
@@ -173,14 +175,19 @@ class _Lowering:
         )
 
     def _configure_store(self, op: Store) -> Iterator[Command]:
-        yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch)
-        yield from self._configure(encoding.CONFIG_ST, stride=self._stride(op.view))
+        drain, bias, row = op.drain, {}, {"stride": self._stride(op.view)}
+        if drain.bias_row is not None:
+            bias = {"bias": 1, "bias_row": drain.bias_row}
+        if drain.scale is not None:
+            row |= {"scale": encoding.float_bits(drain.scale), "activation": _RELU * drain.relu}
+        yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch, **bias)
+        yield from self._configure(encoding.CONFIG_ST, **row)
 
     def _store(self, op: Store) -> Iterator[Command]:
         yield from self._configure_store(op)
         yield encoding.MVOUT.encode(
             dram=self._address(op.view),
-            local=_local(op.source, full=True),
+            local=_local(op.source, full=op.drain.scale is None),
             local_cols=self._elements(op.view, op.source),
             local_rows=op.source.rows,
         )

@@ -1,0 +1,108 @@
+"""A graph of products to its plan: how each is cut, in which order, and where its pieces stand.
+
+Cuts, order and residency are those that `celosia.sw.passes.schedule_matmul` finds cheapest.
+Guarantees a plan that `celosia.sw.planning.verify` accepts, for every graph of products that MVOUT
+can finish and every legal configuration.
+"""
+
+from collections.abc import Iterator
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.driver.device import MemoryTiming
+from celosia.sw.ir.graph import Graph, MatMul, Requantize, Sums
+from celosia.sw.ir.matmul import MatMul as Problem
+from celosia.sw.ir.schedule import MatMulSchedule, Pool
+from celosia.sw.passes.schedule_matmul import schedule_matmul
+from celosia.sw.planning.plan import (
+    DrainPlan,
+    PiecesOfA,
+    PiecesOfB,
+    Plan,
+    ProductStage,
+    RingPlan,
+)
+from celosia.sw.planning.verify import PlanError, machine_of, verify_plan
+
+__all__ = ["decide", "problem_of"]
+
+
+def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
+    """The plan of a verified `graph` of one product.
+
+    Raises `PlanError` that names the rule for an operator that cannot be planned yet.
+    """
+    if len(graph.ops) != 1:
+        raise PlanError("kind", graph.name, f"{len(graph.ops)} operators are not one product")
+    (op,) = graph.ops
+    if not isinstance(op, MatMul):
+        raise PlanError("kind", op.name, f"{op} is no product")
+    schedule = schedule_matmul(problem_of(op, graph), config, timing)
+    half = config.accumulator_rows // 2
+    rings = {
+        "a": _ring(schedule.a_pool, config),
+        "b": _ring(schedule.b_pool, config),
+        "sums": RingPlan(space="accumulator", spans=((0, half), (half, half))),
+    }
+    if op.bias is not None:
+        rings["bias"] = RingPlan(space="parameters", spans=((0, config.parameter_rows),))
+    stage = _stage(op, schedule)
+    plan = Plan(graph=graph.name, machine=machine_of(config), rings=rings, stages=(stage,))
+    return verify_plan(plan, graph, config)
+
+
+def problem_of(op: MatMul, graph: Graph) -> Problem:
+    """`op` as a problem of the schedule's search; raises `PlanError` if MVOUT cannot finish it."""
+    match op.finish:
+        case Sums():
+            scale, relu = None, False
+        case Requantize(float() | int() as scale, 0, relu) if (
+            graph.tensors[op.out.tensor].type == "int8"
+        ):
+            pass
+        case finish:
+            raise PlanError("drain", op.name, f"mvout does not do {finish}")
+    return Problem(
+        m=op.out.rows,
+        n=op.out.cols,
+        k=op.a.cols,
+        a_unsigned=graph.tensors[op.a.tensor].type == "uint8",
+        b_transposed=op.b_transposed,
+        bias=op.bias is not None,
+        scale=scale,
+        relu=relu,
+    )
+
+
+def _stage(op: MatMul, schedule: MatMulSchedule) -> ProductStage:
+    return ProductStage(
+        op=op.name,
+        rows=schedule.rows,
+        tiles=schedule.cols,
+        outer=schedule.outer,
+        a=PiecesOfA(
+            ring="a",
+            tiles=schedule.a_tiles,
+            first=schedule.first_a_tiles,
+            keep=schedule.keep_a,
+        ),
+        b=PiecesOfB(
+            ring="b",
+            k_tiles=schedule.b_k_tiles,
+            n_tiles=schedule.b_n_tiles,
+            keep=schedule.keep_b,
+        ),
+        sums="sums",
+        bias="bias" if op.bias is not None else "",
+        drain=DrainPlan(by="mvout", tiles=schedule.store_tiles),
+        tail=schedule.tail,
+    )
+
+
+def _ring(pool: Pool, config: AcceleratorConfig) -> RingPlan:
+    """The rows of a pool's slots, bank by bank."""
+    return RingPlan(space="scratchpad", spans=tuple(_spans(pool, config.scratchpad_bank_rows)))
+
+
+def _spans(pool: Pool, bank_rows: int) -> Iterator[tuple[int, int]]:
+    for bank in pool.banks:
+        yield bank * bank_rows + pool.base, pool.slots_per_bank * pool.slot_rows
