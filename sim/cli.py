@@ -13,6 +13,7 @@ from celosia.sim.bench import baseline
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.checkout import checkout_root
+from celosia.sim.compile_command import compile_workload
 from celosia.sim.display import progress_bar, table_console
 from celosia.sim.doctor import REQUIRE_VARIABLE, doctor_document, examine
 from celosia.sim.document import write_documents
@@ -208,6 +209,7 @@ def run(
 
 
 app.command()(plan)
+app.command("compile")(compile_workload)
 
 
 @app.command()

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.driver.device import MemoryTiming
-from celosia.sw.ir.graph import Graph, MatMul, Requantize, Sums
-from celosia.sw.ir.matmul import MatMul as Problem
+from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.ir.schedule import MatMulSchedule, Pool
 from celosia.sw.passes.schedule_matmul import schedule_matmul
 from celosia.sw.planning.plan import (
@@ -21,9 +20,10 @@ from celosia.sw.planning.plan import (
     ProductStage,
     RingPlan,
 )
+from celosia.sw.planning.problems import problem_of
 from celosia.sw.planning.verify import PlanError, machine_of, verify_plan
 
-__all__ = ["decide", "problem_of"]
+__all__ = ["decide"]
 
 
 def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
@@ -48,29 +48,6 @@ def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     stage = _stage(op, schedule)
     plan = Plan(graph=graph.name, machine=machine_of(config), rings=rings, stages=(stage,))
     return verify_plan(plan, graph, config)
-
-
-def problem_of(op: MatMul, graph: Graph) -> Problem:
-    """`op` as a problem of the schedule's search; raises `PlanError` if MVOUT cannot finish it."""
-    match op.finish:
-        case Sums():
-            scale, relu = None, False
-        case Requantize(float() | int() as scale, 0, relu) if (
-            graph.tensors[op.out.tensor].type == "int8"
-        ):
-            pass
-        case finish:
-            raise PlanError("drain", op.name, f"mvout does not do {finish}")
-    return Problem(
-        m=op.out.rows,
-        n=op.out.cols,
-        k=op.a.cols,
-        a_unsigned=graph.tensors[op.a.tensor].type == "uint8",
-        b_transposed=op.b_transposed,
-        bias=op.bias is not None,
-        scale=scale,
-        relu=relu,
-    )
 
 
 def _stage(op: MatMul, schedule: MatMulSchedule) -> ProductStage:
