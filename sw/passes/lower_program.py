@@ -77,12 +77,13 @@ class _Lowering:
         """Stores that loads wait for."""
 
     def begin(self, ops: Sequence[Op]) -> Iterator[Command]:
-        """All counters of tokens are 0, and every store adds to one of them.
+        """If any load waits, all counters of tokens are 0, and every store adds to one of them.
 
         Stores are configured as the first one needs it, so that it looks like those behind it.
         """
-        yield encoding.FENCE.encode()
-        yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
+        if any(isinstance(op, Load) and op.after for op in ops):
+            yield encoding.FENCE.encode()
+            yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
         for store in islice((op for op in ops if isinstance(op, Store)), 1):
             yield from self._configure_store(store)
 

@@ -6,6 +6,7 @@ can finish and every legal configuration.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.driver.device import MemoryTiming
@@ -39,8 +40,7 @@ def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     schedule = schedule_matmul(problem_of(op, graph), config, timing)
     half = config.accumulator_rows // 2
     rings = {
-        "a": _ring(schedule.a_pool, config),
-        "b": _ring(schedule.b_pool, config),
+        **_rings(schedule, config),
         "sums": RingPlan(space="accumulator", spans=((0, half), (half, half))),
     }
     if op.bias is not None:
@@ -73,6 +73,26 @@ def _stage(op: MatMul, schedule: MatMulSchedule) -> ProductStage:
         drain=DrainPlan(by="mvout", tiles=schedule.store_tiles),
         tail=schedule.tail,
     )
+
+
+def _rings(schedule: MatMulSchedule, config: AcceleratorConfig) -> dict[str, RingPlan]:
+    """Rows for the pieces of A and B: in banks of their own, if enough of them fit there.
+
+    A row of A is read in every cycle, and a bank serves one access in a cycle.
+    """
+    a, b = schedule.a_pool, schedule.b_pool
+    if set(a.banks) & set(b.banks):
+        count, bank = config.scratchpad_banks, config.scratchpad_bank_rows
+        first = max(count // 2, -(-a.slots // (bank // a.slot_rows)))
+        if first < count and (count - first) * (bank // b.slot_rows) >= min(b.slots, 2 * count):
+            a = _whole(a, tuple(range(first)), bank)
+            b = _whole(b, tuple(range(first, count)), bank)
+    return {name: _ring(pool, config) for name, pool in (("a", a), ("b", b))}
+
+
+def _whole(pool: Pool, banks: tuple[int, ...], bank_rows: int) -> Pool:
+    """All of `banks` in slots of the same size."""
+    return replace(pool, banks=banks, base=0, slots_per_bank=bank_rows // pool.slot_rows)
 
 
 def _ring(pool: Pool, config: AcceleratorConfig) -> RingPlan:

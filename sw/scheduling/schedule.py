@@ -84,7 +84,7 @@ class _Scheduler:
         """
         self._ahead = [load for load in self._ahead if self._first_use[load] > product]
         kept: list[int] = []
-        room = self.config.load_queue - len(self._ahead)
+        room = self.config.load_queue * 3 // 4 - len(self._ahead)
         while self._loads and room > 0 and len(kept) < self.config.load_queue:
             load = self._loads.popleft()
             if self._done[load]:
