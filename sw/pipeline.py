@@ -130,7 +130,10 @@ def compile_graph(
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    return _compiled(lower_graph(graph, config, choices), config, base, loops=loops)
+    lowered = lower_graph(graph, config, choices)
+    if choices.schedule_loads:
+        lowered = replace(lowered, ops=schedule(lowered.ops, config))
+    return _compiled(lowered, config, base, loops=loops)
 
 
 def compile_plan(
