@@ -1,8 +1,12 @@
 """What must come before what in a program: by rows of local memories, statistics and tensors."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
+
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import (
@@ -19,8 +23,8 @@ from celosia.sw.ir.program import (
 
 __all__ = ["Accesses", "accesses", "dependences"]
 
-_STATISTICS = "statistics"
-_ROW_FUNCTIONS = (
+_STATISTICS: Final = "statistics"
+_ROW_FUNCTIONS: Final = (
     Function.MAXIMUM,
     Function.SUM,
     Function.EXPONENT,
@@ -60,23 +64,29 @@ def accesses(op: Op, dim: int) -> Accesses:
             return Accesses((*_blocks(op.source), *parameters))
 
 
-def dependences(ops: Sequence[Op], dim: int) -> list[tuple[int, ...]]:
+def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int, ...]]:
     """For each operation, those before it that must stay before it.
 
-    Only the nearest ones are named: others follow from these.
+    Only the nearest ones are named, and of those that read a row since it was written only the
+    last: no schedule changes the order of operations that read local rows.
     """
-    rows: dict[Space | str, dict[int, _Row]] = {}
+    known = {
+        Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
+        Space.ACCUMULATOR: _Rows(config.accumulator_rows),
+        Space.PARAMETERS: _Rows(config.parameter_rows),
+        _STATISTICS: _Rows(config.statistics_rows),
+    }
     stores: dict[str, list[tuple[View, int]]] = {}
     found: list[tuple[int, ...]] = []
     for index, op in enumerate(ops):
         needs: set[int] = set()
-        used = accesses(op, dim)
-        for row in _rows(rows, used.reads):
-            needs.add(row.writer)
-            row.readers.append(index)
-        for row in _rows(rows, used.writes):
-            needs.update(row.readers or (row.writer,))
-            row.writer, row.readers = index, []
+        used = accesses(op, config.dim)
+        for space, first, end in used.reads:
+            needs |= known[space].writers(first, end)
+        for space, first, end in used.writes:
+            needs |= known[space].write(first, end, index)
+        for space, first, end in used.reads:
+            known[space].read(first, end, index)
         match op:
             case Load():
                 written = stores.get(op.view.tensor, ())
@@ -89,21 +99,26 @@ def dependences(ops: Sequence[Op], dim: int) -> list[tuple[int, ...]]:
     return found
 
 
-@dataclass
-class _Row:
-    """Who has written a row last, and who has read it since."""
+class _Rows:
+    """Who has written each row of a memory last, and who has read it last since; -1: nobody."""
 
-    writer: int = -1
-    readers: list[int] = field(default_factory=list)
+    def __init__(self, rows: int):
+        self._writer = np.full(rows, -1, np.int64)
+        self._reader = np.full(rows, -1, np.int64)
 
+    def writers(self, first: int, end: int) -> set[int]:
+        """Whose these rows are."""
+        return set(self._writer[first:end].tolist())
 
-def _rows(known: dict[Space | str, dict[int, _Row]], ranges: Iterable[Range]) -> Iterator[_Row]:
-    for space, first, end in ranges:
-        memory = known.setdefault(space, {})
-        for row in range(first, end):
-            if row not in memory:
-                memory[row] = _Row()
-            yield memory[row]
+    def read(self, first: int, end: int, index: int) -> None:
+        """Operation `index` reads rows."""
+        self._reader[first:end] = index
+
+    def write(self, first: int, end: int, index: int) -> set[int]:
+        """Operation `index` writes rows; returns who has written and who has read them."""
+        before = {*self._writer[first:end].tolist(), *self._reader[first:end].tolist()}
+        self._writer[first:end], self._reader[first:end] = index, -1
+        return before
 
 
 def _blocks(rows: LocalRows) -> Iterator[Range]:

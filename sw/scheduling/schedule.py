@@ -41,7 +41,7 @@ class _Scheduler:
     def order(self) -> list[int]:
         """Indices of operations in the order of the schedule."""
         plain = [written.op for written in self.ops]
-        self._needs = dependences(plain, self.config.dim)
+        self._needs = dependences(plain, self.config)
         self._done = [False] * len(plain)
         self._order: list[int] = []
         self._loads = deque(i for i, op in enumerate(plain) if _is_load(op))

@@ -57,7 +57,7 @@ def test_any_product_on_any_accelerator_is_computed(work):
     program, scheduled = check(decide(graph, config), graph, values, config)
     assert Counter(map(str, without_waits(program))) == Counter(map(str, without_waits(scheduled)))
     order = {id(written.op): index for index, written in enumerate(scheduled)}
-    needs = dependences([written.op for written in scheduled], config.dim)
+    needs = dependences([written.op for written in scheduled], config)
     assert all(max(each, default=-1) < index for index, each in enumerate(needs))
     assert len(order) == len(program)
 

@@ -67,7 +67,7 @@ def test_a_layer_means_the_same():
 def test_what_depends_on_each_other_keeps_its_order():
     lowered = lower_graph(random_case(3, ops=8).graph, resolve_config("tiny"))
     ops = [written.op for written in lowered.ops]
-    needs = dependences(ops, resolve_config("tiny").dim)
+    needs = dependences(ops, resolve_config("tiny"))
     scheduled = plain(schedule(lowered.ops, resolve_config("tiny")))
     keys = Counter(map(str, plain(lowered.ops)))
     places = {str(op): index for index, op in enumerate(scheduled)}
