@@ -9,6 +9,7 @@ from celosia.sw.cost import Prediction, predict_matmul
 from celosia.sw.driver.device import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
+from celosia.sw.ir.program import Load
 from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
@@ -152,11 +153,18 @@ def compile_plan(
     ops = schedule(expand(plan, graph), config)
     given = {*graph.inputs, *graph.constants}
     verify_program([written.op for written in ops], config, graph.tensors, given)
-    return _compiled(LoweredGraph(graph, ops, frozenset()), config, base, loops=loops)
+    lowered = LoweredGraph(graph, ops, frozenset())
+    waits = any(isinstance(written.op, Load) and written.op.after for written in ops)
+    return _compiled(lowered, config, base, loops=loops, tokens=waits)
 
 
 def _compiled(
-    lowered: LoweredGraph, config: AcceleratorConfig, base: int, *, loops: bool
+    lowered: LoweredGraph,
+    config: AcceleratorConfig,
+    base: int,
+    *,
+    loops: bool,
+    tokens: bool = True,
 ) -> CompiledGraph:
     """A program as commands, with addresses of all tensors."""
     loops = loops and config.loop_entries > 0
@@ -164,7 +172,8 @@ def _compiled(
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
     ops = [written.op for written in lowered.ops]
-    commands = tuple(lower_program(ops, config, tensors, addresses, loops=loops))
+    each = lower_program(ops, config, tensors, addresses, loops=loops, tokens=tokens)
+    commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
         graph=lowered.graph,

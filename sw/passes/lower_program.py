@@ -43,13 +43,15 @@ def lower_program(
     addresses: Mapping[str, int],
     *,
     loops: bool = False,
+    tokens: bool = True,
 ) -> Iterator[tuple[Command, ...]]:
     """The commands that a program begins with, then those of each of `ops`, in order.
 
-    With `loops`, nests of products are one command each, if `config` has one for them.
+    With `loops`, nests of products are one command each, if `config` has one for them.  Without
+    `tokens`, no load waits for a store, nor the program for what has been issued before it.
     """
     ops = list(ops)
-    lowering = _Lowering(config, tensors, addresses, loops=loops)
+    lowering = _Lowering(config, tensors, addresses, loops=loops, tokens=tokens)
     yield tuple(lowering.begin(ops))
     for op in ops:
         yield tuple(lowering.commands(op))
@@ -65,8 +67,10 @@ class _Lowering:
         addresses: Mapping[str, int],
         *,
         loops: bool,
+        tokens: bool,
     ):
         self.dim = config.dim
+        self.tokens = tokens
         self.nests = loops and knows_nests(config)
         self.tensors = tensors
         self.addresses = addresses
@@ -77,11 +81,11 @@ class _Lowering:
         """Stores that loads wait for."""
 
     def begin(self, ops: Sequence[Op]) -> Iterator[Command]:
-        """If any load waits, all counters of tokens are 0, and every store adds to one of them.
+        """All counters of tokens are 0, and every store adds to one of them.
 
         Stores are configured as the first one needs it, so that it looks like those behind it.
         """
-        if any(isinstance(op, Load) and op.after for op in ops):
+        if self.tokens:
             yield encoding.FENCE.encode()
             yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
         for store in islice((op for op in ops if isinstance(op, Store)), 1):

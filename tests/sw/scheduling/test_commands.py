@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
 from celosia.sim.functional import FunctionalDevice
 from celosia.sw.driver.graph_run import GraphRun
@@ -37,5 +38,6 @@ def test_loops_are_fewer_commands(preset):
     config, problem = resolve_config(preset), MatMul(m=96, n=128, k=128, bias=True, scale=0.001)
     short, plain = (check(config, problem, 0, loops=loops) for loops in (True, False))
     assert len(short.program) <= len(plain.program)
+    assert all(command.funct != Funct.FENCE for command in plain.program)
     if config.loop_entries:
         assert 2 * len(short.program) < len(plain.program)
