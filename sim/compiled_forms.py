@@ -27,7 +27,7 @@ from celosia.sw.planning.decide import decide
 from celosia.sw.planning.plan import Plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.text import parse_plan, print_plan
-from celosia.sw.planning.verify import verify_plan
+from celosia.sw.refine import refine
 from celosia.sw.scheduling.expand import expand
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload", "read_plan"]
@@ -93,7 +93,8 @@ def compile_forms(
     Raises `InputError` if the plan is illegal, with the rule that it breaks, or none is found.
     """
     try:
-        plan = decide(graph, config, timing) if plan is None else verify_plan(plan, graph, config)
+        if plan is None:
+            plan = refine(decide(graph, config, timing), graph, config, timing)
         compiled = compile_plan(graph, plan, config)
     except ValueError as error:
         raise InputError(str(error)) from None
