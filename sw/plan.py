@@ -48,7 +48,7 @@ GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
 _ALIKE: Final = 2
 """So many operators of a kind are enough to compare alternatives."""
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap", "schedule_loads")
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
 """Choices that depend on sizes."""
 
 
