@@ -8,10 +8,12 @@ from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
+from celosia.sw.ir.program import Load
+from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.graph import LoweredGraph, lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.matmul.cost import Prediction, predict_matmul
 from celosia.sw.matmul.lower_tiles import lower_tiles
@@ -21,6 +23,10 @@ from celosia.sw.matmul.schedule_matmul import schedule_matmul
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.planning.plan import Plan
+from celosia.sw.planning.verify import verify_plan
+from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 from celosia.sw.timeline.products import follow_tiles
 
@@ -29,6 +35,7 @@ __all__ = [
     "CompiledMatMul",
     "compile_graph",
     "compile_matmul",
+    "compile_plan",
     "predict_graph",
     "tile_matmul",
 ]
@@ -124,13 +131,49 @@ def compile_graph(
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    loops = loops and config.loop_entries > 0
     lowered = lower_graph(graph, config, choices)
+    if choices.schedule_loads:
+        lowered = replace(lowered, ops=schedule(lowered.ops, config))
+    return _compiled(lowered, config, base, loops=loops)
+
+
+def compile_plan(
+    graph: Graph,
+    plan: Plan,
+    config: AcceleratorConfig,
+    base: int = MEMORY_BASE,
+    *,
+    loops: bool = True,
+) -> CompiledGraph:
+    """Commands for a verified `graph`, computed as `plan` says.
+
+    Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
+    """
+    verify_plan(plan, graph, config)
+    ops = schedule(expand(plan, graph), config)
+    given = {*graph.inputs, *graph.constants}
+    verify_program([written.op for written in ops], config, graph.tensors, given)
+    lowered = LoweredGraph(graph, ops, frozenset())
+    waits = any(isinstance(written.op, Load) and written.op.after for written in ops)
+    return _compiled(lowered, config, base, loops=loops, tokens=waits)
+
+
+def _compiled(
+    lowered: LoweredGraph,
+    config: AcceleratorConfig,
+    base: int,
+    *,
+    loops: bool,
+    tokens: bool = True,
+) -> CompiledGraph:
+    """A program as commands, with addresses of all tensors."""
+    loops = loops and config.loop_entries > 0
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
     ops = [written.op for written in lowered.ops]
-    commands = tuple(lower_program(ops, config, tensors, addresses, loops=loops))
+    each = lower_program(ops, config, tensors, addresses, loops=loops, tokens=tokens)
+    commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
         graph=lowered.graph,

@@ -31,6 +31,7 @@ MODEL_TOP = "celosia_axi"
 _OBSERVED = "output _product_begins;"
 """Has the module `MODEL_TOP` that `celosia.sim.verilator.observed` writes."""
 _HERE = Path(__file__).parent
+_SIM = _HERE.parent
 _HARNESS = _HERE / "harness"
 _MEMORY = _HERE / "memory"
 
@@ -201,9 +202,9 @@ def _identities(options: BuildOptions) -> Iterable[str]:
     passes = sorted((_HERE / "netlist").glob("*.py"))
     yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
     if options.wave:
-        yield from _texts(_HERE / "wave" / f"{name}.py" for name in ("model", "probe", "top"))
+        yield from _texts([_SIM / "wave/model.py", _SIM / "wave/top.py", _HERE / "probe.py"])
     if options.log:
-        yield from _texts(_HERE / "reporting" / f"{name}.py" for name in ("resources", "top"))
+        yield from _texts([_SIM / "profile/resources.py", _SIM / "profile/recorders/top.py"])
         yield from _texts([_HARNESS / "binding.py"])
 
 

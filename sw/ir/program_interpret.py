@@ -16,6 +16,7 @@ from celosia.isa import numerics
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
+    Drain,
     Load,
     LoadParameters,
     LocalRows,
@@ -137,8 +138,20 @@ class _Machine:
                 for place, result in results(op, self.local, self.statistics):
                     self.local.put(place, result)
             case Store():
-                kind = self.values[op.view.tensor].dtype
-                self.under_way.append((op.view, self.local.get(op.source, op.view.cols, kind)))
+                self.under_way.append((op.view, self._drained(op)))
+
+    def _drained(self, op: Store) -> Array:
+        """What a store takes to memory."""
+        drain, cols = op.drain, op.view.cols
+        if drain == Drain():
+            return self.local.get(op.source, cols, self.values[op.view.tensor].dtype)
+        sums = self.local.get(op.source, cols, np.dtype(np.int32))
+        if drain.bias_row is not None:
+            bias = self.local.parameters(drain.bias_row, cols, np.dtype(np.int32))
+            sums = numerics.wrap32(sums.astype(np.int64) + bias)
+        if drain.scale is None:
+            return sums
+        return numerics.requantize_to(sums, drain.scale, np.int8, rectify=drain.relu)
 
     def drain(self, count: int | None) -> None:
         """Let the program's first `count` stores reach memory; None: all of them."""

@@ -9,7 +9,7 @@ from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.verilator.toolchain import find_verilator
 from tests.support.exports import SMALLEST, exported
 
-WAIVERS = Path(__file__).parents[3] / "hw" / "lint.vlt"
+WAIVERS = Path(__file__).parents[3] / "hw" / "host" / "lint.vlt"
 LARGE = ("dim=32", "bus_bits=512", "accumulator_banks=8", "parameter_rows=512", "load_queue=32")
 NARROW = ("bus_bits=32", "scratchpad_banks=2", "accumulator_banks=1", "read_requests=2")
 SLOW = pytest.mark.slow
