@@ -13,6 +13,7 @@ from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
+from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.fault_commands import register as register_verification
 from celosia.sim.command.options.common import (
@@ -212,6 +213,7 @@ def run(
 
 
 app.command()(plan)
+app.command("compile")(compile_workload)
 
 
 @app.command()
