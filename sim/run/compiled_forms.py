@@ -6,6 +6,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import pack_ring
+from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.output import read_text
@@ -80,7 +81,7 @@ def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]
 def read_plan(path: str) -> Plan:
     """The plan in a file; raises `InputError` that names it."""
     try:
-        return parse_plan(read_text(path))
+        return parse_plan(read_text(path, MIB))
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 
