@@ -65,14 +65,14 @@ def test_messages_and_annotations_are_left_alone():
 
 
 def test_a_sample_is_the_same_for_a_seed_and_begins_a_larger_one():
-    small, large = (draw("sw/loops", count, 7, ROOT) for count in (10, 20))
+    small, large = (draw("sw/passes/loops", count, 7, ROOT) for count in (10, 20))
     assert large[:10] == small
-    assert draw("sw/loops", 10, 8, ROOT) != small
+    assert draw("sw/passes/loops", 10, 8, ROOT) != small
     assert len({change.fault.edit for change in large}) == 20
     assert len({change.fault.name for change in large}) == 20
     for change in large:
         ((path, text),) = change.fault.changed(ROOT).items()
-        assert path.startswith("sw/loops/")
+        assert path.startswith("sw/passes/loops/")
         assert ast.dump(ast.parse(text or "")) != ast.dump(ast.parse((ROOT / path).read_text()))
 
 
@@ -85,5 +85,5 @@ def test_a_package_is_a_layer_a_folder_or_a_file():
 
 
 def test_more_changes_than_there_are():
-    with pytest.raises(InputError, match=r"--generate 1000: isa/tokens\.py has only"):
+    with pytest.raises(InputError, match=r"--generate 1000: isa/encoding/tokens\.py has only"):
         draw("isa/encoding/tokens.py", 1000, 0, ROOT)
