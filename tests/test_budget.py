@@ -11,6 +11,14 @@ LAYERS = ("isa", "hw", "sw", "sim")
 FILE_LINES = 400
 ELABORATE_LINES = 80
 
+PROSE_COLUMNS = 120
+README_LINES = 140
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+GENERATED = {"isa.md", "counters.md", "registers.md"}
+
 FILES = sorted(path.relative_to(ROOT) for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 
 
@@ -47,3 +55,21 @@ def test_a_component_has_a_test_file(path):
     if any(is_component(node) for node in ast.walk(parse(path))):
         mirror = Path("tests") / path.with_name(f"test_{path.name}")
         assert (ROOT / mirror).exists(), f"{path} defines a component; write {mirror}"
+
+
+def prose(text: str) -> list[str]:
+    """The lines of a document that are neither code, nor a table or a picture."""
+    parts = text.split("```")[::2]
+    lines = [line for part in parts for line in part.splitlines()]
+    return [line for line in lines if not line.lstrip().startswith(("|", "!["))]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_lines_of_a_document_wrap(path):
+    if path.name not in GENERATED:
+        long = [line for line in prose(path.read_text()) if len(line) > PROSE_COLUMNS]
+        assert not long, f"{path}: more than {PROSE_COLUMNS} columns: {long[0]}"
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= README_LINES
