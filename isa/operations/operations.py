@@ -214,7 +214,7 @@ class Product:
     c: Operand | None
     a_unsigned: bool
     relu: bool
-    """Of results written to the scratchpad."""
+    """Whether results that are written to the scratchpad pass ReLU."""
     resident: Resident | None = None
     """None: weight-stationary."""
 

@@ -49,9 +49,9 @@ class Transform:
     rows: int
     cols: int
     target: LocalAddress
-    """In the scratchpad."""
+    """The first local row of the result, in the scratchpad."""
     target2: LocalAddress
-    """Of the second result, if there is one."""
+    """The first local row of the second result, if there is one, in the scratchpad."""
 
     def setting(self, field: str, of: Instruction = encoding.CONFIG_TRANSFORM) -> int:
         """A field of the configuration."""
@@ -64,12 +64,12 @@ class Transform:
 
     @property
     def type(self) -> ElementType:
-        """Of the result."""
+        """The element type of the result."""
         return _TYPES[self.setting("type")]
 
     @property
     def type2(self) -> ElementType:
-        """Of the second result."""
+        """The element type of the second result."""
         return _TYPES[self.setting("type2", encoding.CONFIG_NORM)]
 
     @property
