@@ -174,7 +174,7 @@ class FactorUnit(wiring.Component):
                 ]
 
     def _normalize(self, m: Module, s: "_State") -> None:
-        """To float32; then the division begins."""
+        """Turn the size into a float32, a bit per cycle; then begin the division."""
         with m.If(~s.size[-1]):
             m.d.sync += [s.size.eq(s.size << 1), s.exponent.eq(s.exponent - 1)]
         with m.Else():

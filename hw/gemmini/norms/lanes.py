@@ -12,7 +12,7 @@ __all__ = ["BertLanes", "Curve"]
 
 WORD_BITS = 32
 FRACTION_BITS = 16
-"""Of ``-q * ln2_inverse``."""
+"""Fraction bits of ``-q * ln2_inverse``."""
 PLACES_BITS = 5
 
 
