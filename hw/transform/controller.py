@@ -299,7 +299,7 @@ def _visible(op: Any, diagonal: Value) -> Value:
 
 
 def _log2_words(kind: Value) -> Value:
-    """Of the local rows that ``dim`` elements take."""
+    """The base-2 logarithm of the local rows that ``dim`` elements of type `kind` take."""
     words: Value = Value.cast(0)
     for element, log2 in ((ElementType.INT16, 1), (ElementType.INT32, 2)):
         words = Mux(kind == element, log2, words)
