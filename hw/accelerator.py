@@ -285,7 +285,7 @@ class Accelerator(wiring.Component):
         ]
 
     def _own(self, m: Module, inside: Value, *units) -> Owners:
-        """Whose the cycle is, of each unit."""
+        """Attribute each cycle to one owner per unit."""
         decoder, issue, load, execute, store, scratchpad, accumulator = units
         m.submodules.owners = owners = Owners()
         blockers, next_one = scratchpad.blockers, decoder.o

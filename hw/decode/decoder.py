@@ -1,4 +1,4 @@
-"""From commands to operations, with the rules of the contract checked."""
+"""The decoder: it turns commands into operations and checks the rules of the contract."""
 
 from amaranth import Module, Mux, Signal, unsigned
 from amaranth.hdl import Value

@@ -1,4 +1,4 @@
-"""From beats to commands: an entry of the ring is three words of 64 bits."""
+"""The gear that turns beats into commands: an entry of the ring is three words of 64 bits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From beats of the bus, at any alignment, to pieces of local rows."""
+"""The unpacker: it cuts pieces of local rows out of beats of the bus, at any alignment."""
 
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring

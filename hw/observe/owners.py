@@ -1,4 +1,4 @@
-"""Whose a cycle is: what each unit does, or the one thing that it waits for."""
+"""The owner of a cycle: what each unit does, or the one thing that it waits for."""
 
 from typing import Any
 
