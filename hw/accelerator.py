@@ -45,7 +45,7 @@ class Accelerator(wiring.Component):
     config : :class:`AcceleratorConfig`
         What to build.
     memory_seed : int or None
-        Of the contents of local memories at power-on, in Amaranth's simulator.
+        Seed of the contents of local memories at power-on, in Amaranth's simulator.
 
     Members
     -------

@@ -42,7 +42,7 @@ class RingGear(wiring.Component):
     cause : ``Out(Cause)``
         What is wrong with the next entry.
     address : ``Out(64)``
-        Of the next entry.
+        Byte address of the next entry.
     starved : ``Out(1)``
         Beats of the next entry are missing.
     drops : ``Out(1)``

@@ -86,7 +86,7 @@ class Unpacker(wiring.Component):
     pieces : ``Out(stream.Signature(Piece(config)))``
         Parts of local rows, in order.
     tag : ``Out(unsigned(TAG_BITS))``
-        Of the load whose piece is made next; after a fault, of the load that failed.
+        Tag of the load whose piece is made next; after a fault, of the load that failed.
     """
 
     LATENCY = 2

@@ -43,7 +43,7 @@ class Accumulator(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies ``dim``, ``accumulator_banks`` and ``accumulator_bank_rows``.
     memory_seed : int or None
-        Of the contents at power-on; zeros without one.
+        Seed of the contents at power-on; zeros without one.
 
     Members
     -------

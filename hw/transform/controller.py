@@ -86,7 +86,7 @@ class TransformController(wiring.Component):
     steps : ``Out(stream.Signature(TransformStep(config)))``
         Steps, in order.
     function : ``Out(4)``
-        Of the step on offer.
+        Function of the step on offer.
     """
 
     op: stream.Interface

@@ -66,7 +66,7 @@ class TransformOrder(wiring.Component):
     waits : ``Out(1)``
         The next operation may not begin.
     constants : ``Out(LaneConstants())``
-        Of the steps in the lanes.
+        Constants of the steps in the lanes.
     channels : ``Out(13)``
         Elements of rows whose squares are counted.
     """

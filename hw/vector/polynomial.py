@@ -57,7 +57,7 @@ class Polynomial(wiring.Component):
     row : ``In(signed(32)).array(dim)``
         Its elements.
     constants : ``In(LaneConstants())``
-        Of exponents and GELU; they stand still while one is under way.
+        Constants of exponents and GELU; they stand still while one is under way.
     facts : ``Out(RowRead(slot, RowFacts()))``
         Reads what is known of a row; never waits.
     gamma : ``Out(RowRead(row, elements))``

@@ -151,7 +151,7 @@ def normalize(q: ArrayLike, statistics: RowStatistics) -> NDArray[np.int32]:
 def normalize_by(q: ArrayLike, mean: ArrayLike, reciprocals: ArrayLike) -> NDArray[np.int32]:
     """`normalize` by the `reciprocal31` of the rows' roots; the result wraps at 18 bits.
 
-    Those of a row's own mean and root never wrap.
+    Results by a row's own mean and root never wrap.
 
     >>> normalize_by([[3, 4, -1]], [2], [1 << 30])
     array([[ 32768,  65536, -98304]], dtype=int32)

@@ -61,7 +61,7 @@ class FactorUnit(wiring.Component):
     total : ``In(signed(32))``
         The sum of a row.
     count : ``In(32)``
-        Of how many elements; not 0.
+        How many elements the row has; not 0.
     scale : ``In(32)``
         The bits of a float32.
     done : ``Out(1)``
