@@ -114,7 +114,10 @@ class HazardTables(Sleeping):
         """Whether the new operation must wait until an older one of `queue` has written."""
         hulls = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
-        # Results that are written the same way are written in order.
+        # `same` are conflicts that only queues apart have: within one queue, results of the same
+        # number are written in order.  Late reads are over when their operation has written, so
+        # what the new one writes waits for that.  `crossing` are all other pairs: a write that the
+        # new operation reads, or writes as another result.
         same, crossing = _meet([hulls[0]], ranges[queue.hulls - queue.late :]), Const(0)
         for hull, new in enumerate(hulls):
             for number, old in enumerate(written):
