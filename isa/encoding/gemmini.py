@@ -26,7 +26,7 @@ SHIFT_BITS: Final = 5
 """Bits of CONFIG_EX's shift that count."""
 
 KEEP_SCALE: Final = 0xFFFF_FFFF
-"""As the scale of CONFIG_ST: keep the previous one."""
+"""The scale with which CONFIG_ST keeps the previous one."""
 
 
 def _select(value: int) -> Field:

@@ -20,7 +20,7 @@ _ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
 _TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
 INFINITY: Final = 0x7F80_0000
-"""Its bits as a float32: positive numbers have smaller ones, all others larger ones."""
+"""Bits of a float32 infinity: positive numbers have smaller ones, all others larger ones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,7 +61,7 @@ class ArchState:
     bias: bool = False
     bias_row: int = 0
     drain_block_stride: int = 0
-    """0 means dim."""
+    """Local rows from one block of a store to the next; 0 means dim."""
     signal: int | None = None
     """The counter that stores add to."""
     wait: TokenWait | None = None
