@@ -116,7 +116,7 @@ class Tile(NamedTuple):
     rows: Value
     cols: Value
     named: Value
-    """It is not garbage."""
+    """The address of the tile is not garbage."""
 
 
 class Roles(NamedTuple):

@@ -32,7 +32,7 @@ SHAPE = ScalerShape(
     result=9,
 )
 SCALE_STAGE = SHAPE.multiply - 1
-"""Where scales arrive."""
+"""Stage in which scales arrive."""
 
 
 class ScaleRequest(data.StructLayout):

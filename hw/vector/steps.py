@@ -27,7 +27,7 @@ class Mode(enum.Enum, shape=4):
     """What a step computes of the elements x that the first scaler leaves."""
 
     PASS = 0
-    """x."""
+    """The elements x themselves."""
     MAXIMUM = 1
     """The largest visible element of the row as it comes, bias included; nothing else."""
     HEADER = 2

@@ -22,7 +22,7 @@ def tile_word(local: Value, cols: Value, rows: Value) -> Value:
 
 
 def command_of(funct: Value | int, rs1: Value, rs2: Value) -> Value:
-    """A `COMMAND`."""
+    """A `COMMAND` of these parts, cut or extended to its widths."""
     code = funct if isinstance(funct, Value) else Const(int(funct))
     return Cat(_cut(code, FUNCT_BITS), _cut(rs1, ADDRESS_BITS), _cut(rs2, ADDRESS_BITS))
 

@@ -209,7 +209,7 @@ class FactorUnit(wiring.Component):
 
 
 class _State:
-    """Registers."""
+    """Registers of the factor unit."""
 
     def __init__(self) -> None:
         self.step, self.rooting = Signal(_Step), Signal()

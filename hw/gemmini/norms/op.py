@@ -17,4 +17,4 @@ PASSING = data.StructLayout({
     "statistics": unsigned(STATISTICS_BITS),
     "constants": CONSTANTS,
 })
-"""`celosia.isa.bert.Passing`."""
+"""Layout of what `celosia.isa.bert.Passing` says of a store."""
