@@ -45,7 +45,7 @@ class Accelerator(wiring.Component):
     config : :class:`AcceleratorConfig`
         What to build.
     memory_seed : int or None
-        Of the contents of local memories at power-on, in Amaranth's simulator.
+        Seed of the contents of local memories at power-on, in Amaranth's simulator.
 
     Members
     -------
@@ -285,7 +285,7 @@ class Accelerator(wiring.Component):
         ]
 
     def _own(self, m: Module, inside: Value, *units) -> Owners:
-        """Whose the cycle is, of each unit."""
+        """Attribute each cycle to one owner per unit."""
         decoder, issue, load, execute, store, scratchpad, accumulator = units
         m.submodules.owners = owners = Owners()
         blockers, next_one = scratchpad.blockers, decoder.o

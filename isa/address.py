@@ -27,7 +27,7 @@ _ROW_LIMIT: Final = 1 << ROW_BITS
 _NORM_LIMIT: Final = 1 << NORM_BITS
 
 GARBAGE: Final = 0xFFFF_FFFF
-"""As an operand: no data.  As a destination: do not write."""
+"""The local address that stands for no data as an operand, and for no write as a destination."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ STATISTICS: Final = 1 << STATISTICS_BITS
 
 
 class Activation(IntEnum):
-    """Between the accumulator and the scale."""
+    """The function that MVOUT applies between the accumulator and the scale."""
 
     NONE = 0
     RELU = 1

@@ -23,32 +23,32 @@ __all__ = [
 ]
 
 LOCAL_READ_LATENCY: Final = 2
-"""From the request of a local row to its data."""
+"""Cycles from the request of a local row to its data."""
 
 ADDRESS_LATENCY: Final = 3
-"""From a load that leaves its queue to its first address on offer."""
+"""Cycles from a load that leaves its queue to its first address on offer."""
 ROW_LATENCY: Final = 5
-"""From the last beat of a load to its last write of a local row."""
+"""Cycles from the last beat of a load to its last write of a local row."""
 TOKEN_LATENCY: Final = 5
-"""From a store that is over to the first address of a load that waits for it."""
+"""Cycles from a store that is over to the first address of a load that waits for it."""
 
 DRAIN_LATENCY: Final = 14
-"""From a local row that is asked for to its words, scaled."""
+"""Cycles from a local row that a store asks for to its words, scaled."""
 STORE_LATENCY: Final = 17
-"""From a store that leaves its queue to its first beat on offer."""
+"""Cycles from a store that leaves its queue to its first beat on offer."""
 DRAIN_WORDS: Final = 64
 """Local rows that a store may have asked for and not sent."""
 
 MIN_PRODUCT_CYCLES: Final = 4
-"""From one product to the next: two commands at two cycles each."""
+"""Cycles from one product to the next: two commands at two cycles each."""
 
 LANE_LATENCY: Final = 36
-"""From a step of a TRANSFORM that enters the lanes to its result."""
+"""Cycles from a step of a TRANSFORM that enters the lanes to its result."""
 FACTS_CYCLES: Final = 16
-"""From one row to the next whose sums become facts, if no squares were counted."""
+"""Cycles from one row to the next whose sums become facts, if no squares were counted."""
 SQUARED_FACTS_CYCLES: Final = 32
-"""The same, if squares were counted."""
+"""Cycles from one row to the next whose sums become facts, if squares were counted."""
 FACTS_LATENCY: Final = 16
-"""From the sums of a row to its facts, if no squares were counted."""
+"""Cycles from the sums of a row to its facts, if no squares were counted."""
 SQUARED_FACTS_LATENCY: Final = 61
-"""The same, if squares were counted."""
+"""Cycles from the sums of a row to its facts, if squares were counted."""

@@ -13,7 +13,7 @@ MEMORY_BASE = 0x8000_0000
 
 
 CHANNELS: Final = ("ar", "r", "aw", "w", "b")
-"""Of the memory port."""
+"""The AXI channels of the memory port."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class MemoryTiming:
     ready_after_valid: bool = False
     """Ready waits for valid, and that of AW for write data, too."""
     faults: tuple[MemoryFault, ...] = ()
-    """What fails."""
+    """The bursts that fail."""
     seed: int = 0
-    """Of the stalls and the order, and of the garbage in memories at power-on."""
+    """Seed of the stalls, of the order of responses, and of the garbage in memories at power-on."""
 
     def stalls(self) -> tuple[int, ...]:
         """The chance of each of `CHANNELS`."""

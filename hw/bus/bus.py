@@ -39,14 +39,14 @@ class AddressRequest(data.StructLayout):
 
 
 class ReadBeat(data.StructLayout):
-    """R."""
+    """A beat of the read data channel, R."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({"data": unsigned(config.bus_bits), "response": unsigned(2), "last": 1})
 
 
 class WriteBeat(data.StructLayout):
-    """W."""
+    """A beat of the write data channel, W."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
@@ -57,7 +57,7 @@ class WriteBeat(data.StructLayout):
 
 
 class WriteResponse(data.StructLayout):
-    """B."""
+    """A beat of the write response channel, B."""
 
     def __init__(self) -> None:
         super().__init__({"response": unsigned(2)})

@@ -1,4 +1,4 @@
-"""Who reads memory next: loads or the ring."""
+"""The arbiter of reads from memory, between loads and the ring."""
 
 from typing import Any
 

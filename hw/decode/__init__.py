@@ -1,1 +1,1 @@
-"""From command words to operations whose rules are checked."""
+"""Components that turn command words into operations and check their rules."""

@@ -1,4 +1,4 @@
-"""From commands to operations, with the rules of the contract checked."""
+"""The decoder: it turns commands into operations and checks the rules of the contract."""
 
 from amaranth import Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
@@ -90,7 +90,7 @@ class Decoder(Sleeping):
     accepted : ``Out(1)``
         A command is accepted in this cycle.
     number : ``Out(unsigned(TAG_BITS))``
-        Of the next command, from 0 since reset.
+        Number of the next command, from 0 since reset.
     ended : ``Out(1)``
         A command with nothing to do has come to its end.
     """

@@ -23,7 +23,7 @@ __all__ = [
 
 DRAM_ADDRESS_BITS = 64
 TAG_BITS = 32
-"""Of the number of the command that an operation comes from, for error reports."""
+"""Width of the number of the command that an operation comes from, in bits; errors report it."""
 
 
 class Space(enum.Enum, shape=2):

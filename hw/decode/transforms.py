@@ -30,11 +30,12 @@ __all__ = [
 ]
 
 TRANSFORM_HULLS = 6
-"""Ranges of rows: first and second result, source, residual, bias (or gamma), scales."""
+"""Ranges of rows that a TRANSFORM names, in this order: first and second result, source, residual,
+bias (or gamma), scales."""
 TRANSFORM_WRITES = 2
-"""Of these, so many come first and are written; the others are read."""
+"""Ranges that a TRANSFORM writes, the first of its `TRANSFORM_HULLS`; it reads the rest."""
 TRANSFORM_PARAMETERS = 2
-"""And so many come last and are read inside the lanes, long after the source."""
+"""Ranges, the last of `TRANSFORM_HULLS`, that the lanes read, long after the source."""
 
 _FROM_FUNCTION = (
     "function",
@@ -205,5 +206,5 @@ def _cause(config: AcceleratorConfig, fields, state, rules: _Rules) -> Value:
 
 
 def log2_bytes(kind: Value) -> Value:
-    """Of the size of an element."""
+    """The base-2 logarithm of the size in bytes of an element of type `kind`."""
     return Mux(kind == ElementType.INT32, 2, kind == ElementType.INT16)

@@ -93,6 +93,8 @@ class Mesh(wiring.Component):
         sums: list[Value] = [above_first] * dim
         # Row r is r cycles late: the last of them in a register of its own, for its sign.
         skewed = [self.a[0], *_staggered(m, [self.a[row] for row in range(1, dim)], name="skew")]
+        # Data reach the cell (row, col) row + col cycles after the cell (0, 0), and so does `swap`.
+        # A sign is wanted a cycle before its element enters; in row 0, which has no register, then.
         for row, element in enumerate(skewed):
             shadow = self._shadow(m, row, row_enable[row])
             widened = Mux(row_unsigned[max(row - 1, 0)], element, element.as_signed())

@@ -1,4 +1,4 @@
-"""Rows in, columns out."""
+"""The transposer: rows of a tile go in, its columns come out."""
 
 from amaranth import Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
@@ -16,6 +16,13 @@ class Transposer(wiring.Component):
     the next tile may be shifted in: one array sustains a row in and a row out per cycle.  ``o`` is
     combinational: in the k-th shift after a turn (k from 0) it is column k of the tile that was
     shifted in before the turn.  Moves only with ``shift``; an idle array costs one branch.
+
+    With ``dim`` 4, the tile A shifted in downwards, and then the first row of B to the left::
+
+        A30 A31 A32 A33          A31 A32 A33 B03
+        A20 A21 A22 A23    ->    A21 A22 A23 B02     o = A00 A10 A20 A30
+        A10 A11 A12 A13          A11 A12 A13 B01
+        A00 A01 A02 A03          A01 A02 A03 B00
 
     Parameters
     ----------

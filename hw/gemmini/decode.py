@@ -116,19 +116,19 @@ class Tile(NamedTuple):
     rows: Value
     cols: Value
     named: Value
-    """It is not garbage."""
+    """The address of the tile is not garbage."""
 
 
 class Roles(NamedTuple):
-    """Who is who in a product."""
+    """The tiles of a product and what it does with them; see `turn_roles`."""
 
     w: Tile
     d: Tile
     load_weights: Value
     adds_d: Value
-    """D counts, if it is named."""
+    """Whether D is added, if the product names one."""
     streams: Value
-    """Rows that stream."""
+    """Rows that stream through the array."""
 
 
 def turn_roles(m: Module, config: AcceleratorConfig, state, op, plain: Roles, kept: Value) -> Roles:

@@ -113,7 +113,7 @@ class PixelLines:
         ]
 
     def advance(self, m: Module, address: Signal, add: Callable[[Value, Value], Value]) -> None:
-        """After the last pixel of a line, set `address` to the begin of the next one."""
+        """Count a pixel; after the last one of a line, set `address` to the next line."""
         if not self.config.convolution:
             return
         line = self._line

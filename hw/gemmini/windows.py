@@ -14,7 +14,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["PoolWalker", "PoolingController"]
 
 POSITION = signed(11)
-"""Of a row or column of the image, or beside it: up to 255*3 + 3, and down to -3."""
+"""The shape of a row or column number in the image or beside it: from -3 to 255*3 + 3."""
 
 
 class PoolWalker(wiring.Component):

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 RESPONSE_ERROR = 2
-"""SLVERR."""
+"""The response SLVERR of AXI, for an access that fails."""
 
 ADDRESS_BITS = (WINDOW_BYTES - 1).bit_length()
 STROBE_BITS = REGISTER_BITS // 8

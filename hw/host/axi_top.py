@@ -46,7 +46,7 @@ class AxiTop(wiring.Component):
     config : :class:`AcceleratorConfig`
         What to build.
     memory_seed : int or None
-        Of the contents of local memories at power-on, in Amaranth's simulator.
+        Seed of the contents of local memories at power-on, in Amaranth's simulator.
     """
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
@@ -195,7 +195,7 @@ class AxiTop(wiring.Component):
             m.d.comb += supervisor.ring_fault.eq(pointers.fault)
 
     def _commands(self, m: Module) -> None:
-        """From the stream or from the ring; none while the core is being cleared."""
+        """Give the core commands of the stream or the ring, and none while it is being cleared."""
         ports: Any = self
         core, ring = self._core.commands, self._fetcher.commands
         open_, free = Signal(), ~self._supervisor.reset_core

@@ -26,12 +26,12 @@ PREFETCH_BYTES = 2048
 as many."""
 
 URGENT_BYTES = 512
-"""With less than this asked for and not used, the ring goes before loads; a command every two
+"""Bytes of the ring, asked for and not used, up to which it goes before loads: a command every two
 cycles at a latency of 40.  From rest no more is asked for, so that the first loads of a program do
 not wait for commands that come much later."""
 
 GROWTH = 4
-"""For each so many beats that are used, one more is asked for ahead: a power of two."""
+"""Beats that are used for each one more that is asked for ahead: a power of two."""
 
 REQUEST_BITS = (MAX_REQUEST_BYTES - 1).bit_length()
 

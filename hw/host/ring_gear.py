@@ -1,4 +1,4 @@
-"""From beats to commands: an entry of the ring is three words of 64 bits."""
+"""The gear that turns beats into commands: an entry of the ring is three words of 64 bits."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class RingGear(wiring.Component):
     cause : ``Out(Cause)``
         What is wrong with the next entry.
     address : ``Out(64)``
-        Of the next entry.
+        Byte address of the next entry.
     starved : ``Out(1)``
         Beats of the next entry are missing.
     drops : ``Out(1)``

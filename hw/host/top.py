@@ -34,7 +34,7 @@ class Top(wiring.Component):
     config : :class:`AcceleratorConfig`
         What to build.
     memory_seed : int or None
-        Of the contents of local memories at power-on, in Amaranth's simulator.
+        Seed of the contents of local memories at power-on, in Amaranth's simulator.
     """
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):

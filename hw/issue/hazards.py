@@ -16,7 +16,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "reached"]
 
 POSITION_BITS = 12
-"""Of the number of an operation in its queue, which wraps."""
+"""Width of the number of an operation in its queue, in bits; the number wraps."""
 
 WINDOW = 1 << (POSITION_BITS - 2)
 """Commands that may be queued after one that still waits: positions stay unambiguous."""
@@ -40,11 +40,12 @@ class HazardTables(Sleeping):
     Each queue is in order, so what an operation waits for in a queue is the youngest older
     operation there that conflicts with it, and everything before that one is over by then too.
 
-    A new operation waits until an older one of another queue has written what it reads or writes,
-    and until it no more reads what the new one writes (where it reads late: until it has written).
-    Of its own queue it waits for nobody, with one exception: a product or a transform waits for
-    those that write what it reads (and the first result of a transform for second ones, and the
-    other way round).  They write in order, and loads are done one after the other.
+    A new operation waits until an older one of another queue has written what the new one reads or
+    writes, and until the older one has finished reading (or, for late readers, writing) the rows
+    that the new one writes.
+    Operations of one queue do not wait for each other, with one exception: a product or a transform
+    waits for older ones that write what it reads (and the first result of a transform for second
+    ones, and the other way round).  They write in order, and loads are done one after the other.
 
     `compare` and, one cycle later, `insert` belong to the same operation; its needs are on
     ``needs`` one cycle after `insert`.  So an operation can be taken every two cycles.  A slot is
@@ -58,9 +59,9 @@ class HazardTables(Sleeping):
     Members
     -------
     kind : ``In(Kind)``
-        Of the new operation.
+        Kind of the new operation.
     ranges : ``In(ArrayLayout(RowRange(config), HULLS))``
-        Of the new operation.
+        Rows that the new operation names.
     compare : ``In(1)``
         Compare now.
     insert : ``In(1)``
@@ -113,7 +114,10 @@ class HazardTables(Sleeping):
         """Whether the new operation must wait until an older one of `queue` has written."""
         hulls = [self.ranges[hull] for hull in range(hull_count(self.config))]
         written, foreign = ranges[: queue.writes], self.kind != queue.kind
-        # Results that are written the same way are written in order.
+        # `same` are conflicts that only queues apart have: within one queue, results of the same
+        # number are written in order.  Late reads are over when their operation has written, so
+        # what the new one writes waits for that.  `crossing` are all other pairs: a write that the
+        # new operation reads, or writes as another result.
         same, crossing = _meet([hulls[0]], ranges[queue.hulls - queue.late :]), Const(0)
         for hull, new in enumerate(hulls):
             for number, old in enumerate(written):
@@ -133,7 +137,7 @@ class HazardTables(Sleeping):
         return writes
 
     def _table(self, m: Module, queue: QueueTraits) -> list[list[data.View]]:
-        """Slots for the rows of operations."""
+        """Registers for the rows of the operations of `queue` in flight, one list per slot."""
         depth = queue.depth(self.config)
         table = [
             [

@@ -27,15 +27,15 @@ class QueueTraits:
 
     name: str
     hulls: int
-    """Ranges that an operation names."""
+    """Ranges of rows that an operation names."""
     writes: int
-    """Of these, so many come first and are written; the others are read."""
+    """Ranges that an operation writes, the first of `hulls`; it reads the rest."""
     late: int = 0
-    """Of those that are read, so many come last and are read even after the event `reads`."""
+    """Ranges, the last of `hulls`, that an operation still reads after the event `reads`."""
     reads: str | None = None
-    """The event after which an operation no more reads; None if it never does."""
+    """The event after which an operation reads `late` ranges only; None if it never reads."""
     done: str | None = None
-    """The event after which it has written; None if it does not write local memories."""
+    """The event after which an operation has written; None if it writes no local memory."""
     own_reads: bool = False
     """An operation may read what an earlier one of the same queue still writes."""
 
@@ -46,7 +46,7 @@ class QueueTraits:
 
     @property
     def end(self) -> str:
-        """The event after which its place is free."""
+        """The event after which an operation's place in the queue is free."""
         event = self.done or self.reads
         assert event is not None
         return event

@@ -21,14 +21,14 @@ class Signalling(data.StructLayout):
 
 
 class TokenReport(data.StructLayout):
-    """For what a load waits; the rest means nothing unless it `waits`."""
+    """The token that a load waits for; the other fields mean nothing unless it `waits`."""
 
     def __init__(self) -> None:
         super().__init__({
             "waits": 1,
             "token": unsigned(TOKEN_BITS),
-            "count": unsigned(COUNT_BITS),  # That it waits for.
-            "finished": unsigned(COUNT_BITS),  # That there are.
+            "count": unsigned(COUNT_BITS),  # Stores that it waits for.
+            "finished": unsigned(COUNT_BITS),  # Stores that have finished.
         })
 
 

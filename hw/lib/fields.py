@@ -15,7 +15,7 @@ from amaranth.lib import data
 __all__ = ["CHUNK_BITS", "chunk_registers", "field_signals", "joined", "leaves", "split_chunks"]
 
 CHUNK_BITS = 64
-"""Of a register that simulates fast, at most."""
+"""The most bits of a register that simulates fast."""
 
 
 def field_signals(layout: data.StructLayout, name: str) -> Any:

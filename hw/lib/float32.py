@@ -12,7 +12,7 @@ __all__ = [
 ]
 
 MANTISSA_BITS = 24
-"""Of a float32, the hidden bit included."""
+"""Bits of the mantissa of a float32, the hidden one included."""
 FRACTION_BITS = MANTISSA_BITS - 1
 EXPONENT_BIAS = 127
 

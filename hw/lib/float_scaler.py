@@ -17,7 +17,7 @@ from celosia.hw.lib.stages import Stages
 __all__ = ["FloatScaler", "Scale", "Scaled", "ScalerShape", "scale_shift"]
 
 SMALLEST_EXPONENT = -2
-"""Of a product that may still become 1: its top bit may stand one higher than its factors say."""
+"""Smallest exponent of a product that can still round to 1: the sum of those of its factors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,30 +28,30 @@ class ScalerShape:
     """
 
     element_bits: int
-    """Of a signed element: 8 or 32."""
+    """Width of a signed element, in bits: 8 or 32."""
     result_bits: int
-    """Of a signed result, to which everything else saturates."""
+    """Width of a signed result, in bits; larger values saturate to it."""
     mantissa_bits: int = MANTISSA_BITS
-    """8 to 24: of the scale, whose other bits count as 0, and of all that is rounded to a float."""
+    """Bits, 8 to 24, of all that is rounded to a float and of the scale, which is cut to them."""
 
     magnitude: int
-    """Sign and magnitude."""
+    """The stage that takes the magnitude of the element."""
     normalize: tuple[int, ...]
-    """Shifts to the left, by 8 bits and by 2 of an element of 32 bits, else by 2."""
+    """The stages that shift left, by 8 bits and by 2 for an element of 32 bits, else by 2."""
     to_float: int
-    """The magnitude is rounded."""
+    """The stage that rounds the magnitude to a float."""
     multiply: int
-    """By the mantissa of the scale."""
+    """The stage that multiplies by the mantissa of the scale."""
     sign: int
-    """The sign of the scale is there; not before `magnitude`."""
+    """The stage in which the sign of the scale is there; not before `magnitude`."""
     round: int
-    """The product is rounded."""
+    """The stage that rounds the product to a float."""
     align: int
-    """The rounded product becomes a fixed-point number."""
+    """The stage that makes the rounded product a fixed-point number."""
     integer: int
-    """That one is rounded."""
+    """The stage that rounds the fixed-point number to an integer."""
     result: int
-    """Where the result is used."""
+    """The stage that uses the result."""
 
     def __post_init__(self) -> None:
         if self.element_bits not in (8, 32):
@@ -69,7 +69,7 @@ class ScalerShape:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """By how many bits a step of normalization shifts, up to three times."""
+        """Bits that each step of normalization shifts by, up to three times."""
         return (8, 2) if self.element_bits == 32 else (2,)
 
     @property
@@ -84,16 +84,16 @@ class ScalerShape:
 
 
 class Scale(NamedTuple):
-    """What a scaler wants of a float32, each where it is used."""
+    """The parts of a float32 that a scaler wants, each in the stage that uses it."""
 
     negative: Value
-    """In the stage `sign`."""
+    """Whether the scale is negative, in the stage `sign`."""
     mantissa: Value
-    """In the stage `multiply`."""
+    """Mantissa of the scale, in the stage `multiply`."""
     shift: Value
-    """`scale_shift`, in the stage `multiply`."""
+    """The `scale_shift` of the scale, in the stage `multiply`."""
     nan: Value
-    """In the stage `round`."""
+    """Whether the scale is NaN, in the stage `round`."""
 
 
 class Scaled(NamedTuple):
@@ -103,7 +103,7 @@ class Scaled(NamedTuple):
     """The magnitude, which is at most ``2**(result_bits - 1)``."""
     negative: Value
     unscaled: Value
-    """In the stage `integer`: the bits of an element that stays as it is."""
+    """The bits of an element that stays as it is, in the stage `integer`."""
 
     def integer(self) -> Value:
         """The result, saturated to `result_bits`."""

@@ -18,7 +18,7 @@ class Queue(wiring.Component):
     Parameters
     ----------
     shape : shape-like
-        Of an entry.
+        Shape of an entry.
     depth : int
         Entries that fit, a power of two.
 

@@ -21,7 +21,7 @@ class Ring(wiring.Component):
     Parameters
     ----------
     shape : shape-like
-        Of a value.
+        Shape of a value.
     depth : int
         How many values may wait; rounded up to a power of two.
 

@@ -22,7 +22,7 @@ class Setting:
     """A register, and what a command of `instruction` leaves in it."""
 
     register: str
-    """Its name; a dot enters a structure."""
+    """Name of the register; a dot enters a structure."""
     instruction: Instruction
     value: Callable[[Operands], Value]
     """What the operands of the command leave in it, exactly as wide as the register."""

@@ -20,7 +20,7 @@ __all__ = ["READ_BYTES_BITS", "ReadError", "Reader", "Run"]
 READ_BYTES_BITS = 8
 
 PAUSE_BITS = 6
-"""Of the longest pause between beats that is told from the latency of memory."""
+"""Width, in bits, of the longest pause between beats that is told from the latency of memory."""
 
 
 class Run(data.StructLayout):

@@ -1,4 +1,4 @@
-"""From beats of the bus, at any alignment, to pieces of local rows."""
+"""The unpacker: it cuts pieces of local rows out of beats of the bus, at any alignment."""
 
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
@@ -86,7 +86,7 @@ class Unpacker(wiring.Component):
     pieces : ``Out(stream.Signature(Piece(config)))``
         Parts of local rows, in order.
     tag : ``Out(unsigned(TAG_BITS))``
-        Of the load whose piece is made next; after a fault, of the load that failed.
+        Tag of the load whose piece is made next; after a fault, of the load that failed.
     """
 
     LATENCY = 2

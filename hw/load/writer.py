@@ -1,4 +1,4 @@
-"""From pieces of local rows to writes into the local memories."""
+"""The writer of local rows: it gathers their pieces and writes them into the local memories."""
 
 from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring

@@ -19,7 +19,7 @@ from celosia.isa.registers.map import BODY_BITS
 __all__ = ["LoopEngine"]
 
 FENCES = 7
-"""That may be between this and their end, at most: more than the decoder holds."""
+"""The most FENCEs that may be between the engine and their end: more than the decoder holds."""
 
 
 class LoopEngine(wiring.Component):

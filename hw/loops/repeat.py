@@ -238,7 +238,7 @@ def _has_body(fields: Any) -> Value:
 
 
 class _Loop:
-    """One that has begun."""
+    """Registers of a REPEAT that has begun."""
 
     def __init__(self, config: AcceleratorConfig, index: int):
         place = range(config.loop_entries + 1)

@@ -43,7 +43,7 @@ class Accumulator(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies ``dim``, ``accumulator_banks`` and ``accumulator_bank_rows``.
     memory_seed : int or None
-        Of the contents at power-on; zeros without one.
+        Seed of the contents at power-on; zeros without one.
 
     Members
     -------
@@ -113,7 +113,7 @@ class Accumulator(wiring.Component):
     ) -> tuple[Value, list[Value]]:
         """One bank; returns the word it read in the last cycle, and whether it serves each reader.
 
-        A reader waits for accumulations and for the readers before it.
+        A reader waits for accumulations and for those before it: `readers` come by priority.
         """
         config = self.config
         depth, bits = config.accumulator_bank_rows, 32 * config.dim
@@ -180,7 +180,7 @@ class Accumulator(wiring.Component):
     def _tell_blocker(
         self, m: Module, port: RowReadInterface, accumulate: Value, from_array: Value
     ) -> None:
-        """Who has the bank that `port` waits for: what accumulates in it, or a reader before it."""
+        """Name the user of the bank that `port` waits for: an accumulation or an earlier reader."""
         blocker = self.store_blocker if port is self.store else self.transform_blocker
         added = Mux(from_array, BankUser.RESULTS, BankUser.LOAD)
         m.d.comb += Value.cast(blocker).eq(Mux(accumulate, added, BankUser.TRANSFORM))

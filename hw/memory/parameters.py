@@ -24,7 +24,7 @@ class ParameterMemory(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies ``dim`` and ``parameter_rows``.
     memory_seed : int or None
-        Of the contents at power-on; zeros without one.
+        Seed of the contents at power-on; zeros without one.
 
     Members
     -------

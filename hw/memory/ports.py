@@ -12,7 +12,7 @@ __all__ = ["AccumulatorWrite", "BankUser", "ParameterWrite", "ScratchpadWrite", 
 
 
 class BankUser(enum.Enum, shape=3):
-    """Who has a bank that another one waits for; of products, the first three are."""
+    """The user of a bank that another user waits for; the first three belong to products."""
 
     RESULTS = 0
     WEIGHTS = 1

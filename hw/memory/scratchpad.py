@@ -29,7 +29,7 @@ class Scratchpad(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies ``dim``, ``scratchpad_banks`` and ``scratchpad_bank_rows``.
     memory_seed : int or None
-        Of the contents at power-on; zeros without one.
+        Seed of the contents at power-on; zeros without one.
 
     Members
     -------

@@ -48,14 +48,14 @@ class OwnerCounters(wiring.Component):
     Parameters
     ----------
     table : :class:`Table`
-        Whose owners are counted.
+        The table whose owners are counted.
 
     Members
     -------
     busy : ``In(1)``
         This cycle counts.
     owner : ``In(range(len(owners)))``
-        Whose it is.
+        Owner of the cycle.
     read : ``In(1)``
         Read a counter.
     number : ``In(range(len(owners)))``
@@ -125,7 +125,7 @@ class Counters(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Of the accelerator.
+        Configuration of the accelerator.
 
     Members
     -------

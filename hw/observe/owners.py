@@ -1,4 +1,4 @@
-"""Whose a cycle is: what each unit does, or the one thing that it waits for."""
+"""The owner of a cycle: what each unit does, or the one thing that it waits for."""
 
 from typing import Any
 
@@ -39,23 +39,23 @@ class Owners(wiring.Component):
     Members
     -------
     array : ``In(ArrayState)``
-        Of the execute path.
+        State of the execute path.
     array_bank : ``In(BankUser)``
         Who has the bank that the array waits for.
     load_path : ``In(LoadState)``
-        Of the load path.
+        State of the load path.
     load_bank : ``In(BankUser)``
         Who has the bank that it waits for.
     store_path : ``In(StoreState)``
-        Of the store path.
+        State of the store path.
     store_bank : ``In(BankUser)``
         Who has the bank that it waits for.
     vector : ``In(VectorState)``
-        Of the transform path.
+        State of the transform path.
     vector_bank : ``In(BankUser)``
         Who has the bank that it waits for.
     function : ``In(4)``
-        Of the step that enters the lanes.
+        Function of the step that enters the lanes.
     awaited : ``In(4)``
         The function of the transform that the next product waits for.
     accumulates : ``In(1)``
@@ -69,7 +69,7 @@ class Owners(wiring.Component):
     commands : ``In(Commands)``
         What becomes of the next command.
     kind : ``In(Kind)``
-        Of the next command, if its queue is full.
+        Kind of the next command, if its queue is full.
     owners : ``Out(Signature({name: Out(range(n))}))``
         The number of the owner in each table of `TABLES`.
     """

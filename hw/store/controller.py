@@ -42,7 +42,7 @@ class StoreRead(data.StructLayout):
 
 
 def store_ports(config: AcceleratorConfig) -> dict[str, Member]:
-    """Of whatever walks operations of the queue of stores."""
+    """The ports of a component that walks operations of the queue of stores."""
     return {
         "op": In(stream.Signature(StoreOp(config))),
         "reads": Out(stream.Signature(StoreRead(config))),

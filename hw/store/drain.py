@@ -1,4 +1,4 @@
-"""From local rows to the words that leave for memory."""
+"""The drain: it turns local rows into the words that leave for memory."""
 
 from typing import Any
 

@@ -71,7 +71,7 @@ class StorePath(Sleeping):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Of the accelerator.
+        Configuration of the accelerator.
 
     Members
     -------

@@ -86,7 +86,7 @@ class TransformController(wiring.Component):
     steps : ``Out(stream.Signature(TransformStep(config)))``
         Steps, in order.
     function : ``Out(4)``
-        Of the step on offer.
+        Function of the step on offer.
     """
 
     op: stream.Interface
@@ -299,7 +299,7 @@ def _visible(op: Any, diagonal: Value) -> Value:
 
 
 def _log2_words(kind: Value) -> Value:
-    """Of the local rows that ``dim`` elements take."""
+    """The base-2 logarithm of the local rows that ``dim`` elements of type `kind` take."""
     words: Value = Value.cast(0)
     for element, log2 in ((ElementType.INT16, 1), (ElementType.INT32, 2)):
         words = Mux(kind == element, log2, words)

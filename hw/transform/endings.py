@@ -11,9 +11,10 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 __all__ = ["Endings"]
 
 PORTS = 2
-"""First and second results."""
+"""Ports for results: one for first and one for second results."""
 COUNT_BITS = (2 * BUFFER_WORDS).bit_length()
-"""Of counters of words, which wrap: those that are compared are at most `BUFFER_WORDS` apart."""
+"""Width of counters of words, in bits.  They wrap: those that are compared are at most
+`BUFFER_WORDS` apart."""
 
 
 class Endings(wiring.Component):

@@ -22,7 +22,7 @@ CONSTANTS_USED = TransformReader.LATENCY + 20
 MAXIMUM_WRITTEN = 4
 """Cycles after which a maximum is written that a step has changed, and those of the tree."""
 ALIKE_ROWS = 16
-"""So many rows keep steps of the same row far enough apart."""
+"""The fewest rows of an operation that keep steps of the same row far enough apart."""
 FINISHING = 4
 """Operations whose sums are complete, but not all facts derived from them."""
 
@@ -66,7 +66,7 @@ class TransformOrder(wiring.Component):
     waits : ``Out(1)``
         The next operation may not begin.
     constants : ``Out(LaneConstants())``
-        Of the steps in the lanes.
+        Constants of the steps in the lanes.
     channels : ``Out(13)``
         Elements of rows whose squares are counted.
     """
@@ -150,7 +150,7 @@ class TransformOrder(wiring.Component):
         )
 
     def _slots_wait(self, m: Module, needs: Any, own: "_Slots", walking: Value) -> Value:
-        """For maxima and sums that are on their way to their slots."""
+        """Whether the next operation waits for maxima or sums on their way to its slots."""
         writes = needs.maximum | needs.counts
         cycles = MAXIMUM_WRITTEN + (self.config.dim - 1).bit_length()
         recent = self._recent(m, "writes", writes, cycles, walking)
@@ -170,7 +170,7 @@ class TransformOrder(wiring.Component):
         return (writes | needs.headed) & recent & hull.meets(own) & ~alike
 
     def _facts_wait(self, m: Module, needs: Any, own: "_Slots") -> Value:
-        """For rows whose sums are complete, but not the facts."""
+        """Whether the next operation waits for rows whose sums are complete, but not the facts."""
         op = self.op
         finishes = needs.counts & op.finish
         squares = Signal(reset_less=True)  # Of all that finish.

@@ -58,9 +58,9 @@ class TransformPath(Sleeping):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Of the accelerator, with ``normalization``.
+        Configuration of the accelerator, with ``normalization``.
     memory_seed : int or None
-        Of the statistics at power-on, in Amaranth's simulator.
+        Seed of the statistics at power-on, in Amaranth's simulator.
 
     Members
     -------
@@ -87,7 +87,7 @@ class TransformPath(Sleeping):
     state : ``Out(VectorState)``
         What happens in this cycle.
     function : ``Out(4)``
-        Of the step that enters the lanes.
+        Function of the step that enters the lanes.
     """
 
     op: stream.Interface

@@ -8,7 +8,7 @@ from celosia.isa.encoding import ElementType
 __all__ = ["BETA_STAGE", "GAMMA_STAGE", "AffineHalf"]
 
 GAMMA_STAGE, BETA_STAGE = 13, 14
-"""Where these parameters are read."""
+"""Stages in which gammas and betas are read."""
 
 NORMALIZED_BITS = 18
 GAMMA_BITS = 16

@@ -21,7 +21,7 @@ __all__ = ["Background", "FactWrite", "RowJob"]
 
 CHANNEL_BITS = MAX_COLUMNS.bit_length()
 ROWS_UNDER_WAY = 2
-"""Between the division for the mean and that by the root."""
+"""The most rows that may be between the division for the mean and that by the root."""
 
 
 class RowJob(data.StructLayout):
@@ -47,7 +47,7 @@ class FactWrite(data.StructLayout):
 
 
 class _Purpose(enum.Enum, shape=1):
-    """Of a division."""
+    """The purpose of a division: the fact that it derives."""
 
     RECIPROCAL = 0
     MEAN = 1

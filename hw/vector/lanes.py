@@ -82,7 +82,7 @@ class Lanes(wiring.Component):
 
     State
     -----
-    That of `Polynomial`, and the maximum and the sums of the row under way.
+    The state of `Polynomial`, and the maximum and the sums of the row under way.
 
     Members
     -------
@@ -95,9 +95,9 @@ class Lanes(wiring.Component):
     bias : ``In(ArrayLayout(signed(32), dim))``
         What is added to them first, if the step asks for it.
     maximum : ``In(signed(32))``
-        Of its slot: with HEADER, and where a row of MAXIMUM begins and does not start afresh.
+        Maximum of its slot, with HEADER and where a row of MAXIMUM begins without a fresh start.
     constants : ``In(LaneConstants())``
-        Of exponents and GELU; they stand still while such a step is under way.
+        Constants of exponents and GELU; they stand still while such a step is under way.
     scales_in : ``Out(RowRead(row, elements))``
         Reads scales of columns for the first scaler; never waits, like all reads.
     scales_out : ``Out(RowRead(row, elements))``

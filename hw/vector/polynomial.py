@@ -17,12 +17,12 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["COUNTED_BITS", "SQUARE_BITS", "Polynomial"]
 
 COUNTED_BITS = 17
-"""Of what counts in a sum, signed: an exponent or an int16."""
+"""Width of what counts in a sum, in bits, signed: an exponent or an int16."""
 SQUARE_BITS = 31
 SCORE_BITS = 16
 INT16_BOUND = 1 << 15
 FACTS_STAGE = 9
-"""Where a row's mean and reciprocal are read."""
+"""The stage in which a row's mean and reciprocal are read."""
 
 
 class Polynomial(wiring.Component):
@@ -57,7 +57,7 @@ class Polynomial(wiring.Component):
     row : ``In(signed(32)).array(dim)``
         Its elements.
     constants : ``In(LaneConstants())``
-        Of exponents and GELU; they stand still while one is under way.
+        Constants of exponents and GELU; they stand still while one is under way.
     facts : ``Out(RowRead(slot, RowFacts()))``
         Reads what is known of a row; never waits.
     gamma : ``Out(RowRead(row, elements))``

@@ -16,7 +16,7 @@ SCORE_BITS = 16
 QUOTIENT_SHIFT = 24
 QUOTIENT_BITS = 5
 OFFSET_BITS = 17
-"""Of r, signed: what the polynomial's bound of 2^31 leaves."""
+"""Width of the polynomial's signed operand r, in bits: what its bound of 2^31 leaves."""
 SUM_BITS = 32
 FACTOR_BITS = 16
 

@@ -33,7 +33,7 @@ class MaximumWrite(data.StructLayout):
 
 
 class RowSums(data.StructLayout):
-    """Of elements and, if they are counted, of their squares.  Both wrap."""
+    """The sums of a row's elements and, if they are counted, of their squares.  Both wrap."""
 
     def __init__(self) -> None:
         super().__init__({"total": signed(32), "squares": unsigned(SQUARES_BITS)})

@@ -16,7 +16,7 @@ __all__ = ["ELEMENT_BITS", "ScaleRequest", "Scaler"]
 
 ELEMENT_BITS = 32
 INTEGER_BITS = 16
-"""Of the widest output.  Others saturate to it first, which leaves room for a zero point."""
+"""Width of the widest output, in bits.  Others saturate to it first: room for a zero point."""
 
 SHAPE = ScalerShape(
     element_bits=ELEMENT_BITS,
@@ -32,7 +32,7 @@ SHAPE = ScalerShape(
     result=9,
 )
 SCALE_STAGE = SHAPE.multiply - 1
-"""Where scales arrive."""
+"""Stage in which scales arrive."""
 
 
 class ScaleRequest(data.StructLayout):

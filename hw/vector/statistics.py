@@ -34,7 +34,7 @@ class Statistics(wiring.Component):
     config : :class:`AcceleratorConfig`
         Supplies ``statistics_rows``.
     memory_seed : int or None
-        Of the contents at power-on; zeros without one.
+        Seed of the contents at power-on; zeros without one.
 
     Members
     -------

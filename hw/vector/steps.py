@@ -27,11 +27,11 @@ class Mode(enum.Enum, shape=4):
     """What a step computes of the elements x that the first scaler leaves."""
 
     PASS = 0
-    """x."""
+    """The elements x themselves."""
     MAXIMUM = 1
     """The largest visible element of the row as it comes, bias included; nothing else."""
     HEADER = 2
-    """Of the port `maximum` instead of the row: what the exponents of later steps refer to."""
+    """The reference of the exponents of later steps, from the port `maximum` and not the row."""
     EXPONENT = 3
     """`exponent` of x less the header's; 0 if invisible."""
     NUMERATOR = 4
@@ -93,7 +93,7 @@ def _constants(instruction: Instruction) -> data.StructLayout:
 
 
 class LaneConstants(data.StructLayout):
-    """Of the polynomials; they stand still while anything that uses them is under way."""
+    """The constants of the polynomials; they stand still while anything inside uses them."""
 
     def __init__(self) -> None:
         super().__init__({

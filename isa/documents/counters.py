@@ -60,7 +60,7 @@ so that rows of A never wait for transforms, stores or loads; what waits for a p
 
 
 def counter_page() -> str:
-    """The page."""
+    """The text of `docs/counters.md`."""
     owners = {owner.name for unit in TABLES for owner in unit.owners}
     rows = [(c.name, c.doc) for c in COUNTERS if c.name not in owners]
     sections = (

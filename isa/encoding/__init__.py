@@ -136,7 +136,7 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
         STRIDE,
     )
 }
-"""By name, in the order of the documentation."""
+"""All instructions by name, in the order of the documentation."""
 
 
 def identify(command: Command) -> Instruction | None:

@@ -103,7 +103,7 @@ class _Place(NamedTuple):
 
     field: Field
     word: int
-    """0: rs1, 1: rs2."""
+    """The operand that holds the field: 0 for rs1, 1 for rs2."""
     low: int
     limit: int
     default: int

@@ -26,7 +26,7 @@ SHIFT_BITS: Final = 5
 """Bits of CONFIG_EX's shift that count."""
 
 KEEP_SCALE: Final = 0xFFFF_FFFF
-"""As the scale of CONFIG_ST: keep the previous one."""
+"""The scale with which CONFIG_ST keeps the previous one."""
 
 
 def _select(value: int) -> Field:
@@ -144,7 +144,7 @@ MVIN: Final = _mvin("mvin", Funct.MVIN, 0)
 MVIN2: Final = _mvin("mvin2", Funct.MVIN2, 1)
 MVIN3: Final = _mvin("mvin3", Funct.MVIN3, 2)
 LOADS: Final = (MVIN, MVIN2, MVIN3)
-"""In the order of their CONFIG_LD sets."""
+"""The load instructions, in the order of their CONFIG_LD sets."""
 
 MVOUT: Final = Instruction(
     "mvout",

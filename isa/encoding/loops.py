@@ -8,13 +8,13 @@ from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs
 __all__ = ["ADDEND_BITS", "CONFIG_PRODUCTS", "LANES", "LANE_BITS", "PRODUCTS", "REPEAT", "STRIDE"]
 
 LANE_BITS: Final = 16
-"""Of the parts of an operand that STRIDE can wrap."""
+"""Width of a part of an operand that STRIDE can wrap, in bits."""
 
 LANES: Final = 3
 """Parts of an operand that STRIDE can wrap, from bit 0 on."""
 
 ADDEND_BITS: Final = LANE_BITS * LANES
-"""Of what STRIDE adds."""
+"""Width of what STRIDE adds to an operand, in bits."""
 
 _WRAP_BITS: Final = 4
 

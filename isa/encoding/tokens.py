@@ -6,20 +6,20 @@ from typing import Final
 __all__ = ["COUNT_BITS", "COUNT_MASK", "TOKENS", "TOKEN_BITS", "TokenWait"]
 
 TOKEN_BITS: Final = 4
-"""Of a counter's number."""
+"""Width of the number of a counter of finished stores, in bits."""
 
 TOKENS: Final = 1 << TOKEN_BITS
-"""Counters that there are."""
+"""How many counters of finished stores there are."""
 
 COUNT_BITS: Final = 32
-"""Of a counter."""
+"""Width of a counter of finished stores, in bits."""
 
 COUNT_MASK: Final = (1 << COUNT_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class TokenWait:
-    """For what a load waits: that `count` stores have added to counter `token`."""
+    """The condition that a load waits for: `count` stores have added to counter `token`."""
 
     token: int
     count: int

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 NO_KEY_LIMIT: Final = 0xFFFF
-"""As the keys of CONFIG_MASK: no column is masked by its number."""
+"""The keys with which CONFIG_MASK masks no column by its number."""
 
 
 def _select(value: int) -> Field:

@@ -43,7 +43,7 @@ class Transfers:
         self.passing = PassingRows()
 
     def load(self, load: Load) -> None:
-        """Do `load`."""
+        """Execute `load`."""
         data = self._incoming(load)
         pitch = load.pitch
         if load.repeats > 1:
@@ -55,13 +55,13 @@ class Transfers:
             self._put_blocks(load, load.local.row, data)
 
     def load_parameters(self, load: LoadParameters) -> None:
-        """Do `load`."""
+        """Execute `load`."""
         self.local.put_parameters(
             load.row, self.memory.rows(load.address, 0, (1, load.count), _INT32)
         )
 
     def store(self, store: Store) -> None:
-        """Do `store`."""
+        """Execute `store`."""
         if store.silent:
             self._outgoing(store)
             return
@@ -78,7 +78,7 @@ class Transfers:
                 place[...] = row
 
     def _put_copies(self, load: Load, data: Array) -> None:
-        """Pixel repeats."""
+        """Write the rows of `load` as often as it repeats pixels."""
         for copy in range(load.repeats):
             first = load.local.row - copy
             hidden = max(0, load.first(self.config) - first)

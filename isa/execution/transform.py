@@ -73,7 +73,7 @@ def _scale(transform: Transform, memories: LocalMemories) -> Array:
 
 
 def _visible(transform: Transform) -> Array | None:
-    """Which elements are not masked; None: all."""
+    """Which elements are not masked, or None if none is masked."""
     mask = transform.state.fields[encoding.CONFIG_MASK.name]
     keys = mask["first_key"] + np.arange(transform.cols)
     seen = None

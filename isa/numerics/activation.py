@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 GELU_FRACTION_BITS: Final = 10
-"""Of its operand: 1024 is a real 1."""
+"""Fraction bits of GELU's operand: 1024 is a real 1."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,6 +91,6 @@ def _scaled(factor: np.float32, scale: np.float32) -> np.float32:
 
 
 def _product(left: ArrayLike, right: ArrayLike | int) -> NDArray[np.int32]:
-    """Modulo 2^32."""
+    """The product of two int32, modulo 2^32."""
     low = wrap32(left).astype(np.int64) * wrap32(right).astype(np.int64)
     return wrap32(low)

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 EXPONENT_FRACTION_BITS: Final = 10
-"""Of the scores: 1024 is a real 1."""
+"""Fraction bits of the scores: 1024 is a real 1."""
 
 NUMERATOR_MAX: Final = 255
 """The numerator of a row's maximum in a deferred softmax."""

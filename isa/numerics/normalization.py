@@ -38,11 +38,11 @@ __all__ = [
 ]
 
 MEAN_BITS: Final = 17
-"""Of a row's mean, and of its elements' distances from that; signed."""
+"""Width of a row's mean, and of its elements' distances from that, in bits; signed."""
 
 NORMALIZED_FRACTION_BITS: Final = 16
 NORMALIZED_BITS: Final = 18
-"""Of `normalize`'s results."""
+"""Width of `normalize`'s results, in bits; signed."""
 
 RECIPROCAL_BITS: Final = 31
 """Fraction bits of the reciprocal of a row's root."""
@@ -63,9 +63,9 @@ class RowStatistics(NamedTuple):
     """What a row is normalized with."""
 
     mean: NDArray[np.int64]
-    """Rounded to an integer, halves upwards: 16 bits signed."""
+    """Mean of each row, rounded to an integer, halves upwards: 16 bits, signed."""
     root: NDArray[np.int64]
-    """Of the sum of squared distances from that mean, at least 1: 21 bits."""
+    """Root of the sum of squared distances from that mean, at least 1: 21 bits, unsigned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def normalize(q: ArrayLike, statistics: RowStatistics) -> NDArray[np.int32]:
 def normalize_by(q: ArrayLike, mean: ArrayLike, reciprocals: ArrayLike) -> NDArray[np.int32]:
     """`normalize` by the `reciprocal31` of the rows' roots; the result wraps at 18 bits.
 
-    Those of a row's own mean and root never wrap.
+    Results by a row's own mean and root never wrap.
 
     >>> normalize_by([[3, 4, -1]], [2], [1 << 30])
     array([[ 32768,  65536, -98304]], dtype=int32)

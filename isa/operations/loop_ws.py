@@ -71,9 +71,9 @@ class LoopWs:
 
     config: AcceleratorConfig
     values: dict[str, int] = field(default_factory=dict)
-    """Of the configuring commands, by field; 0 before the first."""
+    """Fields of the configuring commands, by name; 0 before the first command."""
     halves: dict[str, int] = field(default_factory=lambda: dict.fromkeys("abc", 0))
-    """That are next: of the scratchpad for A and B, of the accumulator for C."""
+    """The halves to use next, 0 or 1: of the scratchpad for A and B, of the accumulator for C."""
     held: "_Run | None" = None
     """A loop whose loads are over."""
 

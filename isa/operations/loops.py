@@ -154,16 +154,16 @@ def _has_body(values: Mapping[str, int]) -> bool:
 
 @dataclass(slots=True)
 class _Loop:
-    """One that has begun."""
+    """A REPEAT that has begun."""
 
     start: int
     exit: int
-    """Where iterations are counted: behind the commands of the last one."""
+    """Place where iterations are counted: behind the commands of the last one."""
     end: int
     left: int
     """Iterations of the part that runs, with this one: that before `exit`, or that behind it."""
     limit: int
-    """Where that part ends."""
+    """Place where the part that runs ends."""
 
     def ends(self) -> int | None:
         """The place behind a part; None: the loop is over."""

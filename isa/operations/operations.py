@@ -197,7 +197,7 @@ class Resident:
     """What an output-stationary product does with the array's sums, which it adds A*B to."""
 
     start: bool
-    """They are D (or zeros) first."""
+    """The sums begin as D (or zeros)."""
     shift: int
     """Right shift of what is written to C."""
 
@@ -214,9 +214,9 @@ class Product:
     c: Operand | None
     a_unsigned: bool
     relu: bool
-    """Of results written to the scratchpad."""
+    """Whether results that are written to the scratchpad pass ReLU."""
     resident: Resident | None = None
-    """None: weight-stationary."""
+    """What becomes of the array's sums if the product is output-stationary, else None."""
 
     def _sources(self) -> Iterator[Operand]:
         return (operand for operand in (self.a, self.w, self.d) if operand is not None)

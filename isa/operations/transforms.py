@@ -20,7 +20,7 @@ _ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
 _TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
 INFINITY: Final = 0x7F80_0000
-"""Its bits as a float32: positive numbers have smaller ones, all others larger ones."""
+"""Bits of a float32 infinity: positive numbers have smaller ones, all others larger ones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,9 +49,9 @@ class Transform:
     rows: int
     cols: int
     target: LocalAddress
-    """In the scratchpad."""
+    """The first local row of the result, in the scratchpad."""
     target2: LocalAddress
-    """Of the second result, if there is one."""
+    """The first local row of the second result, if there is one, in the scratchpad."""
 
     def setting(self, field: str, of: Instruction = encoding.CONFIG_TRANSFORM) -> int:
         """A field of the configuration."""
@@ -64,12 +64,12 @@ class Transform:
 
     @property
     def type(self) -> ElementType:
-        """Of the result."""
+        """The element type of the result."""
         return _TYPES[self.setting("type")]
 
     @property
     def type2(self) -> ElementType:
-        """Of the second result."""
+        """The element type of the second result."""
         return _TYPES[self.setting("type2", encoding.CONFIG_NORM)]
 
     @property

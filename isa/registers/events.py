@@ -89,7 +89,7 @@ _BANKS: Final = {
 
 
 def _banks(unit: str, *served: str) -> tuple[Owner, ...]:
-    """Of `unit`: waits for banks that serve others."""
+    """The owners of cycles in which `unit` waits for a bank, one for each of those `served`."""
     return tuple(
         Owner(f"{unit}_bank_{name}", f"A row waits for a bank {_BANKS[name]}.", "bank")
         for name in served
@@ -232,7 +232,7 @@ ARRAY_OWNERS: Final = (
         "drain",
     ),
 )
-"""Whose the array's cycles are: `wait_X_Y` is a wait of X for Y."""
+"""The owners of the array's cycles: `wait_X_Y` is a wait of X for Y."""
 
 READ_OWNERS: Final = (
     Owner("read_data", "A beat of a load arrives.", "data"),
@@ -259,7 +259,7 @@ READ_OWNERS: Final = (
     Owner("read_wait_transform", "The next load waits for a transform.", "hazard"),
     Owner("read_none", "No load is queued.", "none"),
 )
-"""Whose the cycles of the load path are, which reads memory."""
+"""The owners of the cycles of the load path, which reads memory."""
 
 WRITE_OWNERS: Final = (
     Owner("write_data", "A beat of a store leaves.", "data"),
@@ -273,7 +273,7 @@ WRITE_OWNERS: Final = (
     Owner("write_wait_transform", "The next store waits for a transform.", "hazard"),
     Owner("write_none", "No store is queued.", "none"),
 )
-"""Whose the cycles of the store path are, which writes memory."""
+"""The owners of the cycles of the store path, which writes memory."""
 
 VECTOR_OWNERS: Final = (
     *_functions("vector", "steps", "A step of {} enters the lanes."),
@@ -295,7 +295,7 @@ VECTOR_OWNERS: Final = (
     Owner("vector_wait_store", "The next transform waits for a store.", "hazard"),
     Owner("vector_none", "No transform is queued, or there is no unit for any.", "none"),
 )
-"""Whose the cycles of the transform path are, the vector unit."""
+"""The owners of the cycles of the transform path, the vector unit."""
 
 TABLES: Final = (
     Table("array", "The array", ARRAY_OWNERS, ("rows", "padding")),
@@ -303,7 +303,7 @@ TABLES: Final = (
     Table("write", "DMA, writing", WRITE_OWNERS, ("data",)),
     Table("vector", "The vector unit", VECTOR_OWNERS, ("steps",)),
 )
-"""In each busy cycle, each unit has exactly one owner: those of a table add up to `cycles`."""
+"""The owners of each unit: it has one in each busy cycle, so a table adds up to `cycles`."""
 
 COUNTERS: Final[tuple[Counter, ...]] = (
     Counter("cycles", "Cycles in which anything is queued, running or unacknowledged."),

@@ -109,4 +109,4 @@ EVENTS: Final = (
         for number, (name, source) in enumerate(_VALUES, 1)
     ),
 )
-"""In the order of their numbers, those of values last."""
+"""All events of COUNTER in the order of their numbers; those of values (external) come last."""

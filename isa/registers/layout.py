@@ -61,9 +61,9 @@ class Register:
     access: Access
     doc: str
     fields: tuple[RegisterField, ...] = ()
-    """None: the register is one number."""
+    """The fields of the register; without any, it is one number."""
     reset: int | None = 0
-    """None: given by the configuration, see `configuration_words`."""
+    """Value after reset; None if the configuration gives it, see `configuration_words`."""
     constant: bool = False
     """Reads as its reset value for ever."""
     while_busy: bool = False

@@ -45,14 +45,14 @@ INTERFACE_VERSION: Final = (0, 4)
 """Major and minor: the major one changes when old software no longer works."""
 
 BODY_BITS: Final = 16
-"""Of the number of commands in the body of a loop."""
+"""Width of the number of commands in the body of a loop, in bits."""
 
 BUS_ID_BITS: Final = 4
-"""Of the IDs on the memory port."""
+"""Width of the IDs on the memory port, in bits."""
 
 
 class BusId(IntEnum):
-    """Whose an access to memory is: the ID that it carries on the bus.
+    """The ID that an access to memory carries on the bus, which says who asked for it.
 
     Reads and writes have IDs of their own: that of loads is also that of stores.
     """
@@ -383,8 +383,8 @@ REGISTERS: Final[Mapping[str, Register]] = {
     register.name: register
     for register in (*_IDENTITY, *_CONTROL, *_RANGES, *_RING, *_DEBUG, *_COUNTERS)
 }
-"""By name, in the order of their offsets.  A 64-bit counter is stable while the accelerator is
-idle; else read HI, LO and HI again.
+"""All registers by name, in the order of their offsets.  A 64-bit counter is stable while the
+accelerator is idle; else read HI, LO and HI again.
 """
 
 

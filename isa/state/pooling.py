@@ -13,7 +13,7 @@ class Pooling:
     size: int
     """Rows and columns of a window."""
     stride: int
-    """From one window to the next."""
+    """Rows, or columns, from one window to the next."""
     top: int
     """Rows of zeros above the image."""
     left: int
@@ -21,9 +21,9 @@ class Pooling:
     pitch: int
     """Pixels in memory from one row of results to the next."""
     rows: int
-    """Of results."""
+    """Rows of results."""
     cols: int
-    """Of results."""
+    """Columns of results."""
     image_rows: int
     image_cols: int
 

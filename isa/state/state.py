@@ -52,20 +52,20 @@ class ArchState:
     a_unsigned: bool = False
     store_stride: int = 0
     store_scale: int = ONE
-    """Bits of a float32."""
+    """The scale of stores, as the bits of a float32."""
     store_relu: bool = False
     store_activation: Activation = Activation.NONE
-    """Without `BertState.softmax`."""
+    """The activation that CONFIG_ST names; if it is NONE, `BertState.softmax` may stand for one."""
     pooling: Pooling | None = None
     bert: BertState = _BERT
     bias: bool = False
     bias_row: int = 0
     drain_block_stride: int = 0
-    """0 means dim."""
+    """Local rows from one block of a store to the next; 0 means dim."""
     signal: int | None = None
     """The counter that stores add to."""
     wait: TokenWait | None = None
-    """For what loads wait."""
+    """The condition that loads wait for, if there is one."""
     b: int = GARBAGE
     b_cols: int = 0
     b_rows: int = 0

@@ -29,7 +29,7 @@ class TransformState:
     """
 
     fields: dict[str, dict[str, int]]
-    """By instruction and field."""
+    """Values of the configuring instructions' operands, by the names of instruction and field."""
 
     @classmethod
     def reset(cls, config: AcceleratorConfig) -> Self:

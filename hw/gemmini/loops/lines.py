@@ -40,7 +40,7 @@ class Lines:
         """It is the last pass over the last row."""
 
     def begin(self, m: Module) -> None:
-        """With the first row."""
+        """Begin with the first row of C, the first pass and the first record."""
         m.d.sync += [self.record.eq(0), self.pass_.eq(0), self._first.eq(0)]
         self._begin_group(m, self.loop.c, self.loop.c_first)
 
@@ -49,7 +49,7 @@ class Lines:
         m.d.sync += [x.eq(local) for x in (self._local, self._group_local)]
 
     def advance(self, m: Module) -> None:
-        """The next row, pass, or group."""
+        """Go to the next row, pass, or group of rows."""
         dim, number = self.config.dim, self._first + self.record
         next_dram = (self._dram + self.loop.c_stride)[:ADDRESS_BITS]
         in_tile = number[: (dim - 1).bit_length()]

@@ -19,7 +19,7 @@ from celosia.isa.operations.loop_ws import spacing
 __all__ = ["LoopWs"]
 
 _STORE: Final = 0b1000
-"""Of `_Sequence.jobs`."""
+"""The bit of `_Sequence.jobs` that stands for storing C."""
 
 
 class LoopWs(Sleeping):
@@ -97,7 +97,7 @@ class LoopWs(Sleeping):
         return ~rests | entered
 
     def _wait(self, m: Module, s: "_Sequence", entered, mine, rests, takes) -> None:
-        """For a command."""
+        """Add the states that wait for a command, and take it."""
         with m.State("REST"):
             m.d.comb += rests.eq(1)
             with m.If(entered):
@@ -136,7 +136,7 @@ class LoopWs(Sleeping):
         m.next = "HELD"
 
     def _prepare(self, m: Module, s: "_Sequence") -> None:
-        """A loop has come in."""
+        """Add the states that size and place a loop which has come in."""
         with m.State("SIZES"):
             s.loops.size(m)
             m.next = "PLACES"
@@ -148,7 +148,7 @@ class LoopWs(Sleeping):
             s.begin(m, Mux(s.holds & ~s.loops.beside(), 0, s.loops.loads()))
 
     def _make(self, m: Module, s: "_Sequence", offers: Signal, made) -> None:
-        """Commands."""
+        """Add the states that offer commands."""
         with m.State("MOVE"):
             m.d.comb += [offers.eq(1), made.eq(s.moves.command())]
             with m.If(self.o.ready):
@@ -181,7 +181,7 @@ class LoopWs(Sleeping):
                         m.next = "END"
 
     def _turn(self, m: Module, s: "_Sequence") -> None:
-        """What comes next."""
+        """Add the states that choose what comes next."""
         with m.State("JOB"):
             s.choose(m)
         with m.State("LOADED"):
@@ -224,7 +224,7 @@ class _Sequence:
         self._spacing = spacing(config)
 
     def begin(self, m: Module, jobs: Value | int) -> None:
-        """Products of the loop that is held, if there is one, beside these moves."""
+        """Begin the moves `jobs`, beside the products of the loop that is held, if there is one."""
         self.products.begin(m)
         m.d.sync += [
             self.multiplies.eq(self.holds & self.loops.held.multiplies),
@@ -234,13 +234,13 @@ class _Sequence:
         m.next = "JOB"
 
     def go_on(self, m: Module) -> None:
-        """After a move that is not the last one."""
+        """Go on with the next product, or with the next move if no product is left."""
         m.next = "MOVE"
         with m.If(self.multiplies):
             m.next = "PRELOAD"
 
     def choose(self, m: Module) -> None:
-        """The next matrix."""
+        """Begin to move the next matrix; without one, go on with what comes after all moves."""
         self.go_on(m)
         m.d.sync += self.loads.eq(1)
         for number, matrix in enumerate(self.loops.matrices()):
@@ -255,7 +255,7 @@ class _Sequence:
                 m.next = "END"
 
     def multiply(self, m: Module) -> None:
-        """After a product."""
+        """Advance to the next product, and choose what follows the one that has gone out."""
         turn = self.since == 0
         m.d.sync += self.since.eq(Mux(self.since == self._spacing - 1, 0, self.since + 1))
         self.products.advance(m)
@@ -267,7 +267,7 @@ class _Sequence:
             m.next = "MOVE"
 
     def store(self, m: Module) -> None:
-        """After all products."""
+        """Begin to store C, after all products of the loop that is held."""
         m.d.sync += [self.stores.eq(1), self.jobs.eq(_STORE)]
         m.next = "JOB"
         with m.If(self.loops.held.normalizes):

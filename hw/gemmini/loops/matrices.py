@@ -21,8 +21,8 @@ _KEPT_FLAGS = ("accumulate", "full_c", "activation", "a_transpose", "b_transpose
 class State:
     """The configuration, the loop that comes in (`new`), and the one before it (`held`).
 
-    Of these, `half_a` to `half_c` say which halves they use, `a_first` to `c_first` where their
-    tiles begin, and `fits` whether they are within these halves.
+    For both loops, `half_a` to `half_c` say which halves they use, `a_first` to `c_first` where
+    their tiles begin, and `fits` whether they are within these halves.
     """
 
     def __init__(self, config: AcceleratorConfig):

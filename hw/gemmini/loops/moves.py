@@ -30,8 +30,9 @@ class Matrix(NamedTuple):
     wide: Value
     """Elements are int32 in memory."""
     rows: Value
-    """Of tiles."""
+    """Rows of tiles."""
     cols: Value
+    """Columns of tiles."""
     pad_rows: Value
     pad_cols: Value
 
@@ -59,7 +60,7 @@ class Moves:
         """It is the last move."""
 
     def begin(self, m: Module, matrix: Matrix) -> None:
-        """From the first tile on."""
+        """Begin to move `matrix`, with its first tile."""
         line = matrix.stride << (self.config.dim - 1).bit_length()
         m.d.sync += [
             self.funct.eq(matrix.funct),

@@ -7,5 +7,5 @@ __all__ = ["gemmini_stages"]
 
 
 def gemmini_stages(config: AcceleratorConfig) -> dict[str, LoopWs]:
-    """By name, and in order: those that `config` has."""
+    """The loop stages for Gemmini's programs that `config` has, by name and in order."""
     return {"loop_ws": LoopWs(config)} if config.loop_ws else {}

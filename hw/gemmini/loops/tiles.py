@@ -22,7 +22,7 @@ def tile_word(local: Value, cols: Value, rows: Value) -> Value:
 
 
 def command_of(funct: Value | int, rs1: Value, rs2: Value) -> Value:
-    """A `COMMAND`."""
+    """A `COMMAND` of these parts, cut or extended to its widths."""
     code = funct if isinstance(funct, Value) else Const(int(funct))
     return Cat(_cut(code, FUNCT_BITS), _cut(rs1, ADDRESS_BITS), _cut(rs2, ADDRESS_BITS))
 
@@ -83,7 +83,7 @@ class Products:
         self.last = self._last_i & self._last_j & self._last_k
 
     def begin(self, m: Module) -> None:
-        """At the first tiles."""
+        """Begin with the product of the first tiles."""
         dim, x = self.config.dim, self.loop
         m.d.sync += [self.row.eq(0), self.col.eq(0), self.depth.eq(0)]
         for pointer, first, turns, plain, turned in (
@@ -99,7 +99,7 @@ class Products:
         self.c.set(m, self.loop.c_first, self.loop.j * dim, dim)
 
     def advance(self, m: Module) -> None:
-        """To the next product: rows of tiles first, then columns, then those of A."""
+        """Go to the next product: along rows of tiles first, then columns, then those of A."""
         m.d.sync += self.row.eq(self.row + 1)
         with m.If(~self._last_i):
             self.a.inner(m)

@@ -61,7 +61,7 @@ class FactorUnit(wiring.Component):
     total : ``In(signed(32))``
         The sum of a row.
     count : ``In(32)``
-        Of how many elements; not 0.
+        How many elements the row has; not 0.
     scale : ``In(32)``
         The bits of a float32.
     done : ``Out(1)``
@@ -174,7 +174,7 @@ class FactorUnit(wiring.Component):
                 ]
 
     def _normalize(self, m: Module, s: "_State") -> None:
-        """To float32; then the division begins."""
+        """Turn the size into a float32, a bit per cycle; then begin the division."""
         with m.If(~s.size[-1]):
             m.d.sync += [s.size.eq(s.size << 1), s.exponent.eq(s.exponent - 1)]
         with m.Else():
@@ -209,7 +209,7 @@ class FactorUnit(wiring.Component):
 
 
 class _State:
-    """Registers."""
+    """Registers of the factor unit."""
 
     def __init__(self) -> None:
         self.step, self.rooting = Signal(_Step), Signal()

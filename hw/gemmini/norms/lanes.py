@@ -12,7 +12,7 @@ __all__ = ["BertLanes", "Curve"]
 
 WORD_BITS = 32
 FRACTION_BITS = 16
-"""Of ``-q * ln2_inverse``."""
+"""Fraction bits of ``-q * ln2_inverse``."""
 PLACES_BITS = 5
 
 
@@ -42,11 +42,11 @@ class BertLanes(wiring.Component):
     Members
     -------
     curve : ``In(Curve)``
-        Of the rows inside.
+        Curve of the rows inside.
     offset : ``In(signed(32))``
         What is taken from the elements of the rows inside.
     constants : ``In(CONSTANTS)``
-        Of the curve.
+        Constants of the curve.
     request : ``In(RequantizeRequest())``
         What to do with the row that is there.
     row : ``In(ArrayLayout(signed(32), dim))``

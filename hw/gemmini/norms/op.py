@@ -8,7 +8,7 @@ from celosia.isa.bert import STATISTICS_BITS
 __all__ = ["CONSTANTS", "PASSING"]
 
 CONSTANTS = data.StructLayout(dict.fromkeys(("qb", "qc", "ln2", "ln2_inverse"), unsigned(32)))
-"""Of the polynomials."""
+"""The constants of the polynomials that CONFIG_BERT sets."""
 
 PASSING = data.StructLayout({
     "passes": 1,  # The rows are from the accumulator, and do not leave as int32.
@@ -17,4 +17,4 @@ PASSING = data.StructLayout({
     "statistics": unsigned(STATISTICS_BITS),
     "constants": CONSTANTS,
 })
-"""`celosia.isa.bert.Passing`."""
+"""Layout of what `celosia.isa.bert.Passing` says of a store."""

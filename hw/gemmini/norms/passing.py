@@ -148,7 +148,7 @@ class PassingControl(wiring.Component):
         return m
 
     def _record(self, number: Value) -> data.View:
-        """One of the records."""
+        """The record of statistics of this `number`."""
         return self._records[number]
 
     def _scale(self, m: Module, record: data.View) -> None:
