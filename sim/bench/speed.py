@@ -119,7 +119,7 @@ class SpeedLine:
         return self.results_right and self.share >= self.case.bound
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.case.name,
             "bound": self.case.bound,
@@ -146,7 +146,7 @@ class Speed:
         return all(line.right for line in self.lines)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """All lines as an object for JSON."""
         return {
             "workloads": [line.document() for line in self.lines],
             "instructions_per_cycle": self.instructions_per_cycle,

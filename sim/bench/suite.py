@@ -60,11 +60,11 @@ class Product:
     gemmini: float | None = None
     """What Gemmini's RTL reaches on the same memory model, in the unit of `bound`."""
     least_cycles: int | None = None
-    """Of a product that memory bounds: its bytes over the bandwidth."""
+    """The least cycles of a product that memory bounds: its bytes over the bandwidth."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The product in words, for people."""
         notes = (" B^T" if self.transpose_b else "", f" latency {self.latency}")
         return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
 
@@ -140,7 +140,7 @@ class ProductLine:
         return self.report.right and self.reached is not None and self.reached >= self.product.bound
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "bound": self.product.bound,
             "reached": self.reached,
@@ -210,7 +210,7 @@ class Bench:
                 yield f"{name} ({issue}): {cycles:,} cycles, {known:,} in the baseline"
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The whole benchmark as an object for JSON."""
         products = self.products
         return {
             "schema": BENCH_SCHEMA,
