@@ -23,11 +23,11 @@ class Hot:
     operator: str
     unit: str
     cycles: int
-    """Of its unit."""
+    """Cycles of its unit that the instruction has."""
     lost: int
-    """Of the array, between the product before and this one."""
+    """Cycles of the array between the product before and this one."""
     waited: int
-    """In its queue."""
+    """Cycles that it waited in its queue."""
     text: str
 
     @property
