@@ -25,7 +25,7 @@ from celosia.sim.support.progress import Progress
 __all__ = ["SEED_BITS", "Findings", "Plan", "fuzz"]
 
 SEED_BITS: Final = 32
-"""Of the number of a case in its campaign."""
+"""Bits of the number of a case in its campaign."""
 
 
 _BATCH: Final = 20

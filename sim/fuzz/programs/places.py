@@ -22,7 +22,7 @@ class Memory:
     """Regions of device memory."""
 
     source: Region
-    """Only read."""
+    """The region that programs only read."""
     shared: Region
     """Read and written."""
     dump: Region
