@@ -29,7 +29,7 @@ class FilePatch:
     """What happens to one file."""
 
     path: str
-    """Below the root, with slashes."""
+    """The file's path below the root, with slashes."""
     hunks: tuple[_Hunk, ...]
     creates: bool = False
     deletes: bool = False

@@ -83,7 +83,7 @@ def try_sample(
 
 
 def survivors(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that no test has noticed by itself."""
+    """The outcomes of changes that no test has noticed by itself."""
     return [each for each in outcomes if each.result in {"survived", "killed"}]
 
 
