@@ -73,7 +73,7 @@ def trace(profile: Profile, config: AcceleratorConfig) -> bytes:
 def _flows(
     profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]
 ) -> dict[str, dict[int, bytes]]:
-    """By queue and command: the field that begins or ends an arrow."""
+    """The fields that begin or end arrows at an operation, by its queue and command."""
     found: dict[str, dict[int, bytes]] = {queue: {} for queue in units}
     for arrow in arrows(profile, config, units):
         found["load"][arrow.load] = fixed64(_FLOW, arrow.load + 1)

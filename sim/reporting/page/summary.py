@@ -77,7 +77,7 @@ def summary_section(document: Document, told: Explanation) -> str:
 
 
 def _where(document: Document) -> list[tuple[int | str, ...]]:
-    """For each operator its cycles, and those in which no row entered the array."""
+    """Rows of a table: each operator's cycles, and those in which no row entered the array."""
     array = RESOURCES[ARRAY]
     _, *others = (owner.name for owner in array.owners)
     parts = clocked_operators(document)
