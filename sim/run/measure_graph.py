@@ -39,7 +39,7 @@ class GraphMeasurement:
 
     whole: Measurement
     groups: tuple[Measurement, ...]
-    """The same by groups of operators."""
+    """What was measured of each group of operators."""
     on_chip: tuple[str, ...]
     """Tensors that never are in memory, and so are not compared."""
     outputs: Mapping[str, NDArray[Any]]

@@ -50,7 +50,7 @@ _Value = TypeVar("_Value")
 _SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE}
 _SOFTMAX_TYPES: Final = ("uint8", "int8", "int16")
 _MOST_ELEMENTS: Final = MAX_MEMORY_BYTES // 8
-"""Of a matrix: int32 in, and as much out at most."""
+"""The most elements of a matrix: int32 in, and as much out at most, fit into memory."""
 
 
 @dataclass(frozen=True, eq=False)
