@@ -47,8 +47,8 @@ RESET_EDGES = 4
 LOG_QUEUES = 4
 """Queues whose operations are logged."""
 MOMENTS = ("entered", "started", "began", "read", "done")
-"""Of an operation: its queue takes it, its unit takes it, the array turns to it, it has read, it
-has written."""
+"""The moments of an operation that are logged: its queue takes it, its unit takes it, the array
+turns to it, it has read, it has written."""
 LOG_SLOTS = 1024
 """Parts of a run for which activity is summed up."""
 LOG_ACTIVITIES = 64
@@ -291,7 +291,7 @@ class LoggedOperation(Structure):
 
 
 class OwnerSpan(Structure):
-    """Whose cycles of a resource begin."""
+    """An edge from which on an owner has the cycles of a resource."""
 
     _fields_ = [
         ("edge", c_uint32),
