@@ -119,7 +119,7 @@ class View:
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """To index an array of the tensor's shape with."""
+        """The slices with which an array of the tensor's shape is indexed."""
         return slice(self.row, self.row + self.rows), slice(self.col, self.col + self.cols)
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Requantize:
-    """To int8, int16, or uint8 with a zero point."""
+    """A scaling to int8, int16, or uint8 with a zero point."""
 
     scale: Scale
     zero_point: int = 0
@@ -171,12 +171,12 @@ class Requantize:
 
 @dataclass(frozen=True, slots=True)
 class Gelu:
-    """To int16 with 10 fraction bits, through GELU, to uint8 with a zero point, int8 or int16."""
+    """GELU, of int16 with 10 fraction bits, to uint8 with a zero point, int8 or int16."""
 
     scale: Scale
-    """Of the first step."""
+    """The scale of the first step, from sums to int16 with 10 fraction bits."""
     out_scale: float
-    """From the raw result of the polynomial to the output."""
+    """The scale of the second step, from the raw result of the polynomial to the output."""
     zero_point: int = 0
 
     def __str__(self) -> str:
@@ -203,7 +203,7 @@ class Softmax:
     """Over rows of scores, normalized: to uint8, int8 or int16, whose largest number is 1."""
 
     scale: float
-    """To scores with 10 fraction bits; positive."""
+    """The scale from sums to scores with 10 fraction bits; positive."""
     mask: Mask = NO_MASK
 
     def __str__(self) -> str:
@@ -215,7 +215,7 @@ class DeferredSoftmax:
     """Over rows of scores: numerators as uint8; their sum, for each row, apart."""
 
     scale: float
-    """To scores with 10 fraction bits; positive."""
+    """The scale from sums to scores with 10 fraction bits; positive."""
     sums: View
     mask: Mask = NO_MASK
 

@@ -55,7 +55,7 @@ def interpret(
 
 
 def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Those of `inputs` that `graph` has.
+    """The `inputs` that `graph` has.
 
     Raises `ValueError` for one that is missing, or has another type or shape.
     """

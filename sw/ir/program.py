@@ -73,7 +73,7 @@ class Load:
     view: View
     to: LocalRows
     after: int = 0
-    """So many stores, from the program's first, must have reached memory before."""
+    """The number of stores, from the program's first on, that must have reached memory before."""
 
     def __str__(self) -> str:
         return f"load {self.view} to {self.to}"
@@ -186,13 +186,13 @@ class Transform:
     targets: tuple[LocalRows, ...] = ()
     residual: LocalRows | None = None
     settings: Settings = field(default_factory=dict)
-    """Of CONFIG_TRANSFORM, its function apart."""
+    """Fields of CONFIG_TRANSFORM, all but its function."""
     parameters: Settings = field(default_factory=dict)
     """``bias_row`` and ``scale_row`` of CONFIG_ROWS."""
     norm: Settings | None = None
-    """Of CONFIG_NORM; None: it does not matter."""
+    """Fields of CONFIG_NORM; None: they do not matter."""
     mask: Settings | None = None
-    """Of CONFIG_MASK; None: it does not matter."""
+    """Fields of CONFIG_MASK; None: they do not matter."""
 
     @property
     def begins_statistics(self) -> bool:
@@ -217,7 +217,7 @@ class Drain:
     """What a store does to sums on their way out of the accumulator, without a transform."""
 
     scale: float | None = None
-    """To int8, requantized by this float32; None: they stay int32."""
+    """The float32 that requantizes the sums to int8; None: they stay int32."""
     relu: bool = False
     """Negative results become 0 (int8 only)."""
     bias_row: int | None = None
