@@ -21,7 +21,7 @@ class Item:
     results: tuple[View, ...]
     """What it stores."""
     clock: int
-    """Not before this time, unless it must be."""
+    """The time before which it is not written, unless it must be."""
     drains: LocalRows | None = None
     """The sums that it drains; None: it is a normalization."""
     slots: range = range(0)

@@ -28,10 +28,10 @@ __all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings"]
 TYPES: Final = {dtype.name: kind for kind, dtype in DTYPES.items()}
 """The types of tensors that transforms write, by their names."""
 _SUM_BYTES: Final = 2
-"""Of an element of the residual stream."""
+"""Bytes of an element of the residual stream."""
 _TILE_CYCLES: Final = 4
-"""From one transform to the next, for each row and tile of columns: the queues that its stores wait
-in are short."""
+"""Cycles from one transform to the next, for each row and tile of columns: the queues that its
+stores wait in are short."""
 _SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
 
@@ -44,7 +44,7 @@ class FinishedSums:
     out: View
     bias: View | None = None
     scale: Scale = 1.0
-    """That of the first step of the finish."""
+    """The scale of the first step of the finish."""
     residual: View | None = None
     """What is added."""
     slot: int = 0

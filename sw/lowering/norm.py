@@ -46,13 +46,13 @@ def affine_row(graph: Graph, op: LayerNorm, dim: int) -> NDArray[np.int32]:
 
 
 _STATISTICS_CYCLES: Final = 48
-"""From the last sum of a block of rows to its statistics, for each row: the sum is computed, then
-root and reciprocal."""
+"""Cycles from the last sum of a block of rows to its statistics, for each row: the sum is computed,
+then root and reciprocal."""
 _ISSUED_AHEAD: Final = 3072
 """Cycles of products that are issued before the array comes to them."""
 _TILE_CYCLES: Final = 16
-"""From one transform to the next, for each row and tile of columns: they share banks with all else.
-"""
+"""Cycles from one transform to the next, for each row and tile of columns: they share banks with
+all else."""
 
 
 @dataclass(frozen=True)

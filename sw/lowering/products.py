@@ -71,7 +71,7 @@ class ProductBlock:
     w_transposed: bool
     weights: Ring
     c: LocalRows
-    """In the accumulator, a block for each tile of columns."""
+    """The rows of C in the accumulator, a block of them for each tile of columns."""
     piece_tiles: int
     """Tiles along K that are loaded at once."""
     accumulate: bool = False

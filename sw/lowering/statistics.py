@@ -1,4 +1,4 @@
-"""Whose statistics stand in each slot, step by step."""
+"""The row whose statistics stand in each slot, followed step by step."""
 
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import Transform
