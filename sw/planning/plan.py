@@ -98,6 +98,6 @@ class Plan:
     """Its name."""
     machine: Machine
     rings: Mapping[str, RingPlan] = field(default_factory=dict)
-    """By name."""
+    """The rings by their names."""
     stages: tuple[ProductStage, ...]
-    """In the order in which they are computed."""
+    """The stages in the order in which they are computed."""
