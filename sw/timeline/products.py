@@ -35,7 +35,7 @@ class _TileFollower:
         self.c = addresses.c
         self.where: dict[Piece, int] = {}
         self.bias: Rows | None = None
-        """Of the store before."""
+        """The parameter rows that hold the bias of the store before; None: it has none."""
 
     def follow(self) -> Timeline:
         self.line.configure(_CONFIGURATION)
