@@ -67,13 +67,13 @@ class _BlockOrder:
     dim: int
     schedule: MatMulSchedule
     row: Cut
-    """In elements."""
+    """The block's rows of C: start and length in elements."""
     tiles: Cut
     """Column tiles."""
     homes: tuple[int, int]
     """Accumulator row of the first tile, in its own half and in the other one."""
     last: bool
-    """It is the last block of the product."""
+    """Whether the block is the last one of the product."""
 
     def ops(self) -> Iterator[Multiply | Store]:
         """All operations, part after part.
