@@ -75,7 +75,7 @@ class Trial:
     change: Change
     cycles: int | None
     right: bool
-    """The results are."""
+    """Whether all results with the change are right."""
 
 
 @dataclass(frozen=True)

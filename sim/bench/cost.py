@@ -56,7 +56,7 @@ class CostLine:
     predicted: int | None
     measured: int | None
     right: bool
-    """Its results are."""
+    """Whether the results of the work are right."""
 
     @property
     def error(self) -> float | None:

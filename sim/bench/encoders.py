@@ -43,7 +43,7 @@ class Encoder:
         return " ".join(parts)
 
     def options(self, issue: Issue = "stream") -> RunOptions:
-        """How it is measured."""
+        """The options of the run that measures the encoder."""
         return RunOptions(
             issue=issue,
             workload=self.workload,

@@ -120,7 +120,7 @@ class Nonlinear:
 
     @property
     def right(self) -> bool:
-        """All results are."""
+        """Whether all results are right."""
         return all(line.measured.right for line in self.lines)
 
     def line(self, name: str) -> ModeLine:
@@ -128,7 +128,7 @@ class Nonlinear:
         return next(line for line in self.lines if line.mode.name == name)
 
     def speedup(self, line: ModeLine) -> float | None:
-        """Over the offloaded mode."""
+        """How many times as fast `line` is as the offloaded mode; None if one is not known."""
         base, cycles = self.line("offloaded").cycles, line.cycles
         return base / cycles if base and cycles else None
 

@@ -84,7 +84,7 @@ class SpeedCase:
     details: WorkloadOptions
 
     def options(self) -> RunOptions:
-        """How it is run."""
+        """The options of the case's runs."""
         return RunOptions(workload=self.workload, simulator="verilator", details=self.details)
 
 
@@ -133,7 +133,7 @@ class SpeedLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Speed:
-    """What was measured."""
+    """The lines of the benchmark of speed, and what they were measured with."""
 
     lines: tuple[SpeedLine, ...]
     instructions_per_cycle: float | None = None
@@ -142,7 +142,7 @@ class Speed:
 
     @property
     def right(self) -> bool:
-        """All lines are."""
+        """Whether all lines are right."""
         return all(line.right for line in self.lines)
 
     def document(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
 ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE)
-"""All that only run when they are asked for."""
+"""Benchmarks that only run when they are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Product:
         return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
 
     def options(self, issue: Issue = "stream") -> RunOptions:
-        """How it is measured."""
+        """The options of the run that measures the product."""
         return RunOptions(
             issue=issue,
             workload="matmul",
@@ -177,7 +177,7 @@ class Bench:
     trace: tuple[TraceLine, ...] | None = None
     advice: tuple[AdviceLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
-    """Cycles that were committed."""
+    """Cycles of the committed baseline, by their keys."""
     speed: Speed | None = None
     command_line: tuple[str, ...] = ()
 

@@ -23,9 +23,9 @@ class Top:
     """A top level."""
 
     module: str
-    """Its name in Verilog."""
+    """The name of the module in Verilog."""
     component: tuple[str, str]
-    """Python module and class."""
+    """The Python module and class of the component."""
     summary: str
     registers: bool
     """Whether it has the registers."""

@@ -25,7 +25,7 @@ class Arrow:
 
     load: int
     user: int
-    """Numbers of their commands."""
+    """The indices of the commands of load and user."""
     queue: str
     """The name of the user's queue."""
     end: int

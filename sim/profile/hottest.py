@@ -66,7 +66,7 @@ def hottest(profile: Profile, count: int) -> list[Hot]:
 
 
 def rows_of(hot: Iterable[Hot]) -> list[tuple[int | str, ...]]:
-    """Cells under `HEADS`."""
+    """Cells of a table whose columns are `HEADS`."""
     return [
         (each.command, each.operator, each.unit, each.cycles, each.lost, each.waited, each.text)
         for each in hot

@@ -19,7 +19,7 @@ class Loss:
 
     operator: str
     owner: str
-    """The counter."""
+    """The name of the counter that owns the cycles."""
     cycles: int
 
     @property

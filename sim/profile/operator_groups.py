@@ -50,7 +50,7 @@ class Group:
     operators: tuple[str, ...]
     macs: int
     tensors: tuple[str, ...]
-    """What they write."""
+    """The tensors that the group's operators write."""
 
 
 @dataclass(frozen=True)

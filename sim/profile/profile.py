@@ -28,9 +28,9 @@ class Part:
 
     name: str
     start: int
-    """Its first cycle."""
+    """The first cycle of the program."""
     first: int
-    """Its first command."""
+    """The index of its first command."""
     schedule: str
 
 

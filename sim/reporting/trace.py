@@ -145,7 +145,7 @@ class _Writer:
         return uuid
 
     def names(self, texts: list[str]) -> list[int]:
-        """Numbers of names."""
+        """The number of each name, new for a name that has none yet."""
         return [self._iids.setdefault(name, len(self._iids) + 1) for name in texts]
 
     def named(self, commands: np.ndarray) -> list[int]:

@@ -137,7 +137,7 @@ class Measurement:
 
     @property
     def program_bytes(self) -> int | None:
-        """What `entries` take."""
+        """Bytes that `entries` take in memory; None: not known."""
         return None if self.entries is None else self.entries * RING_ENTRY.size
 
     def utilization(self, config: AcceleratorConfig) -> float | None:

@@ -52,7 +52,7 @@ class Finding:
     detail: str | None
     """What was found; None: nothing."""
     required: bool
-    """`CELOSIA_REQUIRE` names it."""
+    """Whether `CELOSIA_REQUIRE` names the tool."""
 
     @property
     def failed(self) -> bool:

@@ -148,7 +148,7 @@ def _known_shape(name: str, *others: str) -> EncoderShape:
 
 
 def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
-    """Rows and columns."""
+    """The rows and columns that option ``--shape`` gives; `InputError` if it is malformed."""
     text = _needed(workload, "shape", options.shape, "RxC")
     rows, cols = parse_shape(text, "RxC")
     if min(rows, cols) < 1:

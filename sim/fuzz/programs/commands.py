@@ -104,7 +104,7 @@ class RandomCommands:
             self._makers |= transforms.makers()
 
     def draw(self) -> Command:
-        """Any command."""
+        """A command of any kind."""
         return self.random.choices(list(self._makers), list(self._makers.values()))[0]()
 
     def _flag(self, percent: int = 50) -> bool:

@@ -17,7 +17,7 @@ class Ordering:
     """
 
     reads: list[tuple[int, int]] = field(default_factory=list)
-    """First and last byte."""
+    """First and last byte of each read."""
     writes: list[tuple[int, int]] = field(default_factory=list)
     signals: list[list[int]] = field(default_factory=lambda: [[] for _ in range(TOKENS)])
     """Indices of the `writes` that add to each token, by the token's number."""

@@ -24,7 +24,7 @@ class Memory:
     source: Region
     """The region that programs only read."""
     shared: Region
-    """Read and written."""
+    """The region that programs read and write."""
     dump: Region
     """Where local rows go at the end."""
 

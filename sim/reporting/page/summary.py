@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 
 
 def stop_section(document: Document, profile: Profile | None) -> str:
-    """Why a run was stopped, who waited for whom, the last commands, and what was not done."""
+    """Why a run was stopped, what waited for what, the last commands, and what was not done."""
     body: list[str] = []
     for part in [*document["operators"], document]:
         if not (failure := part["failure"]) or body:

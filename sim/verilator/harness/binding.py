@@ -79,7 +79,7 @@ class Goal(IntEnum):
 
 
 class Address(Structure):
-    """AR or AW."""
+    """The signals of an address channel, AR or AW."""
 
     _fields_ = [
         ("address", c_uint64),

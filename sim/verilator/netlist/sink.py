@@ -47,7 +47,7 @@ def sink_logic(verilog: str) -> str:
 
 @dataclass
 class _Logic:
-    """What computes one wire."""
+    """A piece of text that computes one wire."""
 
     span: _Span
     """Where it stands in the module."""
