@@ -93,7 +93,7 @@ def tile_matmul(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompiledGraph:
-    """A graph as commands."""
+    """A graph, and the commands that compute it."""
 
     graph: Graph
     """The graph with the constants that the program needs beside those of the graph that was

@@ -68,7 +68,7 @@ class Rejected:
     cycles: int | None
     """Predicted; None: it is not possible."""
     reason: str = ""
-    """Why not."""
+    """Why it is not possible; empty if it is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array
 
 
 class _Machine:
-    """The tensors so far."""
+    """The interpreter's state: the tensors computed so far."""
 
     def __init__(self, graph: Graph, inputs: dict[str, Array]):
         self.constants = graph.constants

@@ -140,7 +140,7 @@ class Products:
     """Tiles of K in a piece."""
     pieces: int
     columns: int
-    """Tiles of columns."""
+    """The number of tiles of columns."""
     last_depth: int
     last_cols: int
     accumulate: bool
@@ -150,11 +150,11 @@ class Products:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of products in the nest."""
         return self.columns * self.pieces * self.k
 
     def each(self, dim: int) -> Iterator[Multiply]:
-        """The products in order."""
+        """The products of the nest, in order."""
         for column, piece, k in product(range(self.columns), range(self.pieces), range(self.k)):
             deepest = piece == self.pieces - 1 and k == self.k - 1
             yield Multiply(

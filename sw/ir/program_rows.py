@@ -19,7 +19,7 @@ class MadeRows:
         """Numbers of those whose rows nobody has read."""
         self._last = 0
         self._maker = [0] * rows
-        """0: nobody."""
+        """The number of the operation that made each row; 0: none."""
         self._whole: dict[int, tuple[int, int]] = {}
         """The rows that an operation has made, as long as all are its own, by its number: the first
         one, and the one behind the last."""

@@ -46,9 +46,9 @@ class FinishedSums:
     scale: Scale = 1.0
     """The scale of the first step of the finish."""
     residual: View | None = None
-    """What is added."""
+    """The rows that are added; None: none are."""
     slot: int = 0
-    """The first row's statistics."""
+    """The slot of the first row's statistics."""
     counted: View | None = None
     """The rows that those are of, if not of `out`."""
     first: bool = True
@@ -86,7 +86,7 @@ class FinishedSums:
 
 
 class Finisher:
-    """Writes transforms and stores."""
+    """A writer of the transforms and stores that finish sums."""
 
     def __init__(self, writer: ProgramWriter, places: Places):
         self.writer = writer

@@ -63,11 +63,11 @@ class NormBlock:
     row: int
     rows: int
     slot: int
-    """The first row's statistics."""
+    """The slot of the first row's statistics."""
 
     @property
     def slots(self) -> range:
-        """Their statistics."""
+        """The slots of statistics of the block's rows."""
         return range(self.slot, self.slot + self.rows)
 
     def part(self, view: View, col: int, cols: int) -> View:
@@ -76,7 +76,7 @@ class NormBlock:
 
 
 class Normalizer:
-    """Writes layer normalizations."""
+    """A writer of layer normalizations."""
 
     def __init__(self, writer: ProgramWriter, places: Places):
         self.writer = writer

@@ -86,7 +86,7 @@ class Places:
 
     @property
     def banks(self) -> tuple[int, ...]:
-        """Their first rows."""
+        """The first row of each bank."""
         return tuple(bank * self.bank_rows for bank in range(_BANKS))
 
     @property

@@ -16,7 +16,7 @@ class Statistics:
 
     def __init__(self) -> None:
         self._rows: dict[int, tuple[str, int]] = {}
-        """Tensor and row."""
+        """The tensor and the row that each slot is of, by the slot."""
 
     def follow(self, op: Transform, counted: View | None) -> None:
         """Make sure that `op`, if it uses statistics, begins those of `counted` or finds them."""

@@ -35,9 +35,9 @@ __all__ = ["ProgramWriter", "Written"]
 MAX_LEAD: Final = 4096
 """Cycles of products that a load is issued before its first use, at most."""
 LEAD_NESTS: Final = 3
-"""The most long nests of products that a load is issued before its first use. More would overflow
-the queue of loads, and loads would then issue at irregular points, which defeats the compression of
-loops."""
+"""The most nests of products that a load is issued ahead of its first use, where nests are long.
+More would overflow the queue of loads, and loads would then issue at irregular points, which
+defeats the compression of loops."""
 LONG_NEST: Final = 1024
 """Cycles of a nest whose loads take far less time than it does itself."""
 SETTLING: Final = 4096

@@ -61,7 +61,7 @@ def _visits(schedule: MatMulSchedule) -> list[tuple[Cut, Cut]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _BlockOrder:
-    """One block of C."""
+    """A block of C, as the order of operations sees it."""
 
     problem: MatMul
     dim: int
@@ -69,7 +69,7 @@ class _BlockOrder:
     row: Cut
     """The block's rows of C: start and length in elements."""
     tiles: Cut
-    """Column tiles."""
+    """The block's column tiles: start and number."""
     homes: tuple[int, int]
     """Accumulator row of the first tile, in its own half and in the other one."""
     last: bool

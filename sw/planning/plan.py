@@ -95,7 +95,7 @@ class Plan:
     """All decisions for a graph."""
 
     graph: str
-    """Its name."""
+    """The name of the graph."""
     machine: Machine
     rings: Mapping[str, RingPlan] = field(default_factory=dict)
     """The rings by their names."""

@@ -21,7 +21,7 @@ _SEED: Final = 0x5EED
 
 
 def largest(x: Floats) -> float:
-    """The largest magnitude."""
+    """The largest magnitude of an element of `x`."""
     return float(np.abs(x).max(initial=0))
 
 
@@ -31,7 +31,7 @@ def int16_step(x: Floats) -> float:
 
 
 def sample_rows(x: Floats, count: int) -> Floats:
-    """At most `count` rows of `x`: of as many rows always the same ones."""
+    """The rows of `x`, or `count` of them: of as many rows always the same ones."""
     if len(x) <= count:
         return x
     return x[np.random.default_rng(_SEED).choice(len(x), count, replace=False)]

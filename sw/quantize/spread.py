@@ -46,7 +46,7 @@ class HiddenRange:
 
     @property
     def limit(self) -> float:
-        """The largest value."""
+        """The largest value of the range."""
         return (_UINT8_LARGEST - self.zero_point) * self.step
 
 

@@ -97,7 +97,7 @@ class Linear:
     """``x @ weights + bias``."""
 
     weights: Floats
-    """Inputs x outputs."""
+    """The weights: an array (inputs, outputs)."""
     bias: Floats
 
     def __call__(self, x: Floats) -> Floats:
@@ -117,7 +117,7 @@ class Norm:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerWeights:
-    """One layer."""
+    """The weights of one layer."""
 
     query: Linear
     key: Linear

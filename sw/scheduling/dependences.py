@@ -115,7 +115,7 @@ class _Rows:
         self._reader[first:end] = index
 
     def write(self, first: int, end: int, index: int) -> set[int]:
-        """Operation `index` writes rows; returns who has written and who has read them."""
+        """Operation `index` writes rows; returns the last operations that wrote and read them."""
         before = {*self._writer[first:end].tolist(), *self._reader[first:end].tolist()}
         self._writer[first:end], self._reader[first:end] = index, -1
         return before
@@ -143,7 +143,7 @@ def _nest(op: Products, dim: int) -> Accesses:
 
 
 def _transform(op: Transform, dim: int) -> Accesses:
-    """Statistics count as written by whoever uses them: their order stays."""
+    """The accesses of a transform.  Statistics that it uses count as written: their order stays."""
     reads = [*_blocks(op.source)]
     if op.residual is not None:
         reads += _blocks(op.residual)

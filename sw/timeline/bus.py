@@ -15,7 +15,7 @@ REQUEST_CYCLES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What one operation moves."""
+    """The cost of what one operation moves."""
 
     bytes: int
     bursts: float

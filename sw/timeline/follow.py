@@ -50,7 +50,7 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class _QueuedLoad:
     head: float
-    """When it is at the head of its queue, if nobody is before it."""
+    """The cycle in which it is at the head of its queue, if nothing is before it."""
     space: LocalTimes
     rows: Rows
     move: Transfer

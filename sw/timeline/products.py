@@ -12,7 +12,7 @@ from celosia.sw.timeline.local import Rows
 __all__ = ["follow_tiles"]
 
 _CONFIGURATION: Final = 4
-"""Commands before all others."""
+"""The number of configuring commands before all others."""
 
 
 def follow_tiles(

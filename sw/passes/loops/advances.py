@@ -73,7 +73,7 @@ def still(shape: tuple[int, ...]) -> Advances:
 
 
 def join(one: Advances, other: Advances) -> Advances:
-    """What explains both."""
+    """The advances that explain both."""
     result = np.empty_like(one)
     result[..., _PLAIN] = (
         one[..., _PLAIN] & other[..., _PLAIN] & (one[..., _DELTA] == other[..., _DELTA])

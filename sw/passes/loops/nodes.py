@@ -28,11 +28,11 @@ class Node:
     left_out: int
     """Nodes at the end of the body that the last iteration leaves out."""
     body: tuple["Node", ...]
-    """The first iteration."""
+    """The nodes of the first iteration."""
     funct: int
     """The function code of the command, if the node is one."""
     depth: int
-    """Loops in each other."""
+    """The number of loops in each other."""
     first: Words
     """The operands that each command is issued with first."""
     last: Words
@@ -43,11 +43,11 @@ class Node:
     strides: NDArray[np.int64]
     """The number of STRIDEs that each command needs."""
     cost: int
-    """Commands that it takes."""
+    """The commands that it takes in the program."""
 
 
 class Shapes:
-    """Numbers of shapes."""
+    """The numbers of shapes seen so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {}

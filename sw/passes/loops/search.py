@@ -19,7 +19,7 @@ __all__ = ["Reach", "with_loops"]
 
 
 _FEW: Final = 4
-"""Up to so many iterations, all numbers of them are tried."""
+"""The number of iterations up to which all numbers of them are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,9 @@ class _Loops:
     """Loops that begin at a place."""
 
     length: int
-    """Nodes of an iteration."""
+    """The nodes of an iteration."""
     most: int
-    """Complete iterations."""
+    """The number of complete iterations."""
     more: int
     """Nodes of one behind them that is not complete."""
     cost: int
