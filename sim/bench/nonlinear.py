@@ -37,8 +37,8 @@ HOST_CYCLES: Final[Mapping[str, int]] = {
     "residual": 110,
     "quantize": 54,
 }
-"""Per element of a floating-point host, derived from the survey's figures: its baseline takes 9.4 G
-cycles for BERT-base at l = 512 with the shares that it gives."""
+"""Cycles per element of a floating-point host, derived from the survey's figures: its baseline
+takes 9.4 G cycles for BERT-base at l = 512 with the shares that it gives."""
 SURVEY_SPEEDUP: Final = 39.6
 VTA_UTILIZATION: Final = (0.70, 0.88)
 """The shares of its peak that VTA reaches, without and with latency hiding."""

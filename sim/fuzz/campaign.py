@@ -30,9 +30,9 @@ SEED_BITS: Final = 32
 
 _BATCH: Final = 20
 _SAMPLED: Final = 4
-"""The coverage of one in so many programs is looked at."""
+"""The number of programs of which one is sampled for coverage."""
 _MOST_FINDINGS: Final = 5
-"""Then it is time to look at them."""
+"""The number of findings that end a campaign: it is time to look at them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ class GraphMeasurement:
     on_chip: tuple[str, ...]
     """Tensors that never are in memory, and so are not compared."""
     outputs: Mapping[str, NDArray[Any]]
-    """As they stood in device memory."""
+    """The values of outputs as they stood in device memory, by name."""
 
 
 def measure_graph(

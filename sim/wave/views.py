@@ -45,7 +45,7 @@ class Item:
 
     @property
     def path(self) -> str:
-        """As both viewers name it."""
+        """The signal's path as both viewers name it."""
         return f"{self.scope}.{self.name}"
 
 

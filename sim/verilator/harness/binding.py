@@ -73,7 +73,7 @@ class Goal(IntEnum):
     RUN_OVER = 0
     ACCESS_OVER = 1
     INTERRUPT = 2
-    """Or the end of the run."""
+    """An interrupt, or the end of the run."""
     OFFERED = 3
     """Every command of the stream is on offer, or taken."""
 
@@ -356,10 +356,10 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_status": (None, [c_void_p, POINTER(Status)]),
     "celosia_keep_log": (None, [c_void_p, c_uint64, c_uint64]),
     "celosia_view_log": (None, [c_void_p, POINTER(LogView)]),
-    # Of the Verilator harness:
+    # Functions of the Verilator harness:
     "celosia_observable": (c_uint32, []),
     "celosia_run": (None, [c_void_p, c_uint64, c_uint32]),
-    # Of the library without an accelerator:
+    # Functions of the library without an accelerator:
     "celosia_stop": (None, [c_void_p, c_uint32, c_char_p]),
     "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins), c_uint32]),
     "celosia_observe": (None, [c_void_p, POINTER(Observed)]),
