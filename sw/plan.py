@@ -209,7 +209,7 @@ def _text(value: int | bool) -> str:
 
 
 def product_tiles(graph: Graph, config: AcceleratorConfig) -> int:
-    """About how many tiles of weights rows of `graph` stream through."""
+    """The number of tiles of weights that rows of `graph` stream through, about."""
     dim, total = config.dim, 0
     for op in graph.ops:
         if isinstance(op, MatMul):

@@ -67,7 +67,7 @@ class ProductBlock:
 
     a: RowsOfA
     w: View
-    """As it stands in memory; all of K, and the columns of this block."""
+    """The weights as they stand in memory: all of K, and the columns of this block."""
     w_transposed: bool
     weights: Ring
     c: LocalRows

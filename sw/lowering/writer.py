@@ -328,7 +328,7 @@ def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
 
 
 def _cycles(op: Op) -> int:
-    """About how long the array works on it."""
+    """Cycles that the array works on `op`, about."""
     match op:
         case Multiply():
             return op.rows

@@ -116,7 +116,7 @@ def _is_load(op: Op) -> bool:
 
 
 def _cycles(op: Op) -> int:
-    """About how long the array works on it."""
+    """Cycles that the array works on `op`, about."""
     match op:
         case Multiply():
             return op.rows

@@ -55,7 +55,7 @@ def with_loops(nodes: Sequence[Node], reach: Reach, entries: int, shapes: Shapes
     """`nodes`, some of which are loops of what they were before; bodies have up to `entries`."""
     stretch = _Stretch(nodes)
     found: list[list[_Loops]] = [[] for _ in nodes]
-    least = reach.iterations - reach.partial  # That are complete.
+    least = reach.iterations - reach.partial  # Complete ones.
     for length in range(reach.shortest, min(reach.longest, len(nodes) // least) + 1):
         for place, loops in stretch.loops(length, entries, reach):
             found[place].append(loops)
