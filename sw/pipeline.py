@@ -93,18 +93,20 @@ def tile_matmul(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CompiledGraph:
-    """A graph as commands."""
+    """A graph, and the commands that compute it."""
 
     graph: Graph
-    """With the constants that the program needs beside those of the graph that was compiled."""
+    """The graph with the constants that the program needs beside those of the graph that was
+    compiled."""
     ops: tuple[Written, ...]
     """The operations on local rows, each with the operator that it belongs to."""
     commands: tuple[tuple[Command, ...], ...]
-    """Those that the program begins with, then those of each of `ops`; without REPEATs."""
+    """The commands that the program begins with, then those of each of `ops`; without REPEATs."""
     program: tuple[Command, ...]
     """All commands in order; some of them stand for many (`celosia.isa.operations.loops`)."""
     addresses: dict[str, int]
-    """Of every tensor that is ever in memory: operators write all but those on the chip."""
+    """The address of every tensor that is ever in memory: operators write all but those on the
+    chip."""
     end: int
     """The first address behind them."""
 

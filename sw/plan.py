@@ -49,11 +49,12 @@ __all__ = [
 SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 COMPARED_TILES: Final = 4_096
-"""Of graphs with more, alternatives are compared on the probe, and scaled."""
+"""The most products of tiles of a graph whose alternatives are compared on the graph itself; those
+of a larger one are compared on the probe, and scaled."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
 _ALIKE: Final = 2
-"""So many operators of a kind are enough to compare alternatives."""
+"""The number of operators of a kind that is enough to compare alternatives."""
 _SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
 """Choices that depend on sizes."""
 
@@ -67,7 +68,7 @@ class Rejected:
     cycles: int | None
     """Predicted; None: it is not possible."""
     reason: str = ""
-    """Why not."""
+    """Why it is not possible; empty if it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +209,7 @@ def _text(value: int | bool) -> str:
 
 
 def product_tiles(graph: Graph, config: AcceleratorConfig) -> int:
-    """About how many tiles of weights rows of `graph` stream through."""
+    """The number of tiles of weights that rows of `graph` stream through, about."""
     dim, total = config.dim, 0
     for op in graph.ops:
         if isinstance(op, MatMul):

@@ -27,7 +27,7 @@ ADVICE: Final = "advice"
 WITHIN: Final = 1 / 3
 """How far what was saved may be from what was said, as a share of what was saved."""
 NOTHING: Final = WORTH / (1 - WITHIN)
-"""Of a run that nothing is said to help: no change may save so much."""
+"""The share of its cycles that no change may save in a run for which nothing is said to help."""
 
 
 def _run(
@@ -65,7 +65,7 @@ RUNS: Final = (
     _run("attention", "base", 100, 8, heads=4, seq=64, dim=64),
     _run("encoder-layer", "base", 40, 8, model="minilm", seq=32),
 )
-"""Whose first advice is followed."""
+"""The runs whose first advice is followed."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Trial:
     change: Change
     cycles: int | None
     right: bool
-    """The results are."""
+    """Whether all results with the change are right."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class AdviceLine:
         return all(self.saved(trial) < NOTHING * self.cycles for trial in self.trials)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.name,
             "cycles": self.cycles,

@@ -10,7 +10,7 @@ from celosia.sim.support.problems import InputError
 __all__ = ["TOLERANCE", "Key", "load_baseline", "regressed", "save_baseline"]
 
 TOLERANCE: Final = 5
-"""Of a thousand cycles, so many more are no regression."""
+"""The growth of a run's cycles, in thousandths, that is no regression yet."""
 
 Key = tuple[str, str]
 """The name of a benchmark, and how its commands came."""

@@ -56,7 +56,7 @@ class CostLine:
     predicted: int | None
     measured: int | None
     right: bool
-    """Its results are."""
+    """Whether the results of the work are right."""
 
     @property
     def error(self) -> float | None:
@@ -66,7 +66,7 @@ class CostLine:
         return self.predicted / self.measured - 1
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.name,
             "predicted_cycles": self.predicted,
@@ -86,7 +86,7 @@ class CostSet:
 
     @property
     def mean(self) -> float | None:
-        """Of the errors' sizes; None if one is not known."""
+        """The mean size of the errors; None if one is not known."""
         sizes = self._sizes()
         return sum(sizes) / len(sizes) if sizes else None
 
@@ -109,7 +109,7 @@ class CostSet:
         return known if len(known) == len(errors) else []
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The set and its lines as an object for JSON."""
         return {
             "name": self.name,
             "mean_error": self.mean,

@@ -37,7 +37,7 @@ _TRANSFORMS: Final = {
     "residual": cases.residual_case,
 }
 _TYPED: Final = {"softmax": cases.softmax_case, "gelu": cases.gelu_case}
-"""Those whose results have a type that can be chosen."""
+"""The transforms whose results have a type that can be chosen."""
 _TYPES: Final = ("uint8", "int8", "int16")
 _OPERATORS: Final = (
     ("base", (128, 512), 40, 16),
@@ -56,20 +56,21 @@ class CostCase:
     preset: str
     timing: MemoryTiming
     sizes: tuple[int, ...]
-    """Of a product M, N, K; of transforms rows and columns; of attention heads, rows and width; of
-    encoders heads, width of a head, hidden width over width, layers, and tokens of each text."""
+    """The sizes, by kind: M, N, K of a product; rows and columns of a transform; heads, rows and
+    width of attention; heads, width of a head, hidden width over width, layers, and tokens of each
+    text of an encoder."""
     form: tuple[Any, ...] = ()
-    """Of a product: B is transposed, its scale, it has a bias.  Of a softmax or GELU: the
-    type of its result, if it is not uint8."""
+    """Details of the kind.  A product: whether B is transposed, its scale, whether it has a bias. A
+    softmax or GELU: the type of its result, if it is not uint8."""
 
     @property
     def config(self) -> AcceleratorConfig:
-        """Of the preset, always with a normalization unit."""
+        """The configuration of the preset, always with a normalization unit."""
         return resolve_config(self.preset, _OVERRIDES.get(self.preset, ()))
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The case in words, for people."""
         timing = self.timing
         sizes = "x".join(map(str, self.sizes))
         notes = self._notes()
@@ -110,7 +111,7 @@ class CostCase:
 
 
 def random_cases(count: int, first: int = 0) -> tuple[CostCase, ...]:
-    """So many cases, of consecutive seeds from `first` on."""
+    """The cases of `count` consecutive seeds from `first` on."""
     return tuple(_random_case(random.Random(seed)) for seed in range(first, first + count))
 
 

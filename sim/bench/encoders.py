@@ -29,7 +29,7 @@ class Encoder:
 
     @property
     def name(self) -> str:
-        """For people, and for the baseline."""
+        """The encoder in words, for people and for the baseline."""
         details, usual = self.details, MemoryTiming()
         parts = [self.workload, *([details.model] if details.model else [])]
         parts += [] if details.heads is None else [f"{details.heads} heads of {details.dim}"]
@@ -43,7 +43,7 @@ class Encoder:
         return " ".join(parts)
 
     def options(self, issue: Issue = "stream") -> RunOptions:
-        """How it is measured."""
+        """The options of the run that measures the encoder."""
         return RunOptions(
             issue=issue,
             workload=self.workload,
@@ -112,7 +112,7 @@ class EncoderLine:
         return self.report.right and self.reached is not None and self.reached >= self.encoder.bound
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.encoder.name,
             "bound": self.encoder.bound,

@@ -37,11 +37,11 @@ HOST_CYCLES: Final[Mapping[str, int]] = {
     "residual": 110,
     "quantize": 54,
 }
-"""Per element of a floating-point host, derived from the survey's figures: its baseline takes 9.4 G
-cycles for BERT-base at l = 512 with the shares that it gives."""
+"""Cycles per element of a floating-point host, derived from the survey's figures: its baseline
+takes 9.4 G cycles for BERT-base at l = 512 with the shares that it gives."""
 SURVEY_SPEEDUP: Final = 39.6
 VTA_UTILIZATION: Final = (0.70, 0.88)
-"""Of VTA's peak, without and with latency hiding."""
+"""The shares of its peak that VTA reaches, without and with latency hiding."""
 SEQ: Final = 512
 
 
@@ -90,12 +90,12 @@ class ModeLine:
 
     @property
     def cycles(self) -> int | None:
-        """Of both parts, one after the other."""
+        """Cycles of both parts, one after the other; None if the accelerator's are not known."""
         own = self.measured.cycles
         return None if own is None else own + sum(self.host.values())
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.mode.name,
             "meaning": self.mode.text,
@@ -120,15 +120,15 @@ class Nonlinear:
 
     @property
     def right(self) -> bool:
-        """All results are."""
+        """Whether all results are right."""
         return all(line.measured.right for line in self.lines)
 
     def line(self, name: str) -> ModeLine:
-        """That of a mode."""
+        """The line of the mode called `name`."""
         return next(line for line in self.lines if line.mode.name == name)
 
     def speedup(self, line: ModeLine) -> float | None:
-        """Over the offloaded mode."""
+        """How many times as fast `line` is as the offloaded mode; None if one is not known."""
         base, cycles = self.line("offloaded").cycles, line.cycles
         return base / cycles if base and cycles else None
 
@@ -139,7 +139,7 @@ class Nonlinear:
         return line.measured.macs / (self.config.macs_per_cycle * line.cycles)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The comparison as an object for JSON."""
         return {
             "model": str(self.shape),
             "seq": self.seq,
@@ -183,7 +183,7 @@ def measure_mode(
 
 
 def _serial(compiled: CompiledGraph, config: AcceleratorConfig) -> CompiledGraph:
-    """The same with fences."""
+    """`compiled` with the fences of `serialize` in place of counters."""
     ops = [written.op for written in compiled.ops]
     commands = tuple(serialize(ops, config, compiled.graph.tensors, compiled.addresses))
     program = tuple(command for each in commands for command in each)

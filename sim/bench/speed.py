@@ -84,7 +84,7 @@ class SpeedCase:
     details: WorkloadOptions
 
     def options(self) -> RunOptions:
-        """How it is run."""
+        """The options of the case's runs."""
         return RunOptions(workload=self.workload, simulator="verilator", details=self.details)
 
 
@@ -119,7 +119,7 @@ class SpeedLine:
         return self.results_right and self.share >= self.case.bound
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.case.name,
             "bound": self.case.bound,
@@ -133,7 +133,7 @@ class SpeedLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Speed:
-    """What was measured."""
+    """The lines of the benchmark of speed, and what they were measured with."""
 
     lines: tuple[SpeedLine, ...]
     instructions_per_cycle: float | None = None
@@ -142,11 +142,11 @@ class Speed:
 
     @property
     def right(self) -> bool:
-        """All lines are."""
+        """Whether all lines are right."""
         return all(line.right for line in self.lines)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """All lines as an object for JSON."""
         return {
             "workloads": [line.document() for line in self.lines],
             "instructions_per_cycle": self.instructions_per_cycle,

@@ -45,7 +45,7 @@ NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
 ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE)
-"""All that only run when they are asked for."""
+"""Benchmarks that only run when they are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +60,16 @@ class Product:
     gemmini: float | None = None
     """What Gemmini's RTL reaches on the same memory model, in the unit of `bound`."""
     least_cycles: int | None = None
-    """Of a product that memory bounds: its bytes over the bandwidth."""
+    """The least cycles of a product that memory bounds: its bytes over the bandwidth."""
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The product in words, for people."""
         notes = (" B^T" if self.transpose_b else "", f" latency {self.latency}")
         return self.shape + notes[0] + (notes[1] if self.latency != MemoryTiming.latency else "")
 
     def options(self, issue: Issue = "stream") -> RunOptions:
-        """How it is measured."""
+        """The options of the run that measures the product."""
         return RunOptions(
             issue=issue,
             workload="matmul",
@@ -140,7 +140,7 @@ class ProductLine:
         return self.report.right and self.reached is not None and self.reached >= self.product.bound
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "bound": self.product.bound,
             "reached": self.reached,
@@ -177,7 +177,7 @@ class Bench:
     trace: tuple[TraceLine, ...] | None = None
     advice: tuple[AdviceLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
-    """Cycles that were committed."""
+    """Cycles of the committed baseline, by their keys."""
     speed: Speed | None = None
     command_line: tuple[str, ...] = ()
 
@@ -210,7 +210,7 @@ class Bench:
                 yield f"{name} ({issue}): {cycles:,} cycles, {known:,} in the baseline"
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The whole benchmark as an object for JSON."""
         products = self.products
         return {
             "schema": BENCH_SCHEMA,

@@ -26,7 +26,7 @@ TRACE: Final = "trace"
 SLOWER: Final = 0.20
 """Processor time that a followed run may take more."""
 MEGABYTES: Final = 5.0
-"""Of trace, for a million cycles."""
+"""Megabytes of trace for a million cycles that a trace must stay below."""
 PAIRS: Final = 5
 
 WORKLOADS: Final = {
@@ -71,7 +71,7 @@ class TraceLine:
 
     @property
     def megabytes(self) -> float:
-        """Of trace, for a million cycles."""
+        """Megabytes of trace for a million cycles."""
         return self.trace_bytes / self.cycles
 
     @property
@@ -80,7 +80,7 @@ class TraceLine:
         return self.same and self.slower <= SLOWER and self.megabytes < MEGABYTES
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as an object for JSON."""
         return {
             "name": self.name,
             "cycles": self.cycles,

@@ -27,7 +27,7 @@ __all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
 
 _MOST_OWNERS: Final = 3
 _SMALLEST_SHARE: Final = 0.005
-"""Of an operator's cycles: owners with less are left out of its line."""
+"""The share of an operator's cycles below which an owner is left out of its line."""
 _TEXT_WIDTH: Final = 40
 _LAYER_OR_PART: Final = re.compile(r"^\d+\.|\.text\d+$")
 
@@ -65,7 +65,7 @@ def groups_table(report: Report, *, every: bool = False) -> Table:
 
 
 def owners(counters: dict[str, int]) -> str:
-    """Whose the array's cycles were: the three largest groups, without those of next to none."""
+    """The up to three groups that own most of the array's cycles, with their shares."""
     cycles = counters.get("cycles", 0)
     if not cycles:
         return NOTHING

@@ -28,7 +28,7 @@ __all__ = ["mutate"]
 
 @dataclass(frozen=True)
 class _Sample:
-    """What is drawn."""
+    """A sample of changes to draw."""
 
     package: str
     count: int

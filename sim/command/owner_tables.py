@@ -1,4 +1,4 @@
-"""Whose the cycles of each unit were, as a table on a terminal."""
+"""A table on a terminal of what owned the cycles of each unit."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ __all__ = ["owner_table"]
 _BAR_CELLS: Final = 12
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _SMALLEST: Final = 0.01
-"""Of the cycles: owners of the array with less are one line together."""
+"""The share of the cycles below which owners of the array are one line together."""
 _MOST: Final = 5
 """Owners of the array that have a line of their own."""
 _MOST_WAITS: Final = 4
@@ -22,7 +22,7 @@ _MOST_WAITS: Final = 4
 
 
 def owner_table(part: Measurement, *, every: bool = False) -> Table:
-    """Whose the cycles of each unit were, as numbers, shares and bars; of a stopped run, till then.
+    """What owned each unit's cycles, in numbers, shares and bars; of a stopped run, until then.
 
     The largest owners of the array, and a line for each other unit; with `every`, all of them.
     """

@@ -54,7 +54,7 @@ class PlannedProgram:
     scaled: bool = False
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The program's plan as an object for JSON."""
         return {
             "name": self.name,
             "predicted_cycles": self.predicted_cycles,
@@ -86,11 +86,11 @@ class Plan:
 
     @property
     def predicted_cycles(self) -> int:
-        """Of all programs, one after the other."""
+        """The predicted cycles of all programs, one after the other."""
         return sum(program.predicted_cycles for program in self.programs)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The plan as an object for JSON."""
         timing = self.options.timing
         return {
             "schema": PLAN_SCHEMA,
@@ -220,7 +220,7 @@ def _ring(ring: Ring) -> str:
 
 
 def plan_tables(plan: Plan) -> Iterator[Table]:
-    """For each program what is decided, its operators, and what was rejected."""
+    """A table for each program: what is decided, its operators, and what was rejected."""
     for program in plan.programs:
         table = Table(
             title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",

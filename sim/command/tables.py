@@ -252,7 +252,7 @@ def advice_table(lines: Sequence[AdviceLine]) -> Table:
 
 
 def cost_table(found: CostSet) -> Table:
-    """What was predicted beside what was measured, and how far they are apart."""
+    """A table of what was predicted beside what was measured, and the errors."""
     table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
     table.add_column("work", overflow="fold")
     for head in ("predicted", "measured", "error"):
@@ -303,7 +303,7 @@ def nonlinear_table(found: Nonlinear) -> Table:
 
 
 def doctor_table(findings: Sequence[Finding]) -> Table:
-    """What was found, and who has what was not."""
+    """A table of the tools that were found, and of the packages that have the missing ones."""
     table = Table()
     table.add_column("tool", no_wrap=True)
     table.add_column("found", overflow="fold")

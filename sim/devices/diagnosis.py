@@ -1,4 +1,4 @@
-"""What a simulator says when the accelerator has stopped: who waits for whom, and which command."""
+"""The clauses for a stopped accelerator: what each controller waits for, and which command."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

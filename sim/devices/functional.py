@@ -51,7 +51,7 @@ class FunctionalDevice:
         self.memory_bytes = memory_bytes
         self._memory = FlatMemory(MEMORY_BASE, memory_bytes)
         self.machine = Machine(config, self._memory, seed)
-        """Local memories, for tests."""
+        """The state of local memories, for tests to look at."""
         self.state = ArchState.reset(config)
         """Configuration after the last command."""
         self.tokens = [0] * TOKENS
@@ -135,7 +135,7 @@ class FunctionalDevice:
             self.tokens[operation.signal] = (self.tokens[operation.signal] + 1) & COUNT_MASK
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to give back."""
 
 
 def _error(cause: Cause, address: int, issued: Issued) -> DeviceError:

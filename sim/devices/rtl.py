@@ -30,9 +30,9 @@ from celosia.sim.verilator.harness.settings import bench_config
 __all__ = ["DOMAIN", "PERIOD", "AmaranthDevice"]
 
 PERIOD = 1e-6
-"""Of the clock, in the simulator's seconds."""
+"""The clock's period, in the simulator's seconds."""
 DOMAIN = "bench"
-"""Of the clock, in the simulator."""
+"""The name of the clock's domain in the simulator."""
 
 
 class AmaranthDevice(RtlDevice):

@@ -50,7 +50,7 @@ class RtlDevice(Simulation):
         self.host = Host(self)
         """The driver of its registers."""
         self.ring_entries = RING_ENTRIES
-        """Of the ring that `run` uses; at most `RING_ENTRIES`."""
+        """The entries of the ring that `run` uses; at most `RING_ENTRIES`."""
         self._limits = Range(MEMORY_BASE, MEMORY_BASE + setup.memory_bytes - 1)
         self._cycle_budget = 0
         self._told: tuple[Range, Range, int] | None = None  # What the registers hold.

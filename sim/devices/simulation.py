@@ -21,7 +21,7 @@ __all__ = ["Setup", "Simulation"]
 _BATCH_SECONDS: Final = 0.1
 _FIRST_BATCH: Final = 100
 _ACCESS_EDGES: Final = 20_000
-"""After so many cycles a register access is given up."""
+"""Cycles after which a register access is given up."""
 _ALL_BYTES: Final = 0b1111
 _OKAY: Final = 0
 _RESPONSES: Final = {2: "SLVERR", 3: "DECERR"}

@@ -23,9 +23,9 @@ class Top:
     """A top level."""
 
     module: str
-    """Its name in Verilog."""
+    """The name of the module in Verilog."""
     component: tuple[str, str]
-    """Python module and class."""
+    """The Python module and class of the component."""
     summary: str
     registers: bool
     """Whether it has the registers."""
@@ -97,7 +97,7 @@ def _head(config: AcceleratorConfig, module: str) -> str:
 
 
 def _for_any_tool(text: str) -> str:
-    """Not every tool that reads Verilog knows assertions: they are for those who ask for them."""
+    """`text` with assertions only for who asks: not every tool that reads Verilog knows them."""
     return wake_blocks(_CHECK.sub(_guard, _GENERATED.sub("", text)))
 
 

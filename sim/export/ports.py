@@ -112,7 +112,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "counter_number": "A counter, by its place in docs/counters.md from 0 on.",
     "counter_value": "The counter whose number was there in the cycle before.",
 }
-"""By name, for all ports of all tops."""
+"""What each port of any top means, by the port's name."""
 
 
 def ports_of(top: wiring.Component) -> list[Port]:

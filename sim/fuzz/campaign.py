@@ -25,14 +25,14 @@ from celosia.sim.support.progress import Progress
 __all__ = ["SEED_BITS", "Findings", "Plan", "fuzz"]
 
 SEED_BITS: Final = 32
-"""Of the number of a case in its campaign."""
+"""Bits of the number of a case in its campaign."""
 
 
 _BATCH: Final = 20
 _SAMPLED: Final = 4
-"""The coverage of one in so many programs is looked at."""
+"""The number of programs of which one is sampled for coverage."""
 _MOST_FINDINGS: Final = 5
-"""Then it is time to look at them."""
+"""The number of findings that end a campaign: it is time to look at them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ class Case:
     ring_entries: int
 
     def without(self, kept: list[int]) -> "Case":
-        """With these of its middle commands only."""
+        """The case with only those of its middle commands whose indices are in `kept`."""
         middle = tuple(self.recipe.middle[index] for index in kept)
         return replace(self, recipe=replace(self.recipe, middle=middle))
 
@@ -64,7 +64,7 @@ def draw_case(seed: int, preset: str, overrides: tuple[str, ...]) -> Case:
 def difference(
     case: Case, program: ProgramFile, simulator: str, owners: Counter[str] | None = None
 ) -> str:
-    """In what the RTL differs from the functional model; empty if in nothing.
+    """A text that says where the RTL differs from the functional model; empty if nowhere.
 
     All of memory is compared, also what the program should leave alone.  The owners of cycles
     count in `owners`.

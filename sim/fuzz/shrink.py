@@ -40,7 +40,7 @@ def shrink(case: Case, fails: Callable[[Case], bool], most: int = 300, seconds: 
 
 
 def _plainer(case: Case, still: Callable[[Case], bool]) -> Case:
-    """Without what makes memory or issue difficult, where it fails all the same."""
+    """`case` without what makes memory or issue difficult, as far as it still fails."""
     plain = MemoryTiming()
     candidate = replace(case, issue="stream")
     if candidate != case and still(candidate):

@@ -85,9 +85,9 @@ class Machine:
     """A state machine of the design."""
 
     names: Mapping[int, str]
-    """Of its states."""
+    """Names of the machine's states, by their values."""
     transitions: frozenset[tuple[int, int]]
-    """From one state to another."""
+    """Transitions of the machine, each from one state's value to another's."""
 
 
 def machines(config: AcceleratorConfig) -> dict[str, Machine]:
@@ -171,7 +171,7 @@ def _visit(
 
 
 def _declared(lines: Iterator[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """By their codes: the names of one-bit signals, and the scopes of states."""
+    """Names of one-bit signals, and scopes of states, by their codes in the VCD."""
     scopes: list[str] = []
     bits, states = {}, {}
     for line in lines:

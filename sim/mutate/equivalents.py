@@ -25,7 +25,10 @@ class Equivalent:
 
 
 def load_equivalents(root: Path) -> list[Equivalent]:
-    """Those of the checkout at `root`.  Raises `InputError` that names the entry."""
+    """The equivalent changes that the checkout at `root` lists.
+
+    Raises `InputError` that names the entry.
+    """
     path = root / "tests" / "faults" / "equivalents.toml"
     return [
         _equivalent(entry, place)

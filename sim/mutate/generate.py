@@ -22,7 +22,7 @@ class Change:
 
     operator: str
     line: int
-    """Where it is today, from 1."""
+    """The number of the changed line in today's file, from 1."""
     fault: Planted
 
 

@@ -33,7 +33,7 @@ _DIRECTED: Final = {
 
 
 def mirrored_tests(fault: Fault, root: Path) -> tuple[str, ...]:
-    """For a patch that names no tests: what mirrors its files, its neighbors, directed ones."""
+    """Tests for a patch that names none: mirrors of its files, their neighbors, directed ones."""
     tests: dict[str, None] = {}
     neighbors: dict[str, None] = {}
     layers: dict[str, None] = {}

@@ -19,7 +19,7 @@ class _Hunk:
     """Lines that are there, and those that take their place."""
 
     line: int
-    """Where the first of them was, from 1."""
+    """The number of the first line that is replaced, from 1."""
     old: tuple[str, ...]
     new: tuple[str, ...]
 
@@ -29,7 +29,7 @@ class FilePatch:
     """What happens to one file."""
 
     path: str
-    """Below the root, with slashes."""
+    """The file's path below the root, with slashes."""
     hunks: tuple[_Hunk, ...]
     creates: bool = False
     deletes: bool = False

@@ -29,7 +29,7 @@ class Outcome:
     trial: Trial | None
     """None: it was not tried, because it is listed as equivalent."""
     reason: str = ""
-    """Why it is equivalent."""
+    """Why the change is equivalent; empty if it is not known to be."""
 
     @property
     def result(self) -> str:
@@ -54,7 +54,7 @@ class _Unchanged:
         return f"without a change: {' '.join(self.tests)}"
 
     def changed(self, root: Path) -> dict[str, str | None]:
-        """Nothing."""
+        """No file: nothing is changed."""
         return {}
 
 
@@ -83,7 +83,7 @@ def try_sample(
 
 
 def survivors(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those that no test has noticed by itself."""
+    """The outcomes of changes that no test has noticed by itself."""
     return [each for each in outcomes if each.result in {"survived", "killed"}]
 
 

@@ -46,7 +46,7 @@ class Rules:
     """How the tests of a fault are run."""
 
     marked: bool
-    """Also those that `make test` leaves out."""
+    """Whether tests that `make test` leaves out run as well."""
     seconds: int
     """A run that takes longer is killed from outside, which is not its tests' merit."""
 
@@ -119,7 +119,7 @@ def faulty_copy(fault: Fault, root: Path) -> Iterator[Path]:
 
 
 def environment(tree: Path) -> dict[str, str]:
-    """In which Python finds the package of the checkout at `tree`."""
+    """Environment variables with which Python finds the package of the checkout at `tree`."""
     return os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
 
 

@@ -16,7 +16,7 @@ class Executed:
 
     commands: Sequence[Command]
     operators: Sequence[str]
-    """Of the graph: the one that each command belongs to; empty for those of none."""
+    """The operator of the graph that each command belongs to; empty for a command that has none."""
     log: RunLog
     schedule: str = ""
     """How its work is cut and ordered, in lines."""

@@ -21,13 +21,13 @@ _NOBODY = -1
 
 @dataclass(frozen=True)
 class Arrow:
-    """From a load to the first operation that uses what it has loaded; both have run."""
+    """A load, and the first operation that uses what it has loaded; both have run."""
 
     load: int
     user: int
-    """Numbers of their commands."""
+    """The indices of the commands of load and user."""
     queue: str
-    """Of the user."""
+    """The name of the user's queue."""
     end: int
     """The cycle behind the last one of the load."""
     begin: int
@@ -35,7 +35,7 @@ class Arrow:
 
 
 def arrows(profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]) -> list[Arrow]:
-    """Those of a run, in the order of what uses the loads; `units` are its `unit_operations`."""
+    """The arrows of a run, in the order of what uses the loads; `units`: its `unit_operations`."""
     if "load" not in units:
         return []
     ends = _cycles(units["load"].command, units["load"].end)
@@ -56,9 +56,10 @@ def _cycles(commands: np.ndarray, cycles: np.ndarray) -> dict[int, int]:
 
 
 def first_uses(program: Sequence[Command], config: AcceleratorConfig) -> dict[int, int]:
-    """By the index of a load into the scratchpad: that of the first command that reads its rows.
+    """The index of the first command that reads a load's rows, by the index of the load.
 
-    Loads that nobody reads are left out, and so is everything from a command on that breaks a rule.
+    Only loads into the scratchpad count.  Loads that nobody reads are left out, and so is
+    everything from a command on that breaks a rule.
     """
     state = ArchState.reset(config)
     writer = np.full(config.scratchpad_rows, _NOBODY, np.int64)

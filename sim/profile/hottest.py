@@ -23,11 +23,11 @@ class Hot:
     operator: str
     unit: str
     cycles: int
-    """Of its unit."""
+    """Cycles of its unit that the instruction has."""
     lost: int
-    """Of the array, between the product before and this one."""
+    """Cycles of the array between the product before and this one."""
     waited: int
-    """In its queue."""
+    """Cycles that it waited in its queue."""
     text: str
 
     @property
@@ -66,7 +66,7 @@ def hottest(profile: Profile, count: int) -> list[Hot]:
 
 
 def rows_of(hot: Iterable[Hot]) -> list[tuple[int | str, ...]]:
-    """Cells under `HEADS`."""
+    """Cells of a table whose columns are `HEADS`."""
     return [
         (each.command, each.operator, each.unit, each.cycles, each.lost, each.waited, each.text)
         for each in hot

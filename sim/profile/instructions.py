@@ -1,4 +1,4 @@
-"""Whose the cycles of units were, by instruction.
+"""The instructions that own the cycles of each unit.
 
 An operation has its unit from when the unit took it, or was done with the one before, until it is
 done; so the cycles of a unit are each of one operation at most.  The array is different: its cycles
@@ -38,16 +38,16 @@ class Unit:
     waited: NDArray[np.int64]
     """Cycles in the queue."""
     lost: NDArray[np.int64]
-    """Of a product: cycles of the array between the product before and this one; else 0."""
+    """Cycles of the array between the product before and this one; 0 for what is no product."""
 
     @property
     def cycles(self) -> NDArray[np.int64]:
-        """Of its unit, for each operation."""
+        """Cycles of its unit that each operation has."""
         return self.end - self.begin
 
 
 def unit_operations(profile: Profile) -> dict[str, Unit]:
-    """By the name of the queue; operations that no unit took are left out.
+    """The operations of each unit, by the name of its queue; those that no unit took are left out.
 
     One that was not done has its unit until the end of the run.
     """

@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 MOST_OPERATIONS: Final = 2 << 20
-"""Of a queue, that are logged: 24 bytes each."""
+"""The most operations of a queue that are logged: 24 bytes each."""
 MOST_SPANS: Final = 8 << 20
-"""That are logged: 8 bytes each."""
+"""The most spans that are logged: 8 bytes each."""
 NEVER: Final = -1
 """The cycle of a moment that an operation has not passed."""
 _TAGS: Final = 1 << 32
@@ -43,20 +43,20 @@ _TAGS: Final = 1 << 32
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """Those of one queue in order; each array has an element for each."""
+    """The operations of one queue in order; each array has an element for each operation."""
 
     command: NDArray[np.int64]
     """The index of its command in the program."""
     entered: NDArray[np.int64]
-    """Its queue takes it."""
+    """The cycle in which its queue takes it."""
     started: NDArray[np.int64]
-    """Its unit takes it: it waits for nothing."""
+    """The cycle in which its unit takes it: it waits for nothing more."""
     began: NDArray[np.int64]
-    """Of a product: the array turns to it."""
+    """The cycle in which the array turns to it, if it is a product."""
     read: NDArray[np.int64]
-    """It has read all: a product has left the array."""
+    """The cycle in which it has read all: a product has left the array."""
     done: NDArray[np.int64]
-    """It has written all, and memory has answered."""
+    """The cycle in which it has written all, and memory has answered."""
 
     def __len__(self) -> int:
         return len(self.command)
@@ -77,7 +77,7 @@ class RunLog:
     cycles: int
     queues: dict[str, Operations]
     owners: dict[str, Spans]
-    """By resource (`RESOURCES`)."""
+    """Spans of owners of each resource, by the resource's name (`RESOURCES`)."""
     activity: dict[str, NDArray[np.int64]]
     """Busy cycles of each of `activities`, in one slot of `slot_cycles` after the other."""
     slot_cycles: int

@@ -19,12 +19,12 @@ class Loss:
 
     operator: str
     owner: str
-    """The counter."""
+    """The name of the counter that owns the cycles."""
     cycles: int
 
     @property
     def meaning(self) -> str:
-        """Of the counter."""
+        """What the counter means; its name if no owner is called so."""
         owner = owner_named(self.owner)
         return owner.doc if owner else self.owner
 
@@ -35,7 +35,7 @@ def clocked_operators(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
 
 
 def known_resources(counters: Mapping[str, int]) -> tuple[str, ...]:
-    """Those whose owners were counted, and that had anything to do."""
+    """Names of the resources whose owners were counted, and that had anything to do."""
     return tuple(
         name
         for name in RESOURCES

@@ -36,7 +36,7 @@ _KINDS: Final = {
 }
 """Kinds that are part of a group with another name."""
 _LAST_NORM: Final = "norm"
-"""Of a layer: part of the group of its last product."""
+"""The last normalization of a layer, which is part of the group of its last product."""
 _PRODUCTS: Final = (Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED)
 
 Counts = Mapping[str, int]
@@ -50,7 +50,7 @@ class Group:
     operators: tuple[str, ...]
     macs: int
     tensors: tuple[str, ...]
-    """What they write."""
+    """The tensors that the group's operators write."""
 
 
 @dataclass(frozen=True)

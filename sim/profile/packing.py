@@ -10,7 +10,8 @@ __all__ = ["pack", "pack_bytes", "unpack", "unpack_bytes"]
 
 _LEVEL = 6
 _MOST_BYTES = 256 << 20
-"""More than any log or program has: some texts grow a thousandfold when they are unpacked."""
+"""The bytes that no unpacked log or program exceeds: some texts grow a thousandfold when unpacked.
+"""
 
 
 def pack(numbers: NDArray[np.int64]) -> str:

@@ -28,9 +28,9 @@ class Part:
 
     name: str
     start: int
-    """Its first cycle."""
+    """The first cycle of the program."""
     first: int
-    """Its first command."""
+    """The index of its first command."""
     schedule: str
 
 
@@ -43,7 +43,7 @@ class Profile:
     operators: tuple[str, ...]
     """Names; an empty one for commands that belong to none."""
     operator: NDArray[np.int64]
-    """Of each command: the number of its operator."""
+    """The number of the operator, in `operators`, that each command belongs to."""
     queues: Mapping[str, Operations]
     owners: Mapping[str, Spans]
     activity: Mapping[str, NDArray[np.int64]]
@@ -59,11 +59,11 @@ class Profile:
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
-        """Those of `RESOURCES` whose owners are known."""
+        """Names of the `RESOURCES` whose owners are known."""
         return tuple(name for name in RESOURCES if name in self.owners)
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The profile as an object for JSON."""
         return {
             "cycles": self.cycles,
             "program": pack_bytes(pack_ring(self.commands)),

@@ -26,11 +26,13 @@ __all__ = [
 ]
 
 WORTH: Final = 0.03
-"""Of a run: what is expected to save less is no advice, for the cost model has errors, too."""
+"""The share of a run's cycles that advice must be expected to save: the cost model has errors, too.
+"""
 
 
 TRUSTED: Final = 0.05
-"""Of a run: where the model is further from its cycles, nobody should follow what it says."""
+"""The largest error of the cost model, as a share of a run's cycles, at which it may give advice.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Followed:
 
     runs: int
     mean: float
-    """Of the errors' sizes, as shares of what was saved."""
+    """The mean size of the errors, as a share of what was saved."""
     worst: float
 
     def __str__(self) -> str:
@@ -78,7 +80,7 @@ class Change:
 
     @property
     def share(self) -> float:
-        """Of the run's cycles, those that are saved."""
+        """The share of the run's cycles that is saved."""
         return self.saved / self.before
 
     def __str__(self) -> str:
@@ -125,7 +127,7 @@ _MEMORY_OPTIONS: Final = (
     ("--mem-latency", "latency"),
     ("--mem-bytes-per-cycle", "bytes_per_cycle"),
 )
-"""Of `MemoryTiming`, what changes."""
+"""Options of the command line that change memory, with the field of `MemoryTiming` of each."""
 
 
 def what_if(document: Mapping[str, Any]) -> list[Change] | None:
@@ -199,7 +201,7 @@ _TIMING_KEYS: Final = (
     "reorder",
     "ready_after_valid",
 )
-"""Of a document's memory, what the cost model looks at."""
+"""Keys of a document's memory that the cost model looks at."""
 
 
 def _possible(change: Change, document: Mapping[str, Any]) -> Change:

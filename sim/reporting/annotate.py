@@ -14,7 +14,7 @@ from celosia.sw.driver.program_file import load_program
 __all__ = ["annotate", "listing"]
 
 _WIDTH: Final = 72
-"""Of a command."""
+"""Columns that a command takes."""
 
 
 def listing(run: str, program: str = "") -> str:

@@ -36,7 +36,7 @@ class Comparison:
     """Cycles."""
     second: int
     differences: tuple[Difference, ...]
-    """Those that are not 0, the largest first."""
+    """The differences that are not 0, the largest first."""
     only_first: tuple[str, ...]
     """Operators that the second run does not have."""
     only_second: tuple[str, ...]
@@ -60,7 +60,7 @@ class Comparison:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """Those that differ, in the order of the largest difference."""
+        """Names of the operators that differ, in the order of the largest difference."""
         return tuple(dict.fromkeys(each.operator for each in self.differences))
 
 

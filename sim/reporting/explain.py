@@ -25,7 +25,7 @@ __all__ = ["Explanation", "explain"]
 
 _SHOWN: Final = 8
 _ENOUGH: Final = 0.95
-"""Of all that is lost: what comes after is left out."""
+"""The share of all that is lost after which smaller losses are left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +44,11 @@ class Explanation:
     predicted: int | None = None
     """What the cost model expected of the run itself."""
     stop: tuple[str, ...] = ()
-    """Of a run that was stopped: why, who waited for whom, and the last commands."""
+    """Lines about a stopped run: why, what waited for what, and the last commands; else none."""
 
     @property
     def heading(self) -> str:
-        """Of `changes`."""
+        """The sentence above `changes`."""
         model = "the cost model"
         if self.predicted is not None:
             model += f", which expected {self.predicted:,} cycles of this run,"

@@ -21,7 +21,7 @@ __all__ = ["ADVICE", "bounded_by_memory", "remedy"]
 
 _KIB: Final = 1024
 _CLOSE: Final = 1.1
-"""Of a memory's limit: a run that takes no longer is bounded by memory."""
+"""The multiple of memory's limit up to which a run counts as bounded by memory."""
 _QUEUE: Final = "wait_queue_"
 """Begins the owner of a wait for a place in a queue, whose name follows."""
 
@@ -154,7 +154,7 @@ ADVICE: Final = {
     "command": _command,
     "drain": _drain,
 }
-"""By the owner, or by its group."""
+"""What gives the advice about a loss, by the owner of the lost cycles or by its group."""
 
 
 @dataclass(frozen=True)

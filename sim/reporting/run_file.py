@@ -43,12 +43,12 @@ def read_run(path: str) -> Mapping[str, Any]:
 
 
 def read_clocked_run(path: str) -> Mapping[str, Any]:
-    """As `read_run`, of a run that has cycles, and was not stopped."""
+    """The report that `read_run` reads, of a run that has cycles and was not stopped."""
     return _clocked(path, read_run(path))
 
 
 def read_timed_run(path: str) -> Mapping[str, Any]:
-    """As `read_run`, of a run that has cycles; of one that was stopped, those until then."""
+    """The report of a run that has cycles; of one that was stopped, those until then."""
     return _clocked(path, until_stopped(read_run(path)))
 
 

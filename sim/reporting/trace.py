@@ -73,7 +73,7 @@ def trace(profile: Profile, config: AcceleratorConfig) -> bytes:
 def _flows(
     profile: Profile, config: AcceleratorConfig, units: Mapping[str, Unit]
 ) -> dict[str, dict[int, bytes]]:
-    """By queue and command: the field that begins or ends an arrow."""
+    """The fields that begin or end arrows at an operation, by its queue and command."""
     found: dict[str, dict[int, bytes]] = {queue: {} for queue in units}
     for arrow in arrows(profile, config, units):
         found["load"][arrow.load] = fixed64(_FLOW, arrow.load + 1)
@@ -145,7 +145,7 @@ class _Writer:
         return uuid
 
     def names(self, texts: list[str]) -> list[int]:
-        """Numbers of names."""
+        """The number of each name, new for a name that has none yet."""
         return [self._iids.setdefault(name, len(self._iids) + 1) for name in texts]
 
     def named(self, commands: np.ndarray) -> list[int]:

@@ -53,7 +53,7 @@ class Compilation:
     forms: dict[str, str]
     commands: int
     cycles: int
-    """Predicted."""
+    """The predicted cycles."""
 
     def text(self, wanted: str) -> str:
         """One form, or all with a comment before each."""

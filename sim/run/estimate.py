@@ -14,7 +14,8 @@ __all__ = ["LONG", "announce_products", "estimate_text"]
 LONG: Final = 60
 """Seconds from which on an estimate is worth a line."""
 CYCLES_PER_SECOND: Final = {"verilator": 700_000, "amaranth": 300}
-"""Of processor time, about: as measured with `base` in Verilator and `tiny` in Amaranth's."""
+"""Simulated cycles per second of processor time, about: measured with `base` in Verilator and with
+`tiny` in Amaranth's simulator."""
 TILES_PER_SECOND: Final = 150_000
 """Products of tiles that are compiled in a second, about."""
 

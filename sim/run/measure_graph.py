@@ -39,11 +39,11 @@ class GraphMeasurement:
 
     whole: Measurement
     groups: tuple[Measurement, ...]
-    """The same by groups of operators."""
+    """What was measured of each group of operators."""
     on_chip: tuple[str, ...]
     """Tensors that never are in memory, and so are not compared."""
     outputs: Mapping[str, NDArray[Any]]
-    """As they stood in device memory."""
+    """The values of outputs as they stood in device memory, by name."""
 
 
 def measure_graph(

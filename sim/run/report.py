@@ -49,9 +49,9 @@ class Failure:
     command: int | None = None
     """Index of the command that is to blame, if one is."""
     waiting: tuple[str, ...] = ()
-    """Who waits for whom then."""
+    """Clauses that say which controller waited for what when the run stopped."""
     last_commands: tuple[tuple[int, str], ...] = ()
-    """That were accepted: number and text."""
+    """The last commands that were accepted: number and text."""
     until: Mapping[str, int] = field(default_factory=dict)
     """What had been counted by then; empty without a clock, or if nobody can say."""
     begun: int | None = None
@@ -72,7 +72,7 @@ class Failure:
         )
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The failure as an object for JSON."""
         return {
             "message": self.message,
             "cause": self.cause,
@@ -107,7 +107,7 @@ class Measurement:
     dram_write_bytes: int = 0
     commands: int = 0
     entries: int | None = None
-    """Of a program as it stands in a ring: a loop's body once."""
+    """Entries of the program as it stands in a ring, a loop's body once; None: not known."""
     cpu_seconds: float = 0.0
     """Processor time inside the simulator, memory model included."""
     elapsed_seconds: float = 0.0
@@ -121,7 +121,7 @@ class Measurement:
     """What was counted of a run that was stopped, in place of `counters`."""
     least_traffic: Traffic | None = None
     problem: MatMul | None = None
-    """Of one product."""
+    """The product that was measured, if it is one product alone."""
     executed: Executed | None = None
     """Its program, if the device kept a log."""
 
@@ -137,7 +137,7 @@ class Measurement:
 
     @property
     def program_bytes(self) -> int | None:
-        """What `entries` take."""
+        """Bytes that `entries` take in memory; None: not known."""
         return None if self.entries is None else self.entries * RING_ENTRY.size
 
     def utilization(self, config: AcceleratorConfig) -> float | None:
@@ -168,7 +168,7 @@ class Setting:
 
     @property
     def seed(self) -> int:
-        """Of random operands, of garbage in memories and of back-pressure."""
+        """The seed of random operands, of garbage in memories and of back-pressure."""
         return self.timing.seed
 
 
@@ -184,7 +184,7 @@ class Report:
     on_chip: tuple[str, ...] = ()
     """Tensors that never are in memory, and so are not compared."""
     similarity: Similarity | None = None
-    """Of the texts that were computed with."""
+    """Cosines between the texts that were computed with, if there were texts."""
     changes: tuple[Change, ...] = ()
     """What a graph's program is expected to save on other hardware."""
 
@@ -239,7 +239,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """Of the command that made this report."""
+        """The exit code of the command that made this report: 0 if all is right, else 1."""
         return 0 if self.right else 1
 
     def document(self) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def as_json(document: Mapping[str, Any]) -> str:
 
 
 def versions() -> dict[str, str | None]:
-    """Of Python and of the packages that results depend on; None: not installed."""
+    """Versions of Python and of the packages that results depend on; None: not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

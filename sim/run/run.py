@@ -73,7 +73,7 @@ class RunOptions:
     preset: str | None = None
     """A name or a ``.toml`` file; None: what the program file says, else `base`."""
     overrides: tuple[str, ...] = ()
-    """``key=value``."""
+    """Changes of the preset's parameters, each as ``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
     issue: Issue = "stream"

@@ -11,16 +11,17 @@ __all__ = ["graph_traffic", "product_traffic"]
 
 
 def product_traffic(problem: MatMul) -> Traffic:
-    """Of one product alone."""
+    """The least traffic of one product alone: A, B and bias are read once, C is written once."""
     read = problem.m * problem.k + problem.k * problem.n
     read += ACC_BYTES * problem.n if problem.bias else 0
     return Traffic(read, problem.m * problem.n * problem.c_bytes)
 
 
 def graph_traffic(graph: Graph, operators: Collection[str]) -> Traffic:
-    """Of some operators of `graph`: constants and inputs that none before them needs, and outputs.
+    """The least traffic of some `operators` of `graph`.
 
-    So the least traffic of parts of a graph adds up to that of the whole.
+    Read are constants and inputs that none before them needs, written are outputs: so the least
+    traffic of parts of a graph adds up to that of the whole.
     """
     chosen, seen = set(operators), set[str]()
     read = written = 0

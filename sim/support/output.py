@@ -27,7 +27,7 @@ __all__ = [
 
 STANDARD_INPUT: Final = "-"
 STANDARD_OUTPUT: Final = "-"
-"""In place of a file's name."""
+"""What stands for standard output in place of a file's name."""
 
 
 def check_destination(path: str | Path | None) -> None:

@@ -9,7 +9,7 @@ Progress = Callable[[str, float | None], None]
 
 
 def silent(_text: str, _done: float | None) -> None:
-    """Tell nobody."""
+    """Progress that is told to nobody."""
 
 
 def ignore(_text: str) -> None:

@@ -1,1 +1,1 @@
-"""From RTL to a simulator that Verilator and g++ build."""
+"""Simulators of the RTL that Verilator and g++ build."""

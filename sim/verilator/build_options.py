@@ -23,9 +23,10 @@ class BuildOptions:
     fast_signs: bool = True
     """Replace Verilator's sign extension (`fast_signs.h`)."""
     wave: Wave | None = None
-    """Also write waveforms in which every signal has its name: several times slower."""
+    """The format of waveforms to write, with every signal's name: several times slower; None: none.
+    """
     log: bool = False
-    """Also show what each operation does when (`celosia.sim.reporting`)."""
+    """Whether to show what each operation does when, too (`celosia.sim.reporting`)."""
 
     @property
     def verilate(self) -> tuple[str, ...]:
@@ -54,4 +55,4 @@ class BuildOptions:
 
 
 USUAL = BuildOptions()
-"""For the fastest simulation."""
+"""The options of the fastest simulation."""

@@ -39,7 +39,7 @@ class Tool:
     name: str
     purpose: str
     package: str
-    """Who has it."""
+    """The package that has the tool."""
     find: Callable[[], str | None]
     """Its version or place, or None if it is not there."""
 
@@ -52,11 +52,11 @@ class Finding:
     detail: str | None
     """What was found; None: nothing."""
     required: bool
-    """`CELOSIA_REQUIRE` names it."""
+    """Whether `CELOSIA_REQUIRE` names the tool."""
 
     @property
     def failed(self) -> bool:
-        """It is required and not there."""
+        """Whether the tool is required and not there."""
         return self.required and self.detail is None
 
 

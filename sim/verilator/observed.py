@@ -65,7 +65,7 @@ class ObservedTop(Elaboratable):
 
     @property
     def ports(self) -> list[Value]:
-        """Of a module."""
+        """All ports of the top, those of the observer last."""
         own = [Value.cast(getattr(self.top, name)) for name in self.top.signature.members]
         products = [self.product_begins, self.product_ends, self.product_tag]
         return [*own, *products, self.counted]

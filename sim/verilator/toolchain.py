@@ -35,7 +35,7 @@ class Verilator:
     binary: str
     root: Path
     identity: str
-    """Changes when Verilator does."""
+    """A text that changes when Verilator does."""
 
 
 def find_compiler() -> Compiler:

@@ -20,7 +20,7 @@ _UNKNOWN: Final = "?"
 _NOTHING: Final = "-"
 _IDLE: Final = "idle"
 _REASONS: Final = tuple("its unit" if wait == "controller" else wait for wait in WAITS)
-"""The bits of `celosia.hw.issue.issue.Waits`."""
+"""Names of what an operation waits for, by the bits of `celosia.hw.issue.issue.Waits`."""
 
 
 class Narrator:

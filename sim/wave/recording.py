@@ -75,7 +75,7 @@ class Recorder(RtlDevice):
         raise NotImplementedError
 
     def run(self, program: Sequence[Command], *arguments: Any, **options: Any) -> RunResult:
-        """As that of the device that is recorded."""
+        """Run `program` on the recorded device; leave no file if something interrupts it."""
         try:
             return super().run(program, *arguments, **options)
         except DeviceError:

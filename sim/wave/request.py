@@ -37,7 +37,7 @@ class WaveRequest:
     start: int = 0
     stop: int = _LAST_CYCLE
     scope: str | None = None
-    """None: everything."""
+    """The scope whose signals are written; None: everything."""
 
     @property
     def view_paths(self) -> tuple[Path, Path]:

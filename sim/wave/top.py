@@ -50,7 +50,7 @@ class WaveTop(Elaboratable):
 
     @property
     def ports(self) -> list[Value]:
-        """Of a module."""
+        """All ports of the top, those of the wave last."""
         return [*self.top.ports, self.probe, self.text]
 
     def elaborate(self, platform) -> Fragment:

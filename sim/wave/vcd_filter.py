@@ -58,7 +58,7 @@ class VcdFilter(TextIOBase):
 
     @property
     def hierarchy(self) -> Mapping[str, Mapping[str, int]]:
-        """By scope, the widths of its signals; 0 of strings."""
+        """The widths of each scope's signals, by their names; 0 for strings."""
         return {
             scope: {name: 0 if v.kind == "string" else v.bits for name, v in variables.items()}
             for scope, variables in self._variables.items()
@@ -70,7 +70,7 @@ class VcdFilter(TextIOBase):
         return (self._time - self._origin) // self._period + 1
 
     def begin(self, file: TextIO, start: int, stop: int, scopes: Collection[str]) -> None:
-        """From now on, write cycles ``start <= cycle < stop`` of what is in `scopes` to `file`.
+        """Begin to write cycles ``start <= cycle < stop`` of what is in `scopes` to `file`.
 
         Cycle 0 began at the last time that was written here.
         """

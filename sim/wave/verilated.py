@@ -34,7 +34,7 @@ _Narrate = CFUNCTYPE(None, POINTER(c_uint8), POINTER(c_uint8))
 
 
 class _TraceRequest(Structure):
-    """That of `trace.h`."""
+    """`TraceRequest` of `trace.h`."""
 
     _fields_ = [
         ("path", c_char_p),

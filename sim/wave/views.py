@@ -17,7 +17,7 @@ from celosia.sim.wave.request import WaveRequest
 __all__ = ["Group", "Hierarchy", "Item", "gtkw_text", "select_items", "sucl_text", "write_views"]
 
 Hierarchy = Mapping[str, Mapping[str, int]]
-"""By scope, the widths of its signals; 0 of strings."""
+"""The widths of each scope's signals, by their names; 0 for strings."""
 
 _MARK: Final = "Made by Celosia; a view that says something else here is never replaced."
 _WIDEST: Final = 64
@@ -45,7 +45,7 @@ class Item:
 
     @property
     def path(self) -> str:
-        """As both viewers name it."""
+        """The signal's path as both viewers name it."""
         return f"{self.scope}.{self.name}"
 
 

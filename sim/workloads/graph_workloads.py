@@ -50,7 +50,7 @@ _Value = TypeVar("_Value")
 _SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE}
 _SOFTMAX_TYPES: Final = ("uint8", "int8", "int16")
 _MOST_ELEMENTS: Final = MAX_MEMORY_BYTES // 8
-"""Of a matrix: int32 in, and as much out at most."""
+"""The most elements of a matrix: int32 in, and as much out at most, fit into memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ def _known_shape(name: str, *others: str) -> EncoderShape:
 
 
 def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
-    """Rows and columns."""
+    """The rows and columns that option ``--shape`` gives; `InputError` if it is malformed."""
     text = _needed(workload, "shape", options.shape, "RxC")
     rows, cols = parse_shape(text, "RxC")
     if min(rows, cols) < 1:

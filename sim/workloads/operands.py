@@ -158,7 +158,7 @@ def _read_header(file: BinaryIO, place: str) -> tuple[tuple[int, ...], bool, np.
     }
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Of headers that Python 2 wrote: they are right.
+            warnings.simplefilter("ignore")  # Headers that Python 2 wrote are right.
             return readers[np.lib.format.read_magic(file)](file)
     except KeyError as version:
         raise InputError(f"{place}: not a .npy file of version 1.0 or 2.0, but {version}") from None

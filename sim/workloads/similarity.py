@@ -36,14 +36,14 @@ class Similarity:
     texts: Sequence[str]
     lengths: Sequence[int]
     cosines: NDArray[np.float32]
-    """Of each text to each other one."""
+    """The cosine of each text's vector with each other one's: an array (texts, texts)."""
     float_cosines: NDArray[np.float32] | None
-    """The same in float32, if there are weights."""
+    """`cosines` of the texts' vectors in float32, if there are weights."""
     to_float: NDArray[np.float32] | None
-    """Of each text's vector to its vector in float32."""
+    """The cosine of each text's vector with its vector in float32, if there are weights."""
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The cosines as an object for JSON."""
         return {
             "texts": list(self.texts),
             "tokens": list(self.lengths),

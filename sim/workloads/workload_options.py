@@ -40,7 +40,7 @@ class WorkloadOptions:
 
 
 def workload_options(arguments: Mapping[str, Any]) -> WorkloadOptions:
-    """Those among the `arguments` of a command, of the same names."""
+    """The options of a workload among the `arguments` of a command, by their names."""
     names = [field.name for field in fields(WorkloadOptions) if field.name in arguments]
     return WorkloadOptions(**{
         name: _plain(arguments[name]) for name in names if arguments[name] is not None
@@ -48,7 +48,7 @@ def workload_options(arguments: Mapping[str, Any]) -> WorkloadOptions:
 
 
 def _plain(value: Any) -> Any:
-    """Without what only a command line has: choices and lists."""
+    """`value` without what only a command line has: choices become values, lists tuples."""
     if isinstance(value, Enum):
         return value.value
     return tuple(value) if isinstance(value, list) else value

@@ -22,7 +22,7 @@ from celosia.isa.encoding import (
 __all__ = ["clear_commands", "zeros_needed"]
 
 _MOST_ROWS: Final = 1 << 14
-"""Of one command."""
+"""The most rows that one command clears."""
 
 
 def zeros_needed(config: AcceleratorConfig) -> int:

@@ -53,7 +53,7 @@ class Stopped:
     result: RunResult
     """What ran until then; without counters where they could not be read any more."""
     waiting: tuple[str, ...] = ()
-    """Who waits for whom: a clause for each controller that has something to do."""
+    """Clauses that say what each controller that has something to do waits for."""
     commands: tuple[tuple[int, str], ...] = ()
     """The last ones that were accepted: the number of each, loops expanded, and its text."""
 
@@ -65,7 +65,7 @@ class DeviceError(RuntimeError):
     """
 
     stopped: Stopped | None = None
-    """Of a device with a clock."""
+    """How the program stood on a device with a clock; None: the device has none."""
     begun: int | None = None
     """Commands, loops expanded, that had reached the decoder; None: nobody can say."""
 

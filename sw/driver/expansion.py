@@ -25,12 +25,12 @@ class Issued(NamedTuple):
     """A command as it reaches the decoder."""
 
     number: int
-    """In the program that is expanded."""
+    """The command's number in the expanded program."""
     command: Command
     entry: int
-    """Index of what it came out of, in the program."""
+    """The index, in the program, of the command that it came out of."""
     source: Command
-    """That itself."""
+    """The command that it came out of."""
 
     @property
     def text(self) -> str:

@@ -34,7 +34,7 @@ class ErrorReport:
 
     cause: Cause
     bus_id: int
-    """Of the access that failed."""
+    """The bus ID of the access that failed."""
     command: int
     """Counted from 0 since reset or the last `Host.clear`."""
     address: int
@@ -152,7 +152,7 @@ class Host:
         }
 
     def queues(self) -> Queues:
-        """Who waits for whom."""
+        """What is queued for each controller, and what the oldest of it waits for."""
         return Queues(
             self.registers.read_fields("DEBUG_QUEUES"),
             self.registers.read_fields("DEBUG_WAITS"),

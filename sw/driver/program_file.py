@@ -75,7 +75,7 @@ class Content:
     data: bytes | None = None
     """The bytes themselves, or None: see `seed`."""
     seed: int | None = None
-    """Of `random_bytes`; without data and seed, the region is zero."""
+    """The seed of `random_bytes` that fills the region; without data and seed, it is zero."""
 
     def bytes(self) -> bytes:
         """The bytes of the region."""

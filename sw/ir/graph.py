@@ -70,7 +70,7 @@ class Tensor:
         return prod(self.shape) * np.dtype(self.type).itemsize
 
     def view(self) -> "View":
-        """All of it."""
+        """A view of the whole tensor."""
         return View(self.name, 0, 0, self.rows, self.cols)
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ class View:
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """To index an array of the tensor's shape with."""
+        """The slices with which an array of the tensor's shape is indexed."""
         return slice(self.row, self.row + self.rows), slice(self.col, self.col + self.cols)
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ NO_MASK: Final = Mask()
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """int32 as they are."""
+    """A finish that leaves sums as they are: int32."""
 
     def __str__(self) -> str:
         return "sums"
@@ -159,7 +159,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Requantize:
-    """To int8, int16, or uint8 with a zero point."""
+    """A scaling to int8, int16, or uint8 with a zero point."""
 
     scale: Scale
     zero_point: int = 0
@@ -171,12 +171,12 @@ class Requantize:
 
 @dataclass(frozen=True, slots=True)
 class Gelu:
-    """To int16 with 10 fraction bits, through GELU, to uint8 with a zero point, int8 or int16."""
+    """GELU, of int16 with 10 fraction bits, to uint8 with a zero point, int8 or int16."""
 
     scale: Scale
-    """Of the first step."""
+    """The scale of the first step, from sums to int16 with 10 fraction bits."""
     out_scale: float
-    """From the raw result of the polynomial to the output."""
+    """The scale of the second step, from the raw result of the polynomial to the output."""
     zero_point: int = 0
 
     def __str__(self) -> str:
@@ -186,11 +186,11 @@ class Gelu:
 
 @dataclass(frozen=True, slots=True)
 class AddResidual:
-    """Two terms, each with its scale, to int16."""
+    """The sum of two terms, each with its scale: to int16."""
 
     scale: Scale
     residual: View
-    """int16."""
+    """The other term, int16."""
     residual_scale: float
 
     def __str__(self) -> str:
@@ -200,10 +200,10 @@ class AddResidual:
 
 @dataclass(frozen=True, slots=True)
 class Softmax:
-    """Over rows of scores, normalized: to uint8, int8 or int16, whose largest number is 1."""
+    """Softmax over rows of scores: to uint8, int8 or int16, whose largest number is 1."""
 
     scale: float
-    """To scores with 10 fraction bits; positive."""
+    """The scale from sums to scores with 10 fraction bits; positive."""
     mask: Mask = NO_MASK
 
     def __str__(self) -> str:
@@ -212,10 +212,10 @@ class Softmax:
 
 @dataclass(frozen=True, slots=True)
 class DeferredSoftmax:
-    """Over rows of scores: numerators as uint8; their sum, for each row, apart."""
+    """Softmax over rows of scores, not divided yet: uint8 numerators, and each row's sum apart."""
 
     scale: float
-    """To scores with 10 fraction bits; positive."""
+    """The scale from sums to scores with 10 fraction bits; positive."""
     sums: View
     mask: Mask = NO_MASK
 
@@ -283,9 +283,9 @@ class Normalized:
 
     out: View
     gamma: View
-    """int16, for each column."""
+    """The factor of each column, int16: a row."""
     beta: View
-    """int32, for each column."""
+    """The addend of each column, int32: a row."""
     shift: int
     """What both are to be divided by, as a power of two."""
 

@@ -55,7 +55,7 @@ def interpret(
 
 
 def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Those of `inputs` that `graph` has.
+    """The `inputs` that `graph` has.
 
     Raises `ValueError` for one that is missing, or has another type or shape.
     """
@@ -72,7 +72,7 @@ def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array
 
 
 class _Machine:
-    """The tensors so far."""
+    """The interpreter's state: the tensors computed so far."""
 
     def __init__(self, graph: Graph, inputs: dict[str, Array]):
         self.constants = graph.constants

@@ -32,7 +32,7 @@ from celosia.sw.ir.matmul import MAX_EXTENT
 __all__ = ["MAX_SHIFT", "verify"]
 
 MAX_SHIFT: Final = 31
-"""Of a layer normalization's output."""
+"""The largest shift of a layer normalization's output."""
 
 _OUTPUTS: Final[dict[type, tuple[str, ...]]] = {
     Sums: ("int32",),

@@ -23,7 +23,7 @@ class MatMul:
     n: int
     k: int
     a_unsigned: bool = False
-    """A is uint8."""
+    """Whether A is uint8, not int8."""
     b_transposed: bool = False
     """B stands in memory as ``n x k``."""
     bias: bool = False

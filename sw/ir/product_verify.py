@@ -66,7 +66,7 @@ class ProductChecker:
         self.dim = dim
         self.scratchpad, self.sums = scratchpad, sums
         self._sums: dict[int, _Sums] = {}
-        """By first row in the accumulator."""
+        """Sums in the accumulator, by their first row."""
 
     def take(self, op: Multiply | Products) -> None:
         """Check the products of `op`.  Raises `ValueError` if they are not well formed."""

@@ -73,7 +73,7 @@ class Load:
     view: View
     to: LocalRows
     after: int = 0
-    """So many stores, from the program's first, must have reached memory before."""
+    """The number of stores, from the program's first on, that must have reached memory before."""
 
     def __str__(self) -> str:
         return f"load {self.view} to {self.to}"
@@ -140,7 +140,7 @@ class Products:
     """Tiles of K in a piece."""
     pieces: int
     columns: int
-    """Tiles of columns."""
+    """The number of tiles of columns."""
     last_depth: int
     last_cols: int
     accumulate: bool
@@ -150,11 +150,11 @@ class Products:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of products in the nest."""
         return self.columns * self.pieces * self.k
 
     def each(self, dim: int) -> Iterator[Multiply]:
-        """The products in order."""
+        """The products of the nest, in order."""
         for column, piece, k in product(range(self.columns), range(self.pieces), range(self.k)):
             deepest = piece == self.pieces - 1 and k == self.k - 1
             yield Multiply(
@@ -186,13 +186,13 @@ class Transform:
     targets: tuple[LocalRows, ...] = ()
     residual: LocalRows | None = None
     settings: Settings = field(default_factory=dict)
-    """Of CONFIG_TRANSFORM, its function apart."""
+    """Fields of CONFIG_TRANSFORM, all but its function."""
     parameters: Settings = field(default_factory=dict)
     """``bias_row`` and ``scale_row`` of CONFIG_ROWS."""
     norm: Settings | None = None
-    """Of CONFIG_NORM; None: it does not matter."""
+    """Fields of CONFIG_NORM; None: they do not matter."""
     mask: Settings | None = None
-    """Of CONFIG_MASK; None: it does not matter."""
+    """Fields of CONFIG_MASK; None: they do not matter."""
 
     @property
     def begins_statistics(self) -> bool:
@@ -217,7 +217,7 @@ class Drain:
     """What a store does to sums on their way out of the accumulator, without a transform."""
 
     scale: float | None = None
-    """To int8, requantized by this float32; None: they stay int32."""
+    """The float32 that requantizes the sums to int8; None: they stay int32."""
     relu: bool = False
     """Negative results become 0 (int8 only)."""
     bias_row: int | None = None

@@ -59,7 +59,7 @@ def interpret(
 
 
 class _Machine:
-    """The memories so far."""
+    """The interpreter's state: the memories as the operations so far leave them."""
 
     def __init__(
         self,

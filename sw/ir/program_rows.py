@@ -1,4 +1,4 @@
-"""Who has made what stands in the rows of a local memory, for the verifier of programs."""
+"""The rows of a local memory and the operations that made what stands in them, for the verifier."""
 
 from celosia.sw.ir.program import Op
 
@@ -14,14 +14,15 @@ class MadeRows:
 
     def __init__(self, rows: int):
         self.ops: dict[int, Op] = {}
-        """Who has made something, by number."""
+        """The operations that have made something, by their numbers."""
         self.unused: set[int] = set()
         """Numbers of those whose rows nobody has read."""
         self._last = 0
         self._maker = [0] * rows
-        """0: nobody."""
+        """The number of the operation that made each row; 0: none."""
         self._whole: dict[int, tuple[int, int]] = {}
-        """By number: rows that are all of it, the first one and the one behind the last."""
+        """The rows that an operation has made, as long as all are its own, by its number: the first
+        one, and the one behind the last."""
 
     def write(self, op: Op, *ranges: tuple[int, int]) -> int:
         """`op` overwrites rows: each range is the first one, and the one behind the last.

@@ -100,10 +100,10 @@ class _Checker:
         )
         self.slots = _Slots(config.statistics_rows)
         self.stored: dict[str, np.ndarray] = {}
-        """Of each element the number of its store, from 1 on; 0: none so far."""
+        """The number of the store of each element of a tensor, from 1 on; 0: none so far."""
         self.stores = 0
         self.complete: dict[View, int] = {}
-        """By view of which all is stored: the number of the last store."""
+        """The number of the last store to each view that is all stored."""
 
     def take(self, op: Op) -> None:
         match op:
@@ -123,7 +123,7 @@ class _Checker:
                 self._store(op.view)
 
     def finish(self) -> None:
-        """After the last operation."""
+        """Check, after the last operation, that all results are used and all tensors stored."""
         for rows in self.local.values():
             for number in rows.unused:
                 raise ValueError(f"nobody has used what is made by {rows.ops[number]}")

@@ -152,7 +152,7 @@ def verify(program: TileProgram) -> TileProgram:
 
 
 class _Checker:
-    """Who owns each local row."""
+    """The state of local rows while the verifier takes operations: what each row holds."""
 
     def __init__(self, program: TileProgram):
         config = program.config
@@ -163,7 +163,8 @@ class _Checker:
         self.loaded: dict[Piece, tuple[int, int]] = {}
         """First row and serial number of each piece's latest load."""
         self.sums: dict[int, tuple[int, int, int, int, int]] = {}
-        """By accumulator row: the tile of C that is being accumulated there, and how far."""
+        """The tile of C that is being accumulated at an accumulator row, and how far, by that row.
+        """
         self.accumulator = np.full(config.accumulator_rows, -1, np.int64)
         self.stored = 0
 

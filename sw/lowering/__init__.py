@@ -1,1 +1,1 @@
-"""From a graph to a program: what is done block by block, and where in the local memories."""
+"""The lowering of a graph to a program: work block by block, with places in local memories."""

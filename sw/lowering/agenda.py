@@ -15,13 +15,13 @@ __all__ = ["Agenda", "Item"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Item:
-    """Something to write."""
+    """A drain or a normalization that is to be written."""
 
     write: Callable[[], None]
     results: tuple[View, ...]
-    """What it stores."""
+    """The views that it stores."""
     clock: int
-    """Not before this time, unless it must be."""
+    """The time before which it is not written, unless it must be."""
     drains: LocalRows | None = None
     """The sums that it drains; None: it is a normalization."""
     slots: range = range(0)
@@ -39,7 +39,7 @@ class Agenda:
         """When the last drain was written; None: a normalization came behind it."""
 
     def add(self, item: Item) -> None:
-        """Put `item` down."""
+        """Put `item` on the agenda, behind all others."""
         self._items.append(item)
 
     def write_due(self, clock: int) -> None:
@@ -57,7 +57,7 @@ class Agenda:
         return item.clock <= clock
 
     def write_all(self) -> None:
-        """Write everything."""
+        """Write all items."""
         self._write_up_to(self._items)
 
     def write_normalizations(self) -> None:

@@ -49,7 +49,7 @@ class Head:
 
     @property
     def shape(self) -> HeadShape:
-        """Its extents."""
+        """The extents of the head."""
         scores = self.scores
         return HeadShape(
             rows=scores.out.rows,
@@ -78,7 +78,7 @@ class _Block:
 
     @property
     def slots(self) -> range:
-        """Its statistics."""
+        """The slots of statistics of the block's rows."""
         return range(self.slot, self.slot + self.rows)
 
     @property
@@ -88,7 +88,7 @@ class _Block:
 
     @property
     def keys(self) -> int:
-        """How many there are."""
+        """The number of keys of the head."""
         return self.head.scores.out.cols
 
 
@@ -111,7 +111,7 @@ class _Part:
 
 
 class AttentionWriter:
-    """Writes heads."""
+    """A writer of the heads of attention, with what is deferred between them."""
 
     def __init__(self, writer: ProgramWriter, places: Places):
         self.writer = writer

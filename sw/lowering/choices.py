@@ -50,6 +50,6 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "overlap": (True, False),
     "schedule_loads": (False, True),
 }
-"""What is compared."""
+"""The values of each choice that are compared."""
 
 DEFAULT: Final = Choices()

@@ -28,10 +28,10 @@ __all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings"]
 TYPES: Final = {dtype.name: kind for kind, dtype in DTYPES.items()}
 """The types of tensors that transforms write, by their names."""
 _SUM_BYTES: Final = 2
-"""Of an element of the residual stream."""
+"""Bytes of an element of the residual stream."""
 _TILE_CYCLES: Final = 4
-"""From one transform to the next, for each row and tile of columns: the queues that its stores wait
-in are short."""
+"""Cycles from one transform to the next, for each row and tile of columns: the queues that its
+stores wait in are short."""
 _SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
 
@@ -44,11 +44,11 @@ class FinishedSums:
     out: View
     bias: View | None = None
     scale: Scale = 1.0
-    """That of the first step of the finish."""
+    """The scale of the first step of the finish."""
     residual: View | None = None
-    """What is added."""
+    """The rows that are added; None: none are."""
     slot: int = 0
-    """The first row's statistics."""
+    """The slot of the first row's statistics."""
     counted: View | None = None
     """The rows that those are of, if not of `out`."""
     first: bool = True
@@ -86,7 +86,7 @@ class FinishedSums:
 
 
 class Finisher:
-    """Writes transforms and stores."""
+    """A writer of the transforms and stores that finish sums."""
 
     def __init__(self, writer: ProgramWriter, places: Places):
         self.writer = writer

@@ -34,7 +34,8 @@ class LoweredGraph:
     """A program, and the graph that it computes."""
 
     graph: Graph
-    """With the constants that the program needs beside those of the graph that was lowered."""
+    """The graph with the constants that the program needs beside those of the graph that was
+    lowered."""
     ops: tuple[Written, ...]
     on_chip: frozenset[str]
     """Tensors that never are in memory."""
@@ -141,7 +142,7 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
 
 
 def head_shapes(graph: Graph) -> tuple[HeadShape, ...]:
-    """Of the heads of attention in a graph that can be lowered: each shape once."""
+    """The shapes of the heads of attention in a graph that can be lowered, each shape once."""
     scores = [
         (op, behind)
         for op, behind in pairwise(graph.ops)
@@ -152,7 +153,7 @@ def head_shapes(graph: Graph) -> tuple[HeadShape, ...]:
 
 
 class _Readers:
-    """Who reads which part of a tensor."""
+    """The operators that read each part of a tensor."""
 
     def __init__(self, graph: Graph):
         self._outputs = graph.outputs

@@ -31,12 +31,12 @@ class HeadShape:
     """Extents of a head, in elements."""
 
     rows: int
-    """Queries."""
+    """The number of queries."""
     keys: int
     depth: int
     """Columns of queries and keys."""
     width: int
-    """Columns of values."""
+    """The number of columns of values."""
 
     def __str__(self) -> str:
         return f"{self.rows} queries and {self.keys} keys of {self.depth}, values of {self.width}"
@@ -47,7 +47,7 @@ class HeadPlaces:
     """What heads of one shape use; pairs are for parts, or blocks of rows, by turns."""
 
     block_rows: int
-    """Rows of a block."""
+    """The rows of a block."""
     block_keys: int
     """Keys of a part: all, or so many that scores of two parts stand in the accumulator."""
     at_once: bool
@@ -56,11 +56,11 @@ class HeadPlaces:
     values: Ring
     queries: tuple[Ring, Ring]
     numerators: tuple[int, int]
-    """First scratchpad rows."""
+    """The first scratchpad row of the numerators of each of two parts."""
     scores: tuple[int, int]
-    """First accumulator rows."""
+    """The first accumulator row of the scores of each of two parts."""
     contexts: tuple[int, int]
-    """First accumulator rows, of blocks of rows."""
+    """The first accumulator row of the contexts of each of two blocks of rows."""
     results: Ring
 
     @property

@@ -46,13 +46,13 @@ def affine_row(graph: Graph, op: LayerNorm, dim: int) -> NDArray[np.int32]:
 
 
 _STATISTICS_CYCLES: Final = 48
-"""From the last sum of a block of rows to its statistics, for each row: the sum is computed, then
-root and reciprocal."""
+"""Cycles from the last sum of a block of rows to its statistics, for each row: the sum is computed,
+then root and reciprocal."""
 _ISSUED_AHEAD: Final = 3072
 """Cycles of products that are issued before the array comes to them."""
 _TILE_CYCLES: Final = 16
-"""From one transform to the next, for each row and tile of columns: they share banks with all else.
-"""
+"""Cycles from one transform to the next, for each row and tile of columns: they share banks with
+all else."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class NormBlock:
     row: int
     rows: int
     slot: int
-    """The first row's statistics."""
+    """The slot of the first row's statistics."""
 
     @property
     def slots(self) -> range:
-        """Their statistics."""
+        """The slots of statistics of the block's rows."""
         return range(self.slot, self.slot + self.rows)
 
     def part(self, view: View, col: int, cols: int) -> View:
@@ -76,7 +76,7 @@ class NormBlock:
 
 
 class Normalizer:
-    """Writes layer normalizations."""
+    """A writer of layer normalizations."""
 
     def __init__(self, writer: ProgramWriter, places: Places):
         self.writer = writer

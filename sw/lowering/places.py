@@ -50,33 +50,33 @@ class Places:
         scratchpad = Space.SCRATCHPAD
         self.weights = Ring(scratchpad, (first[0], half), (first[3], half))
         self.bytes = Ring(scratchpad, (first[0] + half, half))
-        """Of results of one byte."""
+        """The ring of results of one byte."""
         self.activations = Ring(scratchpad, (first[1], half), (first[2], half))
         self.wide = Ring(scratchpad, (first[1] + half, half))
-        """Of results of more than a byte."""
+        """The ring of results of more than a byte."""
         self.normalized = Ring(scratchpad, (first[2] + half, half))
-        """The same, of normalizations."""
+        """The ring of results of normalizations, of more than a byte."""
         self.words = Ring(scratchpad, (first[3] + half, half))
-        """Of int16 from memory."""
+        """The ring of int16 that are loaded from memory."""
         residuals = sums = (first[3] + half, half)
         if half >= 2 * _CHUNK_TILES * choices.block_tiles * config.dim:
             residuals, sums = (residuals[0], half // 2), (residuals[0] + half // 2, half // 2)
         self.residuals = Ring(scratchpad, residuals)
-        """Of int16 that are added to sums; apart from the next ones if there is room for both."""
+        """The ring of int16 that are added to sums; apart from `sums` if there is room for both."""
         self.sums = Ring(scratchpad, sums)
-        """Of int16 on the way to their normalization, between products."""
+        """The ring of int16 on the way to their normalization, between products."""
         parameters = config.parameter_rows // 2
         self.columns = Ring(Space.PARAMETERS, (0, parameters))
-        """Of bias and scales."""
+        """The ring of parameters of bias and scales."""
         self.affines = Ring(Space.PARAMETERS, (parameters, parameters))
-        """Of gamma and beta."""
+        """The ring of parameters of gamma and beta."""
         self.accumulator_half = config.accumulator_rows // 2
         self.halves = Ring(
             Space.ACCUMULATOR,
             (0, self.accumulator_half),
             (self.accumulator_half, self.accumulator_half),
         )
-        """Of sums: while one half is worked on, the other one is drained."""
+        """The halves for sums: while one half is worked on, the other one is drained."""
         self._slots = 0
 
     @property
@@ -86,7 +86,7 @@ class Places:
 
     @property
     def banks(self) -> tuple[int, ...]:
-        """Their first rows."""
+        """The first row of each bank."""
         return tuple(bank * self.bank_rows for bank in range(_BANKS))
 
     @property

@@ -18,7 +18,7 @@ class RowsOfA(Protocol):
 
     @property
     def unsigned(self) -> bool:
-        """Elements are uint8."""
+        """Whether elements of A are uint8."""
         ...
 
     def piece(self, k: int, count: int) -> LocalRows:
@@ -34,7 +34,7 @@ class LocalRowsOfA:
     unsigned: bool
 
     def piece(self, k: int, count: int) -> LocalRows:
-        """Tiles `k` and on."""
+        """The local rows of `count` tiles from `k` on."""
         return self.rows.block(k, count)
 
 
@@ -50,7 +50,7 @@ class MemoryRowsOfA:
         self._ring = ring
 
     def piece(self, k: int, count: int) -> LocalRows:
-        """Tiles `k` and on."""
+        """The local rows of `count` tiles from `k` on, loaded if they must be."""
         dim = self._writer.config.dim
         cols = min(count * dim, self._view.cols - k * dim)
         columns = {"col": k * dim, "cols": cols}
@@ -67,11 +67,11 @@ class ProductBlock:
 
     a: RowsOfA
     w: View
-    """As it stands in memory; all of K, and the columns of this block."""
+    """The weights as they stand in memory: all of K, and the columns of this block."""
     w_transposed: bool
     weights: Ring
     c: LocalRows
-    """In the accumulator, a block for each tile of columns."""
+    """The rows of C in the accumulator, a block of them for each tile of columns."""
     piece_tiles: int
     """Tiles along K that are loaded at once."""
     accumulate: bool = False
@@ -79,12 +79,12 @@ class ProductBlock:
 
     @property
     def depth(self) -> int:
-        """Columns of A."""
+        """The number of columns of A."""
         return self.w.cols if self.w_transposed else self.w.rows
 
     @property
     def cols(self) -> int:
-        """Columns of C."""
+        """The number of columns of C."""
         return self.w.rows if self.w_transposed else self.w.cols
 
     def piece(self, k: int, depth: int, col: int, cols: int) -> View:

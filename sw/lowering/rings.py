@@ -31,7 +31,7 @@ class Ring:
 
     @property
     def spans(self) -> int:
-        """How many there are."""
+        """The number of spans."""
         return len(self._spans)
 
     def take(self, rows: int) -> int:

@@ -1,4 +1,4 @@
-"""Whose statistics stand in each slot, step by step."""
+"""The row whose statistics stand in each slot, followed step by step."""
 
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import Transform
@@ -16,7 +16,7 @@ class Statistics:
 
     def __init__(self) -> None:
         self._rows: dict[int, tuple[str, int]] = {}
-        """Tensor and row."""
+        """The tensor and the row that each slot is of, by the slot."""
 
     def follow(self, op: Transform, counted: View | None) -> None:
         """Make sure that `op`, if it uses statistics, begins those of `counted` or finds them."""

@@ -35,8 +35,9 @@ __all__ = ["ProgramWriter", "Written"]
 MAX_LEAD: Final = 4096
 """Cycles of products that a load is issued before its first use, at most."""
 LEAD_NESTS: Final = 3
-"""And so many nests of products, if these are long: loads for more of them are more than their
-queue holds, and then each comes when there is room for it, not always at the same place."""
+"""The most nests of products that a load is issued ahead of its first use, where nests are long.
+More would overflow the queue of loads, and loads would then issue at irregular points, which
+defeats the compression of loops."""
 LONG_NEST: Final = 1024
 """Cycles of a nest whose loads take far less time than it does itself."""
 SETTLING: Final = 4096
@@ -82,7 +83,7 @@ class ProgramWriter:
         self._statistics = Statistics()
         self._serial = 0
         self._pieces: dict[tuple[View, Ring], tuple[int, LocalRows]] = {}
-        """By view and ring: the latest load of a piece."""
+        """The serial number and local rows of the latest load of each piece, by view and ring."""
         self._steps: list[Written] = []
         self._loads: list[_PlacedLoad] = []
         self._stored: dict[str, list[tuple[View, int]]] = {}
@@ -327,7 +328,7 @@ def _is_ready(placed: _PlacedLoad, step: int, times: np.ndarray) -> bool:
 
 
 def _cycles(op: Op) -> int:
-    """About how long the array works on it."""
+    """Cycles that the array works on `op`, about."""
     match op:
         case Multiply():
             return op.rows

@@ -22,7 +22,8 @@ from celosia.sw.matmul.traffic import Move, Traffic
 __all__ = ["Prediction", "predict_matmul", "product_cycles"]
 
 START_CYCLES: Final = 18
-"""From the first command to the first read address, and from the last byte to the first row."""
+"""Cycles from the first command to the first read address and from the last byte to the first row,
+together."""
 SHARPNESS: Final = 25
 """How little two equally slow parties hinder each other: 2^(1/SHARPNESS) times as long."""
 FOLLOWED_BLOCKS: Final = 400
@@ -37,9 +38,9 @@ class Prediction:
     array_cycles: int
     """Cycles in which the array takes rows, or weights of short products."""
     start_cycles: int
-    """Before the first product."""
+    """Cycles before the first product."""
     end_cycles: int
-    """After the last product."""
+    """Cycles after the last product."""
     read_bytes: int
     write_bytes: int
 

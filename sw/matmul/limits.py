@@ -41,7 +41,7 @@ class Limit:
 
     @property
     def cycles(self) -> int:
-        """From the first command accepted to the last write response."""
+        """Cycles from the first command accepted to the last write response."""
         return max(self.compute, self.reads, self.writes) + self.ramp
 
     @property

@@ -61,19 +61,19 @@ def _visits(schedule: MatMulSchedule) -> list[tuple[Cut, Cut]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _BlockOrder:
-    """One block of C."""
+    """A block of C, as the order of operations sees it."""
 
     problem: MatMul
     dim: int
     schedule: MatMulSchedule
     row: Cut
-    """In elements."""
+    """The block's rows of C: start and length in elements."""
     tiles: Cut
-    """Column tiles."""
+    """The block's column tiles: start and number."""
     homes: tuple[int, int]
     """Accumulator row of the first tile, in its own half and in the other one."""
     last: bool
-    """It is the last block of the product."""
+    """Whether the block is the last one of the product."""
 
     def ops(self) -> Iterator[Multiply | Store]:
         """All operations, part after part.

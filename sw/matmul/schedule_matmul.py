@@ -106,7 +106,7 @@ def _slots(cut: Cut, outer: Order, keep_a: bool, keep_b: bool) -> tuple[int, int
     kept_a = blocks_a * cut.a_pieces + 1  # The very first piece may be split.
     kept_b = sum(map(cut.b_pieces, cut.cols))
     if outer == "cols":
-        kept_b = cut.b_pieces(max(cut.cols)) + 1  # Of the next block of columns.
+        kept_b = cut.b_pieces(max(cut.cols)) + 1  # One for the next block of columns.
     return kept_a if keep_a else 2, kept_b if keep_b else 2
 
 

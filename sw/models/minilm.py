@@ -45,7 +45,7 @@ class LinearProduct:
     name: str
     problem: MatMul
     a: NDArray[np.int8]
-    """Tokens x inputs."""
+    """Tokens by inputs of the layer."""
     b: NDArray[np.int8]
     """Outputs x inputs, as in the model file."""
     bias: NDArray[np.int32]

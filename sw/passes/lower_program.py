@@ -32,7 +32,7 @@ from celosia.sw.passes.encode_products import encode_nest, encode_product, knows
 __all__ = ["lower_program"]
 
 _RELU: Final = 1
-"""The activation of CONFIG_ST."""
+"""The value of CONFIG_ST's activation that stands for ReLU."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 

@@ -95,9 +95,9 @@ class Plan:
     """All decisions for a graph."""
 
     graph: str
-    """Its name."""
+    """The name of the graph."""
     machine: Machine
     rings: Mapping[str, RingPlan] = field(default_factory=dict)
-    """By name."""
+    """The rings by their names."""
     stages: tuple[ProductStage, ...]
-    """In the order in which they are computed."""
+    """The stages in the order in which they are computed."""

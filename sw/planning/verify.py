@@ -49,7 +49,7 @@ def verify_plan(plan: Plan, graph: Graph, config: AcceleratorConfig) -> Plan:
 
 
 def _check_rings(plan: Plan) -> None:
-    """Rings are inside of their memories and apart from each other."""
+    """Check that rings are inside of their memories and apart from each other."""
     machine = plan.machine
     sizes = {
         "scratchpad": machine.scratchpad_rows,
@@ -84,7 +84,7 @@ class _StageChecker:
         self.n_tiles = -(-op.out.cols // self.dim)
 
     def check(self) -> None:
-        """All of them."""
+        """Check all rules of the stage.  Raises `PlanError` for the first that is broken."""
         for rule, holds, text in chain(self._cuts(), self._pieces(), self._sums(), self._drain()):
             if not holds:
                 raise PlanError(rule, f"stage {self.stage.op}", text)
@@ -136,7 +136,7 @@ class _StageChecker:
         yield "drain-tiles", 1 <= drain.tiles <= most, f"{drain.tiles} is not in 1..{most}"
 
     def _fits(self, rule: str, name: str, space: str, rows: int) -> Iterator[tuple[str, bool, str]]:
-        """A piece of so many rows fits into each span of a ring of this memory."""
+        """The rules by which a piece of `rows` rows fits each span of ring `name` in `space`."""
         ring = self.plan.rings.get(name)
         yield "ring", ring is not None, f"there is no ring {name!r}"
         assert ring is not None

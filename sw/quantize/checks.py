@@ -1,4 +1,4 @@
-"""What quantization refuses."""
+"""The checks of what quantization refuses: NaN and infinity."""
 
 from collections.abc import Iterator
 

@@ -25,9 +25,9 @@ Progress = Callable[[int, int], object]
 """Told the layers done so far, and their number."""
 
 _VALUE_STRENGTH: Final = 0.5
-"""Of the smoothing of V."""
+"""The strength of the smoothing of V."""
 _ROWS: Final = 2048
-"""Of an activation, for the search of a range."""
+"""The most rows of an activation that the search of a range looks at."""
 _SCORE_FRACTION_BITS: Final = 10
 
 

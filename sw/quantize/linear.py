@@ -26,7 +26,7 @@ class IntegerLinear:
     """What 1 in the sum of each output stands for."""
 
     def arrays(self, name: str, out_step: Any) -> dict[str, NDArray[Any]]:
-        """As arrays of a model; results are in steps of `out_step`, one or one per output."""
+        """The arrays of a model; results are in steps of `out_step`, one or one per output."""
         return {
             f"{name}.weights": self.weights,
             f"{name}.bias": self.bias[np.newaxis],

@@ -10,7 +10,7 @@ from celosia.sw.reference.encoder import Floats
 __all__ = ["INT8_LARGEST", "best_step", "int16_step", "largest", "sample_rows", "squared_error"]
 
 INT8_LARGEST: Final = 127
-"""Of symmetric int8: -128 is not used."""
+"""The largest number of symmetric int8: -128 is not used."""
 
 _INT16_LARGEST: Final = 32767
 _HEADROOM: Final = 1.5
@@ -21,7 +21,7 @@ _SEED: Final = 0x5EED
 
 
 def largest(x: Floats) -> float:
-    """The largest magnitude."""
+    """The largest magnitude of an element of `x`."""
     return float(np.abs(x).max(initial=0))
 
 
@@ -31,7 +31,7 @@ def int16_step(x: Floats) -> float:
 
 
 def sample_rows(x: Floats, count: int) -> Floats:
-    """At most `count` rows of `x`: always the same ones of as many."""
+    """The rows of `x`, or `count` of them: of as many rows always the same ones."""
     if len(x) <= count:
         return x
     return x[np.random.default_rng(_SEED).choice(len(x), count, replace=False)]

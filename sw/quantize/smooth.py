@@ -19,7 +19,7 @@ _STRENGTHS: Final = (0.55, 0.65, 0.75)
 """How much of the range moves; the one with the least error is taken."""
 _ROWS: Final = 512
 _FLOOR: Final = 1e-5
-"""Below this, a channel counts as this large."""
+"""The least size that a channel counts with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Smoothing:
     factors: Floats
     """What each channel is divided by."""
     step: float
-    """Of the quotients."""
+    """The step of the quotients in int8."""
 
     @property
     def steps(self) -> Floats:

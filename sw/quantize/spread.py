@@ -40,13 +40,13 @@ class HiddenRange:
 
     @classmethod
     def up_to(cls, limit: float) -> "HiddenRange":
-        """From GELU's least value to `limit`."""
+        """The range from GELU's least value to `limit`."""
         step = (limit + _DIP) / _UINT8_LARGEST
         return cls(step, round(_DIP / step))
 
     @property
     def limit(self) -> float:
-        """The largest value."""
+        """The largest value of the range."""
         return (_UINT8_LARGEST - self.zero_point) * self.step
 
 
@@ -58,7 +58,7 @@ class Spread:
     down: Linear
     range: HiddenRange
     copies: Mapping[int, Sequence[int]]
-    """By outlier: the channels that it is spread over besides itself."""
+    """The channels that an outlier is spread over besides itself, by the outlier's channel."""
 
     def entering(self, x: Floats) -> Floats:
         """What enters GELU, from what would have entered it without spreading."""
@@ -84,7 +84,7 @@ class _Plan:
     def __init__(self, limit: float, hidden: Floats, weights: Floats, spare: NDArray[np.intp]):
         self.range = HiddenRange.up_to(limit)
         self.copies: dict[int, list[int]] = {}
-        """By spread channel: the channels given up for it."""
+        """The channels given up for each channel that is spread, by the latter."""
         rows = sample_rows(hidden, _ROWS)
         self.error = float(self._rounding(rows) @ weights) / len(rows)
         tops = hidden.max(axis=0)

@@ -38,7 +38,7 @@ _GELU_ROWS: Final = 32
 """Few enough to stay in a cache from one step to the next."""
 _ROOT_HALF: Final = np.float32(np.sqrt(0.5))
 _ERF_LIMIT: Final = np.float32(4)
-"""From here on, erf is 1 in float32."""
+"""The number from which on erf is 1 in float32."""
 _ERF_NUMERATOR: Final = (
     -2.72614225801306e-10,
     2.77068142495902e-08,
@@ -81,7 +81,7 @@ class EncoderShape:
         return self.width // self.heads
 
     def with_layers(self, layers: int) -> "EncoderShape":
-        """The same with another number of layers."""
+        """The same shape with another number of layers."""
         return replace(self, layers=layers)
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Linear:
     """``x @ weights + bias``."""
 
     weights: Floats
-    """Inputs x outputs."""
+    """The weights: an array (inputs, outputs)."""
     bias: Floats
 
     def __call__(self, x: Floats) -> Floats:
@@ -117,13 +117,13 @@ class Norm:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerWeights:
-    """One layer."""
+    """The weights of one layer."""
 
     query: Linear
     key: Linear
     value: Linear
     output: Linear
-    """Of the attention."""
+    """The output projection of the attention."""
     attention_norm: Norm
     up: Linear
     """First product of the feed-forward network."""
@@ -232,7 +232,7 @@ def _erf(x: Floats) -> Floats:
 
 
 def _polynomial(x: Floats, coefficients: Sequence[float]) -> Floats:
-    """By Horner's rule; the highest power comes first."""
+    """The polynomial with these coefficients at `x`, the highest power's first (Horner's rule)."""
     result = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         result *= x

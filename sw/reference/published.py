@@ -66,7 +66,7 @@ def check_files() -> None:
     }
     for path in model_files():
         if (known := recorded.get(path.resolve())) is None:
-            continue  # Of an installation without digests.
+            continue  # The installation has no digests.
         with path.open("rb") as file:
             found = file_digest(file, known.mode).digest()
         if urlsafe_b64encode(found).rstrip(b"=").decode() != known.value:

@@ -65,7 +65,7 @@ def accesses(op: Op, dim: int) -> Accesses:
 
 
 def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int, ...]]:
-    """For each operation, those before it that must stay before it.
+    """The indices of the operations before each one that must stay before it.
 
     Only the nearest ones are named, and of those that read a row since it was written only the
     last: no schedule changes the order of operations that read local rows.
@@ -100,14 +100,14 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
 
 
 class _Rows:
-    """Who has written each row of a memory last, and who has read it last since; -1: nobody."""
+    """The operations that wrote each row of a memory last, and read it last since; -1: none."""
 
     def __init__(self, rows: int):
         self._writer = np.full(rows, -1, np.int64)
         self._reader = np.full(rows, -1, np.int64)
 
     def writers(self, first: int, end: int) -> set[int]:
-        """Whose these rows are."""
+        """The operations that wrote these rows last."""
         return set(self._writer[first:end].tolist())
 
     def read(self, first: int, end: int, index: int) -> None:
@@ -115,7 +115,7 @@ class _Rows:
         self._reader[first:end] = index
 
     def write(self, first: int, end: int, index: int) -> set[int]:
-        """Operation `index` writes rows; returns who has written and who has read them."""
+        """Operation `index` writes rows; returns the last operations that wrote and read them."""
         before = {*self._writer[first:end].tolist(), *self._reader[first:end].tolist()}
         self._writer[first:end], self._reader[first:end] = index, -1
         return before
@@ -133,7 +133,7 @@ def _operands(op: Multiply) -> Iterator[Range]:
 
 
 def _nest(op: Products, dim: int) -> Accesses:
-    """Of all products of a nest, each range once."""
+    """The accesses of all products of a nest, each range once."""
     reads: dict[Range, None] = {}
     writes: dict[Range, None] = {}
     for each in op.each(dim):
@@ -143,7 +143,7 @@ def _nest(op: Products, dim: int) -> Accesses:
 
 
 def _transform(op: Transform, dim: int) -> Accesses:
-    """Statistics count as written by whoever uses them: their order stays."""
+    """The accesses of a transform.  Statistics that it uses count as written: their order stays."""
     reads = [*_blocks(op.source)]
     if op.residual is not None:
         reads += _blocks(op.residual)

@@ -32,7 +32,7 @@ class _Block:
 
     number: int
     row: Cut
-    """In elements."""
+    """The block's rows of C: start and length in elements."""
     tiles: Cut
     """Column tiles of the whole block."""
     part: Cut

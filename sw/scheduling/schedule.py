@@ -23,7 +23,7 @@ MAX_LEAD: Final = 4096
 
 
 def schedule(ops: Sequence[Written], config: AcceleratorConfig) -> tuple[Written, ...]:
-    """The same operations in an order in which units rarely wait for each other.
+    """`ops` in an order in which units rarely wait for each other.
 
     Only the number of stores that a load waits for is new.
     """
@@ -116,7 +116,7 @@ def _is_load(op: Op) -> bool:
 
 
 def _cycles(op: Op) -> int:
-    """About how long the array works on it."""
+    """Cycles that the array works on `op`, about."""
     match op:
         case Multiply():
             return op.rows

@@ -1,4 +1,4 @@
-"""Who hinders whom at the single ports of the scratchpad's banks."""
+"""The delays of units that meet at the single ports of the scratchpad's banks."""
 
 from collections import deque
 from typing import Final
@@ -22,10 +22,10 @@ class Banks:
         ]
 
     def claim(self, row: int, begin: float, end: float, accesses: float, buffer: int = 0) -> float:
-        """So many accesses of the bank of `row` are wanted from `begin` to `end`.
+        """The delay of `accesses` to the bank of `row` that are wanted from `begin` to `end`.
 
-        Returns how much later they end, because of the claims so far.  Those of a unit that keeps
-        up to `buffer` rows may wait a while without harm.
+        It is how much later they end, because of the claims so far; they become a claim themselves.
+        Accesses of a unit that keeps up to `buffer` rows may wait a while without harm.
         """
         share = min(1.0, accesses / max(1.0, end - begin))
         claims = self._claims[row // self.rows]
@@ -39,7 +39,7 @@ class Banks:
         return over - end
 
     def stream(self, row: int, begin: float, end: float) -> None:
-        """Those who come first take the bank of `row` from `begin` to `end`."""
+        """Claim all of the bank of `row` from `begin` to `end`, for accesses that come first."""
         claims = self._claims[row // self.rows]
         if claims and claims[-1][2] == 1.0 and claims[-1][1] >= begin > claims[-1][0]:
             begin = claims.pop()[0]

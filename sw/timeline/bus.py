@@ -15,12 +15,12 @@ REQUEST_CYCLES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What one operation moves."""
+    """The cost of what one operation moves."""
 
     bytes: int
     bursts: float
     cycles: float
-    """Of the channel, if nothing holds it up."""
+    """Cycles of the channel, if nothing holds it up."""
 
 
 class Bus:
@@ -39,7 +39,7 @@ class Bus:
         flight = self.latency + REQUEST_CYCLES
         self.read_flight = flight + _slowed(stalls["ar"]) + _slowed(stalls["r"])
         self.read_again = _slowed(stalls["ar"]) + _slowed(stalls["r"]) - 2
-        """From the end of a burst to the address of one that waited for it."""
+        """Cycles from the end of a burst to the address of one that waited for it."""
         self.write_flight = flight + _slowed(stalls["aw"]) + _slowed(stalls["b"])
         late = 2.0 if timing.ready_after_valid else 1.0
         self.read_address = max(_slowed(stalls["ar"]), late)
@@ -57,11 +57,11 @@ class Bus:
         return self._transfer(rows, size, pitch, start, local_row)
 
     def write(self, rows: int, size: int, pitch: int, start: int = 0) -> Transfer:
-        """The same in the other direction."""
+        """`rows` rows of `size` bytes that go to memory, `pitch` bytes apart from `start` on."""
         return self._transfer(rows, size, pitch, start, 0)
 
     def _transfer(self, rows: int, size: int, pitch: int, start: int, local_row: int) -> Transfer:
-        """Without a `local_row`, they are written."""
+        """A read into local rows of `local_row` bytes; with 0, a write."""
         key = (rows, size, pitch, start % self.bytes, local_row)
         if key not in self._known:
             full, rest = divmod(size, MAX_REQUEST_BYTES)
@@ -76,7 +76,7 @@ class Bus:
         return self._known[key]
 
     def _beats(self, size: int, pitch: int, start: int, rows: int) -> float:
-        """Of a burst of `size` bytes, on average over rows that begin `pitch` bytes apart."""
+        """The mean beats of a burst of `size` bytes, over rows that begin `pitch` bytes apart."""
         step = gcd(pitch, self.bytes) if rows > 1 else self.bytes
         first = start % step
         starts = range(first, self.bytes, step) if rows > 1 else (start,)

@@ -16,21 +16,22 @@ from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, Transf
 __all__ = ["Moved", "Timeline"]
 
 DECODE_CYCLES: Final = 2
-"""From the first command to the first operation before the queues."""
+"""Cycles from the first command to the first operation before the queues."""
 QUEUE_CYCLES: Final = 4
-"""From there to the head of an empty queue."""
+"""Cycles from an operation before the queues to the head of its queue, if that is empty."""
 MIN_ISSUE: Final = 2
-"""From one operation to the next."""
+"""Cycles from one operation to the next, at least."""
 ROW_CYCLES: Final = 5
-"""From a product that leaves its queue to its first row."""
+"""Cycles from a product that leaves its queue to its first row."""
 TRANSPOSED_ROW_CYCLES: Final = 6
-"""The same of a product with transposed weights, beside a tile that passes the transposer."""
+"""Cycles from a product with transposed weights that leaves its queue to its first row, beside a
+tile that passes the transposer."""
 RESULT_CYCLES: Final = 2
-"""From a row in the array to its result, beside the array's two dimensions."""
+"""Cycles from a row in the array to its result, beside the array's two dimensions."""
 TOKEN_CYCLES: Final = TOKEN_LATENCY - 1
-"""From a store that is over to the load that waits for it."""
+"""Cycles from a store that is over to the load that waits for it."""
 END_CYCLES: Final = 2
-"""From the last event to the end of the run."""
+"""Cycles from the last event to the end of the run."""
 BUSY_WAVES: Final = 3
 """Tiles of weights keep their bank busy if fewer tiles of rows stream through each."""
 
@@ -41,7 +42,7 @@ class Moved:
 
     rows: int
     bytes: int
-    """Of a row."""
+    """Bytes of a row."""
     pitch: int
     address: int
 
@@ -49,7 +50,7 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class _QueuedLoad:
     head: float
-    """When it is at the head of its queue, if nobody is before it."""
+    """The cycle in which it is at the head of its queue, if nothing is before it."""
     space: LocalTimes
     rows: Rows
     move: Transfer
@@ -97,7 +98,7 @@ class Timeline:
 
     @property
     def cycles(self) -> int:
-        """From the first command to the end of everything."""
+        """Cycles from the first command to the end of everything."""
         self._finish_loads(len(self._load_ends) + len(self._queued_loads))
         self._finish_stores(len(self._store_ends) + len(self._queued_stores))
         ends = [self._issued]
@@ -229,7 +230,7 @@ class Timeline:
 
     @staticmethod
     def _number(ends: Sequence[float], queued: Sequence[object]) -> int:
-        """Of the next operation of a queue, from 1."""
+        """The number of the next operation of a queue, counted from 1."""
         return len(ends) + len(queued) + 1
 
     def _finish_loads(self, number: int) -> None:

@@ -20,7 +20,7 @@ class LocalTimes:
 
     @classmethod
     def of(cls, rows: int) -> "LocalTimes":
-        """Of a memory of so many rows that nobody has used."""
+        """The times of a memory of `rows` rows that nobody has used."""
         return cls([0.0] * rows, [0.0] * rows)
 
 

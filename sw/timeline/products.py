@@ -12,7 +12,7 @@ from celosia.sw.timeline.local import Rows
 __all__ = ["follow_tiles"]
 
 _CONFIGURATION: Final = 4
-"""Commands before all others."""
+"""The number of configuring commands before all others."""
 
 
 def follow_tiles(
@@ -35,7 +35,7 @@ class _TileFollower:
         self.c = addresses.c
         self.where: dict[Piece, int] = {}
         self.bias: Rows | None = None
-        """Of the store before."""
+        """The parameter rows that hold the bias of the store before; None: it has none."""
 
     def follow(self) -> Timeline:
         self.line.configure(_CONFIGURATION)

@@ -24,19 +24,19 @@ from celosia.sw.timeline.local import Rows
 __all__ = ["LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
 ADDRESS_CYCLES: Final = ADDRESS_LATENCY + 1
-"""From a load that leaves its queue until its address is accepted."""
+"""Cycles from a load that leaves its queue until its address is accepted."""
 LOADED_CYCLES: Final = ROW_LATENCY + 3
-"""From the last beat on offer until the rows may be read."""
+"""Cycles from the last beat on offer until the rows may be read."""
 RESPONSE_CYCLES: Final = 3
-"""Beside the memory's latency, from the last beat to the end of a store."""
+"""Cycles from the last beat to the end of a store, beside the memory's latency."""
 LOAD_BUFFER: Final = 4
 """Rows that a load holds on their way."""
 STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
 LANE_CYCLES: Final = LOCAL_READ_LATENCY + LANE_LATENCY + 2
-"""From a step of a transform that is accepted to its result in the scratchpad."""
+"""Cycles from a step of a transform that is accepted to its result in the scratchpad."""
 COUNTED_CYCLES: Final = 32
-"""From the last step of a row to its sums."""
+"""Cycles from the last step of a row to its sums."""
 
 
 class LoadUnit:
@@ -121,16 +121,16 @@ class TransformWork:
 
     steps: int
     cycles: int
-    """Of its steps: results of several local rows each are so many cycles apart."""
+    """Cycles of all steps: a row takes at least as many as one of its results has local rows."""
     accesses: tuple[int, ...]
-    """Of the scratchpad, for each of its results."""
+    """Accesses to the scratchpad that each of the results takes."""
     rows: int
     slots: range
-    """Of statistics; empty: it has none."""
+    """The slots of statistics that it uses; an empty range: it uses none."""
     facts: bool = False
-    """It needs what is derived from complete sums."""
+    """Whether it needs what is derived from complete sums."""
     finishes: bool = False
-    """Its rows' sums are complete."""
+    """Whether it completes its rows' sums."""
     squares: bool = False
 
 

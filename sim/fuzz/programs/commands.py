@@ -104,7 +104,7 @@ class RandomCommands:
             self._makers |= transforms.makers()
 
     def draw(self) -> Command:
-        """Any command."""
+        """A command of any kind."""
         return self.random.choices(list(self._makers), list(self._makers.values()))[0]()
 
     def _flag(self, percent: int = 50) -> bool:
@@ -184,7 +184,7 @@ class RandomCommands:
         )
 
     def _shift(self) -> int:
-        """Of results that stay at the array; the upper bits are ignored."""
+        """A shift for results that stay at the array; its upper bits are ignored."""
         return self.random.choice((0, 0, 1, 2, 5, 8, self.random.randrange(1 << 6)))
 
     def _config_st(self) -> Command:
@@ -300,7 +300,7 @@ class RandomCommands:
         )
 
     def _streamed_rows(self) -> int:
-        """More than `dim` of them only if weights stay in the array."""
+        """A number of streamed rows: more than `dim` only if weights stay in the array."""
         dim = self.config.dim
         return self._extent(dim if self.config.output_stationary and self._flag(80) else 3 * dim)
 
@@ -319,7 +319,7 @@ class RandomCommands:
         )
 
     def _compute_either(self, instruction: Instruction) -> Command:
-        """With sizes that suit weights or sums that stay in the array."""
+        """A computation whose sizes suit weights as well as sums that stay in the array."""
         dim = self.config.dim
         return instruction.encode(
             a=GARBAGE if self._flag(5) else self.local(),

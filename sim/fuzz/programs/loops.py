@@ -50,7 +50,7 @@ class RandomLoops:
         return [REPEAT.encode(count=count, length=length, left_out=left_out), *body]
 
     def _stride(self) -> Command:
-        """Of a few rows, or of bytes of memory; forwards or backwards."""
+        """A STRIDE by a few local rows or bytes of memory, forwards or backwards."""
         dim = self.config.dim
         step = self.random.choice((0, 1, dim, -1, -dim, self.random.randint(-2 * dim, 2 * dim)))
         wrap = {"wrap1_0": self.random.choice((0, _LOW_BITS)), "wrap2_0": _LOW_BITS}

@@ -17,12 +17,12 @@ class Ordering:
     """
 
     reads: list[tuple[int, int]] = field(default_factory=list)
-    """First and last byte."""
+    """First and last byte of each read."""
     writes: list[tuple[int, int]] = field(default_factory=list)
     signals: list[list[int]] = field(default_factory=lambda: [[] for _ in range(TOKENS)])
-    """By token: which of `writes` add to it."""
+    """Indices of the `writes` that add to each token, by the token's number."""
     ended: int = 0
-    """So many of `writes` have ended before later loads start."""
+    """How many of `writes`, from the first on, end before later loads start."""
 
     def fence(self) -> None:
         """Forget all: everything has ended."""

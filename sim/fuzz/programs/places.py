@@ -22,9 +22,9 @@ class Memory:
     """Regions of device memory."""
 
     source: Region
-    """Only read."""
+    """The region that programs only read."""
     shared: Region
-    """Read and written."""
+    """The region that programs read and write."""
     dump: Region
     """Where local rows go at the end."""
 

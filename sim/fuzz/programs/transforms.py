@@ -32,7 +32,7 @@ STATISTICS_SLOTS: Final = 8
 _SCALES: Final = (1.0, 2.0**-4, 2.0**-10, 2.0**-18, 1e-6, 3e-9, 0.37)
 _TYPES: Final = tuple(ElementType)
 _FUNCTIONS: Final = (*Function, *(Function.RESIDUAL, Function.LAYERNORM) * 3)
-"""Those that need more to be legal are drawn more often."""
+"""The functions to draw from; those that need more to be legal appear more often."""
 
 
 @dataclass(frozen=True)

@@ -65,12 +65,12 @@ class LoggedTop(Elaboratable):
 
     @property
     def log_ports(self) -> Mapping[str, Signal]:
-        """Those of the log, by their names in `LogPins`."""
+        """The ports of the log, by their names in `LogPins`."""
         return {name: getattr(self, name) for name in ("owners", "activity", "events", "tag")}
 
     @property
     def ports(self) -> list[Value]:
-        """Of a module."""
+        """All ports of the top, those of the log last."""
         return [*self.top.ports, *self.log_ports.values()]
 
     def elaborate(self, platform) -> Fragment:

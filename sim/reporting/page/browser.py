@@ -14,7 +14,7 @@ PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chro
 """Names of Chromium; Debian's package is the first."""
 
 _MILLISECONDS: Final = 20_000
-"""Of the page's own time, in which it must have drawn everything."""
+"""Milliseconds of the page's own time in which it must have drawn everything."""
 _PATIENCE: Final = 240
 
 

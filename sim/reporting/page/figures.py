@@ -93,7 +93,7 @@ def utilization(document: Document) -> Figure:
 
 
 def stall_bars(document: Document, resource: str) -> Figure:
-    """Whose the cycles of a resource were, by operator."""
+    """Stacked bars: the groups that own the cycles of a resource, by operator."""
     parts = clocked_operators(document)
     names = [part["workload"] for part in parts]
     sums = [group_cycles(resource, part["counters"]) for part in parts]

@@ -13,7 +13,7 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def preformatted(text: str) -> str:
-    """Text as it is."""
+    """A block of preformatted text."""
     return f"<pre>{escape(text)}</pre>"
 
 
@@ -25,7 +25,7 @@ def section(name: str, heading: str, *body: str, long: bool = False) -> str:
 
 
 def tile(value: str, label: str, kind: str = "") -> str:
-    """A number that matters."""
+    """A tile that shows a number that matters."""
     return (
         f'<div class="tile"><b class="{kind}">{escape(value)}</b><span>{escape(label)}</span></div>'
     )
@@ -53,7 +53,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def definition_table(rows: Iterable[tuple[str, object]]) -> str:
-    """Names and values."""
+    """A table of names and values."""
     lines = [
         f"<tr><th>{escape(name)}</th><td>{escape(_cell(value))}</td></tr>" for name, value in rows
     ]

@@ -13,7 +13,7 @@ __all__ = ["GRID", "INK", "QUEUE_COLORS", "SCALE", "group_color", "group_pattern
 INK: Final = "#1a1a1a"
 GRID: Final = "#d9d9d9"
 SCALE: Final = "Cividis"
-"""Of heat maps: made for color vision deficiency."""
+"""The color scale of heat maps, made for color vision deficiency."""
 
 _WORK: Final = ("#0072b2", "#56b4e9", "#a6cee3")
 _WAITS: Final = (
@@ -41,7 +41,7 @@ QUEUE_COLORS: Final = {
 
 
 def group_color(resource: str, group: str) -> str:
-    """Of a group of owners; beyond as many as there are, a pattern tells them apart."""
+    """The color of a group of owners; where colors run out, `group_pattern` tells groups apart."""
     if group == IDLE:
         return _IDLE_COLOR
     palette, place = _place(resource, group)

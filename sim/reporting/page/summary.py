@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 
 
 def stop_section(document: Document, profile: Profile | None) -> str:
-    """Why a run was stopped, who waited for whom, the last commands, and what was not done."""
+    """Why a run was stopped, what waited for what, the last commands, and what was not done."""
     body: list[str] = []
     for part in [*document["operators"], document]:
         if not (failure := part["failure"]) or body:
@@ -77,7 +77,7 @@ def summary_section(document: Document, told: Explanation) -> str:
 
 
 def _where(document: Document) -> list[tuple[int | str, ...]]:
-    """For each operator its cycles, and those in which no row entered the array."""
+    """Rows of a table: each operator's cycles, and those in which no row entered the array."""
     array = RESOURCES[ARRAY]
     _, *others = (owner.name for owner in array.owners)
     parts = clocked_operators(document)

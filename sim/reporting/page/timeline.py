@@ -54,7 +54,7 @@ def _mnemonic(command: Any) -> str:
 
 
 def _arrows(found: list[Arrow], shown: list[str]) -> dict[str, str]:
-    """From loads to what uses them first, in the order of the users."""
+    """Columns of the arrows from loads to what uses them first, in the order of the users."""
     found = sorted(found, key=lambda arrow: arrow.begin)
     columns = {
         "end": [arrow.end for arrow in found],

@@ -47,8 +47,8 @@ RESET_EDGES = 4
 LOG_QUEUES = 4
 """Queues whose operations are logged."""
 MOMENTS = ("entered", "started", "began", "read", "done")
-"""Of an operation: its queue takes it, its unit takes it, the array turns to it, it has read, it
-has written."""
+"""The moments of an operation that are logged: its queue takes it, its unit takes it, the array
+turns to it, it has read, it has written."""
 LOG_SLOTS = 1024
 """Parts of a run for which activity is summed up."""
 LOG_ACTIVITIES = 64
@@ -73,13 +73,13 @@ class Goal(IntEnum):
     RUN_OVER = 0
     ACCESS_OVER = 1
     INTERRUPT = 2
-    """Or the end of the run."""
+    """An interrupt, or the end of the run."""
     OFFERED = 3
     """Every command of the stream is on offer, or taken."""
 
 
 class Address(Structure):
-    """AR or AW."""
+    """The signals of an address channel, AR or AW."""
 
     _fields_ = [
         ("address", c_uint64),
@@ -291,7 +291,7 @@ class LoggedOperation(Structure):
 
 
 class OwnerSpan(Structure):
-    """Whose cycles of a resource begin."""
+    """An edge from which on an owner has the cycles of a resource."""
 
     _fields_ = [
         ("edge", c_uint32),
@@ -356,10 +356,10 @@ _FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "celosia_status": (None, [c_void_p, POINTER(Status)]),
     "celosia_keep_log": (None, [c_void_p, c_uint64, c_uint64]),
     "celosia_view_log": (None, [c_void_p, POINTER(LogView)]),
-    # Of the Verilator harness:
+    # Functions of the Verilator harness:
     "celosia_observable": (c_uint32, []),
     "celosia_run": (None, [c_void_p, c_uint64, c_uint32]),
-    # Of the library without an accelerator:
+    # Functions of the library without an accelerator:
     "celosia_stop": (None, [c_void_p, c_uint32, c_char_p]),
     "celosia_edge": (c_uint32, [c_void_p, POINTER(ChipPins), POINTER(BenchPins), c_uint32]),
     "celosia_observe": (None, [c_void_p, POINTER(Observed)]),

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 RING_BYTES: Final = 1 << 16
-"""Of memory behind that of programs, for the command ring."""
+"""Bytes for the command ring, in memory behind what programs use."""
 
 WATCHDOG_EDGES = 20_000
 WATCHDOG_LATENCIES: Final = 100

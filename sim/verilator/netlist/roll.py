@@ -83,7 +83,7 @@ class _Update:
 
 
 _Pattern = tuple[tuple[str, int, int], ...]
-"""Of each operand its family, its distance in rows, and its column."""
+"""Each operand's family, distance in rows, and column."""
 
 
 class _Column(NamedTuple):
@@ -171,7 +171,7 @@ def _updates(module: str, widths: dict[str, int]) -> Iterator[_Update]:
 
 
 def _families(updates: dict[str, _Update]) -> set[str]:
-    """Those of cells that add up products of cells."""
+    """Families of the cells that add up products of cells."""
     families = set()
     for update in updates.values():
         cells = [_cell(name) for name in (update.target, *update.operands)]

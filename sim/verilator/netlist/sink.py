@@ -47,7 +47,7 @@ def sink_logic(verilog: str) -> str:
 
 @dataclass
 class _Logic:
-    """What computes one wire."""
+    """A piece of text that computes one wire."""
 
     span: _Span
     """Where it stands in the module."""
@@ -110,7 +110,7 @@ def _uses(text: str) -> set[str]:
 
 
 def _logic(module: str) -> dict[str, _Logic]:
-    """By wire; only wires that one assignment or one block computes."""
+    """What computes each wire, by its name, if it is one assignment or one block."""
     units: dict[str, list[_Logic]] = defaultdict(list)
     for match in _ASSIGN.finditer(module):
         statement = f"      {match[1]} = {match[2]};\n"

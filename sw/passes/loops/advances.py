@@ -29,7 +29,7 @@ __all__ = [
 Words = NDArray[np.uint64]
 """Operands; the last axis is rs1, rs2."""
 Advances = NDArray[np.int64]
-"""Of each operand; the last axis is one of those below."""
+"""How operands advance; the last axis has `FIELDS` numbers, at the places below."""
 
 _PLAIN, _DELTA, _HIGH = range(3)
 """Whether a 64-bit sum explains it, which one; whether the bits above all lanes stay the same."""
@@ -53,7 +53,7 @@ _ZEROS: Final = np.array(
 
 
 def advances(old: Words, new: Words) -> Advances:
-    """From `old` operands to `new` ones."""
+    """How operands advance from `old` to `new`."""
     result = np.empty((*old.shape, FIELDS), np.int64)
     delta = (new - old).view(np.int64)
     result[..., _PLAIN] = (delta >= -_MOST) & (delta < _MOST)
@@ -67,13 +67,13 @@ def advances(old: Words, new: Words) -> Advances:
 
 
 def still(shape: tuple[int, ...]) -> Advances:
-    """Those of operands that stay the same."""
+    """The advances of operands that stay the same."""
     words = np.zeros(shape, np.uint64)
     return advances(words, words)
 
 
 def join(one: Advances, other: Advances) -> Advances:
-    """What explains both."""
+    """The advances that explain both."""
     result = np.empty_like(one)
     result[..., _PLAIN] = (
         one[..., _PLAIN] & other[..., _PLAIN] & (one[..., _DELTA] == other[..., _DELTA])

@@ -28,26 +28,26 @@ class Node:
     left_out: int
     """Nodes at the end of the body that the last iteration leaves out."""
     body: tuple["Node", ...]
-    """The first iteration."""
+    """The nodes of the first iteration."""
     funct: int
-    """Of a command."""
+    """The function code of the command, if the node is one."""
     depth: int
-    """Loops in each other."""
+    """The number of loops in each other."""
     first: Words
-    """Of each command the operands that it is issued with first."""
+    """The operands that each command is issued with first."""
     last: Words
     levels: NDArray[np.int64]
-    """Of each command the loops around it."""
+    """The number of loops around each command."""
     advances: Advances
     """Level by level from inside, of each command."""
     strides: NDArray[np.int64]
-    """Of each command how many STRIDEs it needs."""
+    """The number of STRIDEs that each command needs."""
     cost: int
-    """Commands that it takes."""
+    """The commands that it takes in the program."""
 
 
 class Shapes:
-    """Numbers of shapes."""
+    """The numbers of shapes seen so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {}

@@ -19,7 +19,7 @@ __all__ = ["Reach", "with_loops"]
 
 
 _FEW: Final = 4
-"""Up to so many iterations, all numbers of them are tried."""
+"""The number of iterations up to which all numbers of them are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Reach:
     longest: int
     """Nodes of an iteration, at most."""
     iterations: int = 2
-    """At least."""
+    """The least iterations of a loop."""
     saved: float = 0.0
     """Share of the commands that a loop must save."""
     partial: bool = False
@@ -43,9 +43,9 @@ class _Loops:
     """Loops that begin at a place."""
 
     length: int
-    """Nodes of an iteration."""
+    """The nodes of an iteration."""
     most: int
-    """Complete iterations."""
+    """The number of complete iterations."""
     more: int
     """Nodes of one behind them that is not complete."""
     cost: int
@@ -55,7 +55,7 @@ def with_loops(nodes: Sequence[Node], reach: Reach, entries: int, shapes: Shapes
     """`nodes`, some of which are loops of what they were before; bodies have up to `entries`."""
     stretch = _Stretch(nodes)
     found: list[list[_Loops]] = [[] for _ in nodes]
-    least = reach.iterations - reach.partial  # That are complete.
+    least = reach.iterations - reach.partial  # Complete ones.
     for length in range(reach.shortest, min(reach.longest, len(nodes) // least) + 1):
         for place, loops in stretch.loops(length, entries, reach):
             found[place].append(loops)
@@ -169,7 +169,7 @@ def _chosen(
     entries: int,
     shapes: Shapes,
 ) -> list[Node]:
-    """Those loops that leave the least, and the nodes between them."""
+    """The loops that leave the fewest commands, and the nodes between them."""
     least = [0] * (len(nodes) + 1)
     choice: list[tuple[int, int, int]] = [(1, 1, 0)] * len(nodes)
     for place in range(len(nodes) - 1, -1, -1):
@@ -218,6 +218,6 @@ def _summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _run(true: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """From each place on, how many are true."""
+    """The length of the run of true values that begins at each place; 0 where it is false."""
     ends = np.where(true, len(true), np.arange(len(true)))
     return np.minimum.accumulate(ends[::-1])[::-1] - np.arange(len(true))
