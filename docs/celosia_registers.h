@@ -122,7 +122,7 @@
 /* The first error since reset or clear_error. (read only) */
 #define CELOSIA_ERROR                                0x050u
 #define CELOSIA_ERROR_RESET                          0x00000000u
-#define CELOSIA_ERROR_CAUSE_MASK                     0x0000000Fu /* 0: none; else a cause of `isa/registers/errors.py`. */
+#define CELOSIA_ERROR_CAUSE_MASK                     0x0000000Fu /* 0: none; else of `isa/registers/errors.py`. */
 #define CELOSIA_ERROR_CAUSE_SHIFT                    0
 #define CELOSIA_ERROR_ID_MASK                        0x00000F00u /* Whose access failed: 0 for loads and stores, 1 for the ring. */
 #define CELOSIA_ERROR_ID_SHIFT                       8

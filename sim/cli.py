@@ -13,10 +13,10 @@ from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
+from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.fault_commands import register as register_verification
-from celosia.sim.command.memory_options import parse_fault, parse_stalls
-from celosia.sim.command.options import (
+from celosia.sim.command.options.common import (
     BudgetOption,
     CausalOption,
     ChannelStallOption,
@@ -53,15 +53,17 @@ from celosia.sim.command.options import (
     WaveScopeOption,
     WaveWindowOption,
 )
-from celosia.sim.command.outputs import check_folder, write_reports
-from celosia.sim.command.plan_command import plan
-from celosia.sim.command.report_commands import register as register_reporting
-from celosia.sim.command.report_options import (
+from celosia.sim.command.options.memory import parse_fault, parse_stalls
+from celosia.sim.command.options.report import (
+    AllOption,
     OwnersOption,
     ProfileOption,
     ReportOption,
     TraceOption,
 )
+from celosia.sim.command.outputs import check_folder, write_reports
+from celosia.sim.command.plan_command import plan
+from celosia.sim.command.report_commands import register as register_reporting
 from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
@@ -166,6 +168,7 @@ def run(
     trace: TraceOption = None,
     profile: ProfileOption = False,
     owners: OwnersOption = False,
+    every: AllOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
     details = workload_options(locals())
@@ -199,7 +202,7 @@ def run(
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
-    print_report(table_console(json), report, owners=owners)
+    print_report(table_console(json), report, owners=owners, layers=every)
     document = report.document()
     if json:
         write_file(json, as_json(document))
@@ -210,6 +213,7 @@ def run(
 
 
 app.command()(plan)
+app.command("compile")(compile_workload)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir import graph_verify, program_verify
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
+from celosia.sw.ir.program import Load
 from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
@@ -22,6 +23,10 @@ from celosia.sw.matmul.schedule_matmul import schedule_matmul
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.planning.plan import Plan
+from celosia.sw.planning.verify import verify_plan
+from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 from celosia.sw.timeline.products import follow_tiles
 
@@ -30,6 +35,7 @@ __all__ = [
     "CompiledMatMul",
     "compile_graph",
     "compile_matmul",
+    "compile_plan",
     "predict_choices",
     "predict_graph",
     "tile_matmul",
@@ -127,7 +133,7 @@ def compile_graph(
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
     """
-    lowered = lower_graph(graph_verify.verify(graph), config, choices)
+    lowered = _lowered(graph_verify.verify(graph), config, choices)
     _check_lowered(lowered, config)
     return _encoded(lowered, config, base, loops=loops)
 
@@ -140,19 +146,53 @@ def predict_choices(
     Nothing is verified: a part of a graph is enough, which reads what nobody writes.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    lowered = lower_graph(graph, config, choices)
+    lowered = _lowered(graph, config, choices)
     return predict_graph(_encoded(lowered, config, MEMORY_BASE, loops=True), config, timing)
 
 
-def _encoded(
-    lowered: LoweredGraph, config: AcceleratorConfig, base: int, *, loops: bool
+def compile_plan(
+    graph: Graph,
+    plan: Plan,
+    config: AcceleratorConfig,
+    base: int = MEMORY_BASE,
+    *,
+    loops: bool = True,
 ) -> CompiledGraph:
+    """Commands for a verified `graph`, computed as `plan` says.
+
+    Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
+    """
+    verify_plan(plan, graph, config)
+    ops = schedule(expand(plan, graph), config)
+    lowered = LoweredGraph(graph, ops, frozenset())
+    _check_lowered(lowered, config)
+    waits = any(isinstance(written.op, Load) and written.op.after for written in ops)
+    return _encoded(lowered, config, base, loops=loops, tokens=waits)
+
+
+def _lowered(graph: Graph, config: AcceleratorConfig, choices: Choices) -> LoweredGraph:
+    lowered = lower_graph(graph, config, choices)
+    if choices.schedule_loads:
+        return replace(lowered, ops=schedule(lowered.ops, config))
+    return lowered
+
+
+def _encoded(
+    lowered: LoweredGraph,
+    config: AcceleratorConfig,
+    base: int,
+    *,
+    loops: bool,
+    tokens: bool = True,
+) -> CompiledGraph:
+    """A program as commands, with addresses of all tensors."""
     loops = loops and config.loop_entries > 0
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
     ops = [written.op for written in lowered.ops]
-    commands = tuple(lower_program(ops, config, tensors, addresses, loops=loops))
+    each = lower_program(ops, config, tensors, addresses, loops=loops, tokens=tokens)
+    commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
         graph=lowered.graph,

@@ -95,14 +95,16 @@ class ProductPlan:
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
     """The choices with which `graph` is expected to be fastest, one after the other.
 
-    Only a probe of it is looked at, and if that is long, nothing: the defaults are made for these.
+    Only a probe of it is looked at, and if that is long, not even its cycles: the defaults are made
+    for these.
     """
     probe = probe_graph(graph, config)
+    chosen = replace(DEFAULT, schedule_loads=_loads_set_the_pace(graph, config))
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
-        return DEFAULT
-    chosen, best = DEFAULT, _cycles(probe, config, timing, DEFAULT)
+        return chosen
+    best = _cycles(probe, config, timing, chosen)
     if not isinstance(best, int):
-        return DEFAULT
+        return chosen
     for name in _SEARCHED:
         for other, _, choices in chosen.others():
             if other == name:
@@ -110,6 +112,16 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
                 if isinstance(cycles, int) and cycles < best * (1 - GAIN):
                     chosen, best = choices, cycles
     return chosen
+
+
+def _loads_set_the_pace(graph: Graph, config: AcceleratorConfig) -> bool:
+    """Whether no product has more rows than the array.
+
+    A tile of weights then serves for no longer than its load takes, and a load that waits for
+    stores must not hold up the weights behind it.
+    """
+    products = [op for op in graph.ops if isinstance(op, MatMul)]
+    return bool(products) and all(op.out.rows <= config.dim for op in products)
 
 
 def plan_graph(

@@ -47,6 +47,8 @@ def texts(suffixes: tuple[str, ...]) -> list[str]:
 
 def exists(path: str) -> bool:
     """Whether `path`, which may hold `*`, names something."""
+    if "{" in path and "}" not in path:  # Part of an f-string.
+        return True
     if "{" in path:
         before, _, rest = path.partition("{")
         inside, _, after = rest.partition("}")

@@ -8,7 +8,7 @@ from amaranth.lib import data, enum
 
 from celosia.hw.gemmini.fields import repeat_fields, resident_fields, store_fields
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
+from celosia.isa.encoding.tokens import COUNT_BITS, TOKEN_BITS
 
 __all__ = [
     "DRAM_ADDRESS_BITS",

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.ops import LoadOp
 from celosia.hw.store.path import max_stores
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS, TOKENS
+from celosia.isa.encoding.tokens import COUNT_BITS, TOKEN_BITS, TOKENS
 
 __all__ = ["Signalling", "TokenReport", "Tokens"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from celosia.isa import address
-from celosia.isa.document_functions import function_section
 from celosia.isa.documents.counters import counter_page
+from celosia.isa.documents.functions import function_section
 from celosia.isa.documents.markdown import bit_range, table
 from celosia.isa.documents.registers import c_header, register_page
 from celosia.isa.encoding import FUNCT_BITS, INSTRUCTIONS, RING_ENTRY, Field, Instruction, Kind

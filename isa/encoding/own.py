@@ -3,7 +3,7 @@
 from typing import Final
 
 from celosia.isa.encoding.fields import Funct, Instruction, Kind, rs1, rs2
-from celosia.isa.tokens import COUNT_BITS, TOKEN_BITS
+from celosia.isa.encoding.tokens import COUNT_BITS, TOKEN_BITS
 
 __all__ = ["CONFIG_DRAIN", "CONFIG_TOKEN", "FENCE", "MVIN_PARAM"]
 

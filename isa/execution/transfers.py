@@ -11,7 +11,7 @@ from celosia.isa.execution.memories import Array, LocalMemories
 from celosia.isa.execution.passing import PassingRows
 from celosia.isa.numerics import max_pool, mvin_scale, relu, requantize, scale_from_bits
 from celosia.isa.operations.operations import Load, LoadParameters, Store
-from celosia.isa.pooling import Pooling
+from celosia.isa.state.pooling import Pooling
 
 __all__ = ["DeviceMemory", "Transfers"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from celosia.isa.address import LocalAddress
 from celosia.isa.bert import Passing
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations.transforms import Transform
-from celosia.isa.pooling import Pooling
 from celosia.isa.registers.errors import Cause
-from celosia.isa.tokens import TokenWait
+from celosia.isa.state.pooling import Pooling
 
 __all__ = [
     "Load",

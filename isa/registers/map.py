@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding.tokens import TOKEN_BITS
 from celosia.isa.registers.errors import ERROR_BITS
 from celosia.isa.registers.events import COUNTERS
 from celosia.isa.registers.layout import (
@@ -23,7 +24,6 @@ from celosia.isa.registers.layout import (
     parameters,
 )
 from celosia.isa.registers.queues import QUEUES
-from celosia.isa.tokens import TOKEN_BITS
 
 __all__ = [
     "BODY_BITS",

@@ -7,9 +7,9 @@ from celosia.isa.address import GARBAGE
 from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, SHIFT_BITS, Instruction
-from celosia.isa.pooling import Pooling
+from celosia.isa.encoding.tokens import TokenWait
+from celosia.isa.state.pooling import Pooling
 from celosia.isa.state.transform_state import TransformState
-from celosia.isa.tokens import TokenWait
 
 __all__ = ["ArchState", "LoadState", "Values"]
 

@@ -20,7 +20,9 @@ from celosia.sim.wave.model import wave_model
 __all__ = ["build_c_host", "c_host_library", "choose_presets"]
 
 _HERE = Path(__file__).parent
-_INCLUDES = (_HERE, _HERE.parent / "verilator" / "harness", _HERE.parent / "verilator" / "memory")
+_SOURCES = _HERE / "library"
+_VERILATOR = _HERE.parent / "verilator"
+_INCLUDES = (_SOURCES, _VERILATOR / "harness", _VERILATOR / "memory")
 _COMPILE = (
     *("-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"),
     *(f"-I{path}" for path in _INCLUDES),
@@ -56,7 +58,7 @@ def build_c_host(
     Nothing is written before all is built.  Raises `EnvironmentProblem` for a tool that is missing,
     `OutputError` where nothing can be written.
     """
-    made = {Path("include", _HEADER): _HERE / _HEADER}
+    made = {Path("include", _HEADER): _SOURCES / _HEADER}
     made[Path("lib", _LIBRARY)] = c_host_library(presets, progress)
     for name, config in presets.items():
         progress(f"preset {name}: the model", None)
@@ -89,7 +91,7 @@ def c_host_library(presets: Mapping[str, AcceleratorConfig], progress: Progress 
         for name, text in headers.items():
             (work / name).write_text(text)
         command = [*compiler.command, *_COMPILE, "-I."]
-        sources = sorted(_HERE.glob("*.cpp"))
+        sources = sorted(_SOURCES.glob("*.cpp"))
         run_tools([[*command, "-c", str(path), "-o", f"{path.stem}.o"] for path in sources], work)
         objects = [f"{path.stem}.o" for path in sources]
         link = ["-shared", f"-Wl,-soname,{_LIBRARY}", *objects, "-ldl", "-o", _LIBRARY]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from celosia.isa.encoding import pack_ring
-from celosia.sim.command.report_options import AnnotateOption
+from celosia.sim.command.options.report import AnnotateOption
 from celosia.sim.reporting.annotate import listing
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import (

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.options import PresetOption, SetOption, SimOption, Simulator
+from celosia.sim.command.mutate_command import mutate
+from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.devices.devices import open_device
 from celosia.sim.fuzz.campaign import SEED_BITS, Plan
 from celosia.sim.fuzz.campaign import fuzz as run_fuzz
 from celosia.sim.fuzz.report import print_findings, print_signals
 from celosia.sim.fuzz.signals import measure_signals
-from celosia.sim.mutate.command import mutate
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.problems import InputError

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.events import TABLES
+from celosia.sim.command.alike_layers import layer_of, together
 from celosia.sim.command.table_cells import (
     NOTHING,
     mismatches,
@@ -31,8 +32,11 @@ _TEXT_WIDTH: Final = 40
 _LAYER_OR_PART: Final = re.compile(r"^\d+\.|\.text\d+$")
 
 
-def groups_table(report: Report) -> Table:
-    """A line for each group of operators, layer by layer, and one for the whole program."""
+def groups_table(report: Report, *, every: bool = False) -> Table:
+    """A line for each group of operators, layer by layer, and one for the whole program.
+
+    Layers that are alike are one, unless `every` layer is asked for.
+    """
     setting, total = report.setting, report.total
     table = Table(
         title=run_title(setting),
@@ -50,9 +54,9 @@ def groups_table(report: Report) -> Table:
     table.add_column("the array's cycles", overflow="fold")
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("mismatches", justify="right", no_wrap=True)
-    parts = report.operators
+    parts = report.operators if every else together(report.operators)
     for part, behind in zip(parts, [*parts[1:], None], strict=True):
-        ends = behind is not None and _layer(behind) != _layer(part)
+        ends = behind is not None and layer_of(behind) != layer_of(part)
         table.add_row(*_row(part, total, setting.config), end_section=ends)
     if len(parts) > 1:
         table.add_section()
@@ -142,9 +146,3 @@ def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:
     share = total.limit_utilization(config)
     reached = "" if share is None else f", {percent(share)} of MAC utilization"
     return [f"limit: {total.limit.cycles:,} cycles{reached} (bound by {total.limit.bound})"]
-
-
-def _layer(part: Measurement) -> str:
-    """The number of the layer that a group is of, if it is of one."""
-    layer, dot, _ = part.name.partition(".")
-    return layer if dot else ""

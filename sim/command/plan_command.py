@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.command.options import (
+from celosia.sim.command.options.common import (
     CausalOption,
     DimOption,
     FileOption,

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from celosia.sim.command.options import PresetOption, SetOption, SimOption, Simulator
+from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.command.outputs import PAGE, check_folder, make_folder
 from celosia.sim.profile.hottest import HEADS, hottest, rows_of
 from celosia.sim.profile.profile import Profile

@@ -47,9 +47,15 @@ __all__ = [
 ]
 
 
-def print_report(console: Console, report: Report, *, owners: bool = False) -> None:
-    """The results, whose cycles they were (every owner, if asked for), and what went wrong."""
-    console.print(results_table(report) if report.whole is None else groups_table(report))
+def print_report(
+    console: Console, report: Report, *, owners: bool = False, layers: bool = False
+) -> None:
+    """The results, the owners of their cycles, and what went wrong.
+
+    Every owner is printed with `owners`, and every layer with `layers`.
+    """
+    whole = report.whole is not None
+    console.print(groups_table(report, every=layers) if whole else results_table(report))
     total = report.total
     if total.counters.get("cycles") or total.until_stopped.get("cycles"):
         console.print(owner_table(total, every=owners))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, Command
+from celosia.isa.encoding.tokens import COUNT_MASK, TOKENS
 from celosia.isa.execution.machine import Machine
 from celosia.isa.execution.nests import execute_nest
 from celosia.isa.memory import MEMORY_BASE
@@ -14,7 +15,6 @@ from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.operations.semantics import step
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
-from celosia.isa.tokens import COUNT_MASK, TOKENS
 from celosia.sim.devices.flat_memory import FlatMemory, OutsideMemoryError
 from celosia.sw.driver.device import DeviceError, Issue, RunResult
 from celosia.sw.driver.expansion import Issued, check_program

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import COUNTER_BITS, COUNTERS
 from celosia.isa.registers.map import IDENTITY, INTERFACE_VERSION, REGISTERS, configuration_words
-from celosia.isa.tokens import TokenWait
 from celosia.sw.driver.registers import RegisterPort, Registers
 
 __all__ = ["ErrorReport", "Host", "IdentityError", "Queues", "Range"]

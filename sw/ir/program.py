@@ -15,6 +15,7 @@ from celosia.sw.ir.graph import View
 
 __all__ = [
     "NO_SETTINGS",
+    "Drain",
     "Load",
     "LoadParameters",
     "LocalRows",
@@ -212,14 +213,37 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
+class Drain:
+    """What a store does to sums on their way out of the accumulator, without a transform."""
+
+    scale: float | None = None
+    """To int8, requantized by this float32; None: they stay int32."""
+    relu: bool = False
+    """Negative results become 0 (int8 only)."""
+    bias_row: int | None = None
+    """The first parameter row of the bias, which is added before; None: there is none."""
+
+    def __str__(self) -> str:
+        parts = [] if self.bias_row is None else [f" + parameters[{self.bias_row}]"]
+        parts += [] if self.scale is None else [f", scale {self.scale!r}"]
+        return "".join(parts + [", relu"] * self.relu)
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
-    """Move local rows to `view`, as they are."""
+    """Move local rows to `view`: as they are, or sums as `drain` says."""
 
     view: View
     source: LocalRows
+    drain: Drain = Drain()
+
+    def parameter_rows(self, dim: int) -> Iterator[tuple[int, int]]:
+        """First row and number of rows of the parameters that it reads, if it reads any."""
+        if self.drain.bias_row is not None:
+            yield self.drain.bias_row, -(-self.view.cols // dim)
 
     def __str__(self) -> str:
-        return f"store {self.source} to {self.view}"
+        return f"store {self.source} to {self.view}{self.drain}"
 
 
 Op = Load | LoadParameters | Multiply | Products | Transform | Store

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa import numerics
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.execution.memories import LocalMemories
@@ -21,6 +22,7 @@ from celosia.isa.operations.operations import Operand, Product
 from celosia.isa.operations.transforms import Transform as Operation
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
+    Drain,
     Load,
     LoadParameters,
     Multiply,
@@ -93,9 +95,20 @@ class _Machine:
             case Transform():
                 self._transform(operation_of(op))
             case Store():
-                kind, place = self.values[op.view.tensor].dtype, local_rows(op.source)
-                value = self.local.get(place, op.view.rows, op.view.cols, kind)
-                self.under_way.append((op.view, value))
+                self.under_way.append((op.view, self._drained(op)))
+
+    def _drained(self, op: Store) -> Array:
+        """What a store takes to memory."""
+        drain, view, place = op.drain, op.view, local_rows(op.source)
+        if drain == Drain():
+            return self.local.get(place, view.rows, view.cols, self.values[view.tensor].dtype)
+        sums = self.local.get(place, view.rows, view.cols, np.int32)
+        if drain.bias_row is not None:
+            bias = self.local.parameter_vector(drain.bias_row, view.cols)
+            sums = numerics.wrap32(sums.astype(np.int64) + bias)
+        if drain.scale is None:
+            return sums
+        return numerics.requantize_to(sums, drain.scale, np.int8, rectify=drain.relu)
 
     def drain(self, count: int | None) -> None:
         """Let the program's first `count` stores reach memory; None: all of them."""

@@ -15,6 +15,7 @@ from celosia.isa.functions.table import FUNCTIONS
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.product_verify import ProductChecker
 from celosia.sw.ir.program import (
+    Drain,
     Load,
     LoadParameters,
     LocalRows,
@@ -118,7 +119,7 @@ class _Checker:
             case Transform():
                 self._transform(op)
             case Store():
-                self._read(op.source)
+                self._drain(op)
                 self._store(op.view)
 
     def finish(self) -> None:
@@ -161,6 +162,13 @@ class _Checker:
                 if target.space is other.space and _meet(target, other):
                     raise ValueError(f"{target} meets {other}")
             self._write(target, op)
+
+    def _drain(self, op: Store) -> None:
+        if op.drain != Drain() and op.source.space is not Space.ACCUMULATOR:
+            raise ValueError("only sums have a drain")
+        self._read(op.source)
+        for first, count in op.parameter_rows(self.dim):
+            self.local[Space.PARAMETERS].read(first, first + count)
 
     # Tensors in memory.
 

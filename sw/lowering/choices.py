@@ -22,6 +22,9 @@ class Choices:
     by block."""
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
+    schedule_loads: bool = False
+    """Loads come as early as what they overwrite or read allows (`celosia.sw.scheduling`), and pass
+    those that cannot come yet; else a fixed time ahead of their use, which is more regular."""
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.items())
@@ -45,6 +48,7 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "fused_norms": (True, False),
     "whole_scores": (True, False),
     "overlap": (True, False),
+    "schedule_loads": (False, True),
 }
 """What is compared."""
 

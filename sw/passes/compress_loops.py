@@ -11,9 +11,9 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import REPEAT, Command, Funct
-from celosia.sw.loops.advances import stride
-from celosia.sw.loops.nodes import Node, Shapes, command_node
-from celosia.sw.loops.search import Reach, with_loops
+from celosia.sw.passes.loops.advances import stride
+from celosia.sw.passes.loops.nodes import Node, Shapes, command_node
+from celosia.sw.passes.loops.search import Reach, with_loops
 
 __all__ = ["compress_loops"]
 

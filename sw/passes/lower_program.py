@@ -31,6 +31,8 @@ from celosia.sw.passes.encode_products import encode_nest, encode_product, knows
 
 __all__ = ["lower_program"]
 
+_RELU: Final = 1
+"""The activation of CONFIG_ST."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 
@@ -41,13 +43,15 @@ def lower_program(
     addresses: Mapping[str, int],
     *,
     loops: bool = False,
+    tokens: bool = True,
 ) -> Iterator[tuple[Command, ...]]:
     """The commands that a program begins with, then those of each of `ops`, in order.
 
-    With `loops`, nests of products are one command each, if `config` has one for them.
+    With `loops`, nests of products are one command each, if `config` has one for them.  Without
+    `tokens`, no load waits for a store, nor the program for what has been issued before it.
     """
     ops = list(ops)
-    lowering = _Lowering(config, tensors, addresses, loops=loops)
+    lowering = _Lowering(config, tensors, addresses, loops=loops, tokens=tokens)
     yield tuple(lowering.begin(ops))
     for op in ops:
         yield tuple(lowering.commands(op))
@@ -63,8 +67,10 @@ class _Lowering:
         addresses: Mapping[str, int],
         *,
         loops: bool,
+        tokens: bool,
     ):
         self.dim = config.dim
+        self.tokens = tokens
         self.nests = loops and knows_nests(config)
         self.tensors = tensors
         self.addresses = addresses
@@ -79,8 +85,9 @@ class _Lowering:
 
         Stores are configured as the first one needs it, so that it looks like those behind it.
         """
-        yield encoding.FENCE.encode()
-        yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
+        if self.tokens:
+            yield encoding.FENCE.encode()
+            yield from self._configure(encoding.CONFIG_TOKEN, signal=1)
         for store in islice((op for op in ops if isinstance(op, Store)), 1):
             yield from self._configure_store(store)
 
@@ -173,14 +180,19 @@ class _Lowering:
         )
 
     def _configure_store(self, op: Store) -> Iterator[Command]:
-        yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch)
-        yield from self._configure(encoding.CONFIG_ST, stride=self._stride(op.view))
+        drain, bias, row = op.drain, {}, {"stride": self._stride(op.view)}
+        if drain.bias_row is not None:
+            bias = {"bias": 1, "bias_row": drain.bias_row}
+        if drain.scale is not None:
+            row |= {"scale": encoding.float_bits(drain.scale), "activation": _RELU * drain.relu}
+        yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch, **bias)
+        yield from self._configure(encoding.CONFIG_ST, **row)
 
     def _store(self, op: Store) -> Iterator[Command]:
         yield from self._configure_store(op)
         yield encoding.MVOUT.encode(
             dram=self._address(op.view),
-            local=_local(op.source, full=True),
+            local=_local(op.source, full=op.drain.scale is None),
             local_cols=self._elements(op.view, op.source),
             local_rows=op.source.rows,
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Tensor, View
@@ -109,12 +109,13 @@ class ProgramFollower:
         source = op.source
         words = source.rows * source.blocks
         if source.space is Space.ACCUMULATOR:
-            words = source.rows * -(-ACC_BYTES * op.view.cols // self._dim)
+            words = source.rows * -(-self._sizes[op.view.tensor] * op.view.cols // self._dim)
         self.line.store(
             self._spaces[source.space],
             (source.row, source.end),
             self._moved(op.view),
             words,
+            parameters=next(((row, row + n) for row, n in op.parameter_rows(self._dim)), None),
             commands=commands,
         )
 

@@ -3,9 +3,9 @@
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.fields import POOLING
 from celosia.isa.bert import Passing
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations.operations import Load, LoadParameters, Product, Store
-from celosia.isa.pooling import Pooling
-from celosia.isa.tokens import TokenWait
+from celosia.isa.state.pooling import Pooling
 
 __all__ = ["load_op", "parameters_op", "product_op", "store_op"]
 

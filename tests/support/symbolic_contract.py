@@ -20,15 +20,15 @@ from celosia.isa import address, bert
 from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import LOADS, SHIFT_BITS, WORD_BITS, Command
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations import operations, transforms
 from celosia.isa.operations.operations import Operand, Product
 from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
-from celosia.isa.pooling import Pooling
 from celosia.isa.state import state as state_module
+from celosia.isa.state.pooling import Pooling
 from celosia.isa.state.state import ArchState, LoadState
 from celosia.isa.state.transform_state import TRANSFORM_CONFIGS, TransformState
-from celosia.isa.tokens import TokenWait
 from tests.support.offers import offer
 from tests.support.symbolic import Outcomes, choose, explore, number, summarized, truth
 from tests.support.terms import variable

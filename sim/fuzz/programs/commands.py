@@ -31,7 +31,7 @@ from celosia.isa.encoding import (
     Instruction,
     float_bits,
 )
-from celosia.isa.tokens import TOKENS
+from celosia.isa.encoding.tokens import TOKENS
 from celosia.sim.fuzz.programs.ordering import Ordering
 from celosia.sim.fuzz.programs.transforms import RandomTransforms
 from celosia.sw.driver.program_file import Region

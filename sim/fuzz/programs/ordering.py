@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from celosia.isa.encoding.tokens import TOKENS, TokenWait
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Store
-from celosia.isa.tokens import TOKENS, TokenWait
 
 __all__ = ["Ordering"]
 

@@ -8,7 +8,7 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Product, Store
 from celosia.isa.operations.transforms import Transform
-from celosia.isa.pooling import Pooling
+from celosia.isa.state.pooling import Pooling
 from celosia.sim.fuzz.programs.commands import Window
 from celosia.sw.driver.program_file import Region
 

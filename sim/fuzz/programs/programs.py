@@ -36,6 +36,7 @@ from celosia.isa.encoding import (
     Command,
     Function,
 )
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.loops import expand
 from celosia.isa.operations.operations import (
@@ -50,7 +51,6 @@ from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import resolve_config
 from celosia.isa.state.state import ArchState
-from celosia.isa.tokens import TokenWait
 from celosia.sim.fuzz.programs.commands import RandomCommands, Surroundings, Window
 from celosia.sim.fuzz.programs.loops import RandomLoops
 from celosia.sim.fuzz.programs.ordering import Ordering

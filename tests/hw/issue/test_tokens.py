@@ -7,7 +7,7 @@ import pytest
 
 from celosia.hw.issue.tokens import Tokens
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.tokens import COUNT_BITS, COUNT_MASK, TOKENS
+from celosia.isa.encoding.tokens import COUNT_BITS, COUNT_MASK, TOKENS
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, store_queue=2)

@@ -26,10 +26,10 @@ def expander(tmp_path_factory) -> Path:
     work = tmp_path_factory.mktemp("expander")
     (work / "isa.h").write_text(isa_header())
     (work / "presets.h").write_text(presets_header(KNOWN))
-    library = Path(build.__file__).parent
+    library = Path(build.__file__).parent / "library"
     sources = [*map(library.joinpath, ("matmul_loop.cpp", "repeat.cpp"))]
     sources.append(Path(__file__).with_name("expander.cpp"))
-    includes = [work, library, library.parent / "verilator" / "harness"]
+    includes = [work, library, library.parents[1] / "verilator" / "harness"]
     command = [
         *find_compiler().command,
         *("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"),

@@ -13,7 +13,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.c_host.build import build_c_host
 from tests.support.c_host import CHost, c_host
 
-HEADER = Path(__file__).parents[3] / "sim" / "c_host" / "celosia.h"
+HEADER = Path(__file__).parents[3] / "sim" / "c_host" / "library" / "celosia.h"
 
 MOVE = """
 #include <celosia.h>

@@ -68,10 +68,16 @@ def cells(text, word):
 
 
 def test_a_group_is_a_line_with_its_share_of_the_whole():
-    found = cells(shown(groups_table(REPORT)), "0.query")
+    found = cells(shown(groups_table(REPORT, every=True)), "0.query")
     assert found[1:5] == ["200", "-", "25.00%", "75.00%"]
     assert found[5] == "rows 75.0%, load 20.0%, drain 5.0%"
     assert found[6:] == ["1,000", "0 of 30"]
+
+
+def test_layers_that_are_alike_are_one_line():
+    found = cells(shown(groups_table(REPORT)), "0-1.query")
+    assert found[1:5] == ["800", "-", "100.00%", "37.50%"]
+    assert found[6:] == ["2,000", "0 of 60"]
 
 
 def test_what_has_no_time_of_its_own_has_none():

@@ -77,8 +77,8 @@ def test_a_sample_is_the_same_for_a_seed_and_begins_a_larger_one():
 
 
 def test_a_package_is_a_layer_a_folder_or_a_file():
-    assert "sw/loops/nodes.py" in sources_of("sw", ROOT)
-    assert sources_of("sw/loops/nodes.py", ROOT) == ["sw/loops/nodes.py"]
+    assert "sw/passes/loops/nodes.py" in sources_of("sw", ROOT)
+    assert sources_of("sw/passes/loops/nodes.py", ROOT) == ["sw/passes/loops/nodes.py"]
     for wrong in ("tests", "nonsense", "sw/nonsense", "sw/../tests", "", "/etc"):
         with pytest.raises(InputError, match="--package"):
             sources_of(wrong, ROOT)
@@ -86,4 +86,4 @@ def test_a_package_is_a_layer_a_folder_or_a_file():
 
 def test_more_changes_than_there_are():
     with pytest.raises(InputError, match=r"--generate 1000: isa/tokens\.py has only"):
-        draw("isa/tokens.py", 1000, 0, ROOT)
+        draw("isa/encoding/tokens.py", 1000, 0, ROOT)

@@ -99,7 +99,7 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
 
 
 TESTS = """
-import time, celosia.isa.tokens as tokens
+import time, celosia.isa.encoding.tokens as tokens
 
 def test_quick():
     assert tokens.VALUE == 1, "the simulation did not finish in 5 cycles"

@@ -1,6 +1,6 @@
 """What a command was given becomes options of a workload."""
 
-from celosia.sim.command.options import OutType
+from celosia.sim.command.options.common import OutType
 from celosia.sim.workloads.workload_options import WorkloadOptions, workload_options
 
 

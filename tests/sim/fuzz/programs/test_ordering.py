@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from celosia.isa.address import LocalAddress
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations.operations import LoadParameters, Store
-from celosia.isa.tokens import TokenWait
 from celosia.sim.fuzz.programs.ordering import Ordering
 
 LOAD = LoadParameters(address=0, row=0, count=1)

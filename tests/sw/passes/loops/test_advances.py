@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from celosia.isa.encoding import STRIDE
 from celosia.isa.encoding.loops import LANE_BITS, LANES
 from celosia.isa.operations.loops import advance
-from celosia.sw.loops.advances import advances, join, moves, possible, still, stride
+from celosia.sw.passes.loops.advances import advances, join, moves, possible, still, stride
 
 LANE = 1 << LANE_BITS
 WORD = 1 << 64

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
-from celosia.sw.loops.advances import Advances, advances, join, moves, possible
-from celosia.sw.loops.nodes import Node, Shapes, repeated
+from celosia.sw.passes.loops.advances import Advances, advances, join, moves, possible
+from celosia.sw.passes.loops.nodes import Node, Shapes, repeated
 
 __all__ = ["Reach", "with_loops"]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from celosia.sim.command.options import JsonOption
+from celosia.sim.command.options.common import JsonOption
 from celosia.sim.mutate.campaign import Campaign
 from celosia.sim.mutate.equivalents import load_equivalents
 from celosia.sim.mutate.fault import Fault
@@ -48,7 +48,7 @@ def mutate(
         typer.Option(
             "--package",
             metavar="PATH",
-            help="Only faults there: sw, sw/passes, sim/devices/local_memories.py.",
+            help="Only faults there: sw, sw/passes, isa/execution/machine.py.",
         ),
     ] = None,
     generate: Annotated[

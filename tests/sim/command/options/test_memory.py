@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.memory import MemoryFault
-from celosia.sim.command.memory_options import parse_fault, parse_stalls
+from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.support.problems import InputError
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.encoding import Command
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
-from celosia.sw.loops.advances import Advances, Words, advances, join, moves, possible, still
+from celosia.sw.passes.loops.advances import Advances, Words, advances, join, moves, possible, still
 
 __all__ = ["Node", "Shapes", "command_node", "repeated"]
 

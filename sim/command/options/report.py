@@ -43,6 +43,14 @@ OwnersOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+AllOption = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Print every layer of a model on its own, also where layers are alike.",
+        rich_help_panel=_PANEL,
+    ),
+]
 ProfileOption = Annotated[
     bool,
     typer.Option(

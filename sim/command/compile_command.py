@@ -1,0 +1,123 @@
+"""`celosia compile`: what each pass of the compiler makes of a workload, and edited plans."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.options.common import (
+    CausalOption,
+    DimOption,
+    FileOption,
+    HeadsOption,
+    KeysOption,
+    LatencyOption,
+    LayersOption,
+    ModelOption,
+    OutTypeOption,
+    PresetOption,
+    RateOption,
+    ReluOption,
+    ScaleOption,
+    SeedOption,
+    SeqOption,
+    SetOption,
+    ShapeOption,
+    StallOption,
+    TextOption,
+    TransposeOption,
+    UnsignedOption,
+)
+from celosia.sim.run.compiled_forms import (
+    ALL,
+    FORMS,
+    Compilation,
+    compile_forms,
+    graphs_of_workload,
+    read_plan,
+)
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.display import progress_bar
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
+from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.workload_options import workload_options
+from celosia.sim.workloads.workloads import WORKLOADS
+from celosia.sw.mlir.print_graph import print_graph
+
+__all__ = ["compile_workload"]
+
+
+@guarded
+def compile_workload(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    *,
+    print_after: Annotated[
+        str | None, typer.Option(metavar="PASS", help=f"{', '.join(FORMS)}, or {ALL}.")
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Compile this plan, as --print-after plan prints it."),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = STANDARD_OUTPUT,
+    shape: ShapeOption = None,
+    a: FileOption = None,
+    b: FileOption = None,
+    bias: FileOption = None,
+    scale: ScaleOption = None,
+    relu: ReluOption = False,
+    transpose_b: TransposeOption = False,
+    unsigned_a: UnsignedOption = False,
+    out_type: OutTypeOption = None,
+    keys: KeysOption = None,
+    causal: CausalOption = False,
+    heads: HeadsOption = None,
+    seq: SeqOption = None,
+    dim: DimOption = None,
+    model: ModelOption = None,
+    layers: LayersOption = None,
+    text: TextOption = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    seed: SeedOption = MemoryTiming.seed,
+) -> None:
+    """Show a workload after a pass of the compiler; or compile a plan that was edited.
+
+    Graphs of more than one product have no plan yet: only their graph is shown.
+    """
+    options = RunOptions(
+        workload=workload,
+        preset=preset,
+        overrides=tuple(overrides or ()),
+        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
+        details=workload_options(locals()),
+        command_line=("celosia", *sys.argv[1:]),
+    )
+    if print_after is not None and print_after not in (*FORMS, ALL):
+        raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
+    check_destination(output)
+    given = None if plan is None else read_plan(plan)
+    config = resolve_config(preset or "base", options.overrides)
+    with progress_bar() as tell:
+        graphs = graphs_of_workload(options, tell)
+        if given is not None and len(graphs) != 1:
+            raise InputError(f"--plan {plan}: {workload} is {len(graphs)} graphs, not one")
+        if print_after == "graph":
+            content = "".join(map(print_graph, graphs))
+        else:
+            compiled = [compile_forms(graph, config, options.timing, given) for graph in graphs]
+            content = "\n".join(_shown(each, print_after) for each in compiled)
+    write_file(output, content)
+
+
+def _shown(compiled: Compilation, wanted: str | None) -> str:
+    if wanted is not None:
+        return compiled.text(wanted)
+    return f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"

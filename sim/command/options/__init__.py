@@ -1,0 +1,1 @@
+"""The options that commands of the command line share."""

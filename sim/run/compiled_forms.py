@@ -1,0 +1,119 @@
+"""The forms of a workload between graph and commands, as text."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import pack_ring
+from celosia.isa.foreign_file import MIB
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.output import read_text
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workloads import (
+    PROGRAM_SUFFIX,
+    WORKLOADS,
+    GraphWorkload,
+    ProductWorkload,
+    check_options,
+)
+from celosia.sw.driver.assembly import disassemble
+from celosia.sw.ir.graph import Graph
+from celosia.sw.lowering.writer import Written
+from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.planning.decide import decide
+from celosia.sw.planning.plan import Plan
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.text import parse_plan, print_plan
+from celosia.sw.refine import refine
+from celosia.sw.scheduling.expand import expand
+
+__all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload", "read_plan"]
+
+FORMS: Final = {
+    "graph": "//",
+    "plan": "#",
+    "expand": "#",
+    "schedule": "#",
+    "commands": "#",
+}
+"""What each pass leaves behind, in order, and how a comment begins in its text."""
+ALL: Final = "all"
+"""Every form, rather than one."""
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A graph after each pass, as text."""
+
+    name: str
+    forms: dict[str, str]
+    commands: int
+    cycles: int
+    """Predicted."""
+
+    def text(self, wanted: str) -> str:
+        """One form, or all with a comment before each."""
+        if wanted != ALL:
+            return self.forms[wanted]
+        parts = (f"{FORMS[form]} {self.name}: {form}\n{text}" for form, text in self.forms.items())
+        return "\n".join(parts)
+
+
+def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]:
+    """The graphs of a workload; each product is one.  Raises `InputError` for bad options."""
+    if options.workload.endswith(PROGRAM_SUFFIX):
+        raise InputError(f"{options.workload}: a program is compiled already")
+    check_options(options.workload, options.details)
+    tell("preparing the operands", None)
+    seed = options.timing.seed
+    match WORKLOADS[options.workload]:
+        case ProductWorkload() as workload:
+            operators = workload.make(options.details, seed)
+            return tuple(graph_of(each.name, each.operands.problem) for each in operators)
+        case GraphWorkload() as workload:
+            return (workload.make(options.details, seed, tell).case.graph,)
+
+
+def read_plan(path: str) -> Plan:
+    """The plan in a file; raises `InputError` that names it."""
+    try:
+        return parse_plan(read_text(path, MIB))
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def compile_forms(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, plan: Plan | None = None
+) -> Compilation:
+    """`graph` after each pass, with this `plan` or the one that is decided for it.
+
+    Raises `InputError` if the plan is illegal, with the rule that it breaks, or none is found.
+    """
+    try:
+        if plan is None:
+            plan = refine(decide(graph, config, timing), graph, config, timing)
+        compiled = compile_plan(graph, plan, config)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    forms = {
+        "graph": print_graph(graph),
+        "plan": print_plan(plan),
+        "expand": _program(expand(plan, graph)),
+        "schedule": _program(compiled.ops),
+        "commands": disassemble(pack_ring(compiled.program)),
+    }
+    cycles = predict_graph(compiled, config, timing).cycles
+    return Compilation(graph.name, forms, len(compiled.program), cycles)
+
+
+def _program(ops: Iterable[Written]) -> str:
+    return "".join(_lines(ops))
+
+
+def _lines(ops: Iterable[Written]) -> Iterator[str]:
+    for written in ops:
+        yield f"{written.operator}: {written.op}\n"

@@ -1,0 +1,52 @@
+"""Layers that are alike."""
+
+from dataclasses import replace
+
+import pytest
+
+from celosia.sim.command.alike_layers import layer_of, together
+from celosia.sim.run.report import Measurement
+
+NORM = Measurement(name="norm", elements_checked=12)
+QUERY = Measurement(
+    name="query",
+    macs=100,
+    cycles=30,
+    predicted_cycles=28,
+    elements_checked=5,
+    dram_read_bytes=7,
+    dram_write_bytes=2,
+    commands=3,
+    counters={"array_rows": 20},
+)
+DOWN = Measurement(name="down + norm", macs=50, cycles=10, elements_checked=6)
+
+
+def layer(number, **changes):
+    return [replace(each, name=f"{number}.{each.name}", **changes) for each in (QUERY, DOWN)]
+
+
+def test_layers_that_are_alike_are_added_up():
+    norm, query, down = together([NORM, *layer(0), *layer(1), *layer(2)])
+    assert norm is NORM
+    assert (query.name, down.name) == ("0-2.query", "0-2.down + norm")
+    assert (query.macs, query.cycles, query.predicted_cycles, query.commands) == (300, 90, 84, 9)
+    assert (query.dram_read_bytes, query.dram_write_bytes, query.elements_checked) == (21, 6, 15)
+    assert query.counters == {"array_rows": 60}
+    assert down.predicted_cycles is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"macs": 1}, {"elements_checked": 9}, {"mismatches": 1}, {"until_stopped": {"cycles": 3}}],
+)
+def test_a_layer_that_differs_or_is_wrong_stays_on_its_own(other):
+    shown = together([*layer(0), *layer(1), *layer(2, **other), *layer(3)])
+    names = [each.name for each in shown if each.name.endswith("query")]
+    assert names == ["0-1.query", "2.query", "3.query"]
+
+
+def test_what_belongs_to_no_layer_stays_as_it_is():
+    parts = [NORM, replace(NORM, name="other"), replace(DOWN, name="text.part")]
+    assert together(parts) == parts
+    assert [layer_of(each) for each in [*parts, *layer(4)]] == ["", "", "", "4", "4"]

@@ -1,0 +1,74 @@
+"""`celosia compile`: forms that read back, and plans that were edited."""
+
+import inspect
+import re
+
+import pytest
+
+from celosia.sim.cli import run
+from celosia.sim.command.compile_command import compile_workload
+from celosia.sim.run.compiled_forms import ALL, FORMS
+from celosia.sw.driver.program_file import parse_program
+from celosia.sw.mlir.read_graph import parse_graph
+from celosia.sw.planning.text import parse_plan
+from tests.support.command_line import invoke, refused, right
+
+PRODUCT = ("compile", "matmul", "--shape", "40x24x70")
+OWN = {"print_after", "plan", "output"}
+
+
+def test_other_options_are_those_of_a_run():
+    known, both = (set(inspect.signature(each).parameters) for each in (run, compile_workload))
+    assert both - OWN <= known
+
+
+def test_each_form_is_printed_and_reads_back():
+    graph = parse_graph(right(*PRODUCT, "--print-after", "graph").stdout, {})
+    plan = parse_plan(right(*PRODUCT, "--print-after", "plan").stdout)
+    assert plan.graph == graph.name
+    assert [stage.op for stage in plan.stages] == [op.name for op in graph.ops]
+    assert parse_program(right(*PRODUCT, "--print-after", "commands").stdout, "x").commands
+    every = right(*PRODUCT, "--print-after", ALL).stdout
+    places = [every.index(f"{mark} matmul: {form}\n") for form, mark in FORMS.items()]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("preset", ["base", "small"])
+def test_an_edited_plan_is_compiled(preset, tmp_path):
+    path, edited = tmp_path / "plan.toml", (*PRODUCT, "--preset", preset)
+    right(*edited, "--print-after", "plan", "-o", str(path))
+    (stage,) = parse_plan(path.read_text()).stages
+    text = path.read_text().replace(f"rows = {list(stage.rows)}", "rows = [8, 16, 16]", 1)
+    assert text != path.read_text()
+    path.write_text(text)
+    commands = right(*edited, "--plan", str(path), "--print-after", "commands").stdout
+    assert commands != right(*edited, "--print-after", "commands").stdout
+    found = right(*edited, "--plan", str(path), "--print-after", "plan").stdout
+    assert parse_plan(found).stages[0].rows == (8, 16, 16)
+
+
+def test_an_illegal_plan_is_refused_with_its_rule(tmp_path):
+    path = tmp_path / "plan.toml"
+    right(*PRODUCT, "--print-after", "plan", "-o", str(path))
+    text = path.read_text()
+    path.write_text(re.sub(r"(?m)^rows = .*$", "rows = [8, 16, 17]", text, count=1))
+    refused(
+        "rows: stage matmul: blocks of (8, 16, 17) rows are not 40 rows", *PRODUCT, "--plan", path
+    )
+    refused("machine: ", *PRODUCT, "--plan", path, "--preset", "small")
+    path.write_text(text[:-20])
+    refused(f"{path}: ", *PRODUCT, "--plan", path)
+    refused("nowhere.toml", *PRODUCT, "--plan", tmp_path / "nowhere.toml")
+
+
+def test_what_cannot_be_compiled_is_refused():
+    refused("there is no workload 'x'", "compile", "x")
+    refused("--print-after tile: there are graph, plan", *PRODUCT, "--print-after", "tile")
+    attention = ("compile", "attention", "--heads", "2", "--seq", "32", "--dim", "16")
+    assert '"cel.matmul"' in right(*attention, "--print-after", "graph").stdout
+    refused("kind: ", *attention)
+    assert invoke("compile").exit_code == 2
+
+
+def test_without_a_form_the_expected_cycles_are_printed():
+    assert re.search(r"matmul: \d+ commands, [\d,]+ cycles expected", right(*PRODUCT).stdout)

@@ -1,0 +1,48 @@
+"""Plans of short products get better ends."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from celosia.isa.presets import resolve_config
+from celosia.sw.ir.graph_interpret import interpret as interpret_graph
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.ir.program_interpret import interpret as interpret_program
+from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.planning.decide import decide
+from celosia.sw.refine import refine
+from tests.sw.scheduling.products import product_graph
+from tests.sw.strategies import problems
+
+
+def expected(plan, graph, config):
+    return predict_graph(compile_plan(graph, plan, config, loops=False), config).cycles
+
+
+def test_a_short_product_uses_four_fifths_of_the_array():
+    config = resolve_config("base")
+    graph, _ = product_graph(MatMul(m=64, n=64, k=64, bias=True, scale=0.01))
+    decided = decide(graph, config)
+    refined = refine(decided, graph, config)
+    assert expected(decided, graph, config) > 1340
+    assert expected(refined, graph, config) <= 64**3 / config.dim**2 / 0.8
+
+
+def test_a_long_product_keeps_its_plan():
+    config = resolve_config("base")
+    graph, _ = product_graph(MatMul(m=512, n=256, k=256))
+    plan = decide(graph, config)
+    assert refine(plan, graph, config) is plan
+
+
+@settings(max_examples=8)
+@given(st.data())
+def test_a_refined_plan_computes_the_same_in_no_more_cycles(data):
+    config = resolve_config("tiny")
+    graph, values = product_graph(data.draw(problems(config.dim)))
+    decided = decide(graph, config)
+    refined = refine(decided, graph, config)
+    assert expected(refined, graph, config) <= expected(decided, graph, config)
+    ops = [written.op for written in compile_plan(graph, refined, config).ops]
+    found = interpret_program(ops, config, graph.tensors, values)["c"]
+    np.testing.assert_array_equal(found, interpret_graph(graph, values)["c"])
