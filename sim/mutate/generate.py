@@ -2,6 +2,7 @@
 
 import ast
 import random
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,9 @@ def _change(candidate: _Candidate, root: Path) -> Change | None:
     except (InputError, StopIteration, SyntaxError):
         return None
     stem = candidate.file.removesuffix(".py").replace("/", "_")
-    name = f"{stem}:{line}:{column}:{candidate.operator.name}"
+    # An operator may have several changes of one place.
+    variant = zlib.crc32(to.encode()) & 0xFFFF
+    name = f"{stem}:{line}:{column}:{candidate.operator.name}:{variant:04x}"
     title = f"`{old}` becomes `{to}`" if to else f"`{old}` is left out"
     fault = Planted(name, title, (" ".join(own_tests(candidate.file, root)),), edit)
     return Change(candidate.operator.name, line, fault)
