@@ -52,6 +52,7 @@ from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import resolve_config
 from celosia.isa.state.state import ArchState
 from celosia.sim.fuzz.programs.commands import RandomCommands, Surroundings, Window
+from celosia.sim.fuzz.programs.limits import LIMITS_STRIDE, limits, limits_region
 from celosia.sim.fuzz.programs.loops import RandomLoops
 from celosia.sim.fuzz.programs.ordering import Ordering
 from celosia.sim.fuzz.programs.places import (
@@ -115,9 +116,12 @@ class Recipe:
             preset=self.preset,
             overrides=self.overrides,
             memory_bytes=-(-(memory.dump.end - MEMORY_BASE) // PAGE) * PAGE,
-            contents=tuple(
-                Content(region, seed=self.seed * 3 + index)
-                for index, region in enumerate(memory.regions)
+            contents=(
+                *(
+                    Content(region, seed=self.seed * 3 + index)
+                    for index, region in enumerate(memory.regions)
+                ),
+                limits(limits_region(generator.config, memory.source), self.seed),
             ),
             checks=memory.regions,
             commands=tuple(generator.commands),
@@ -226,9 +230,10 @@ class _Generator:
         self._append(CONFIG_LD.encode(stride=7, block_stride=config.dim))
         for window in self.places.scratchpad:
             self._move_window(MVIN.encode, source, window, accumulator=False)
-        self._append(CONFIG_LD.encode(stride=13, block_stride=config.dim))
+        self._append(CONFIG_LD.encode(stride=LIMITS_STRIDE, block_stride=config.dim))
+        numbers = limits_region(config, self.memory.source).address
         for window in self.places.accumulator:
-            self._move_window(MVIN.encode, source + 3, window, accumulator=True)
+            self._move_window(MVIN.encode, numbers, window, accumulator=True)
         parameters = self.places.parameters
         count = parameters.rows * config.dim
         self._append(MVIN_PARAM.encode(dram=source + 5, row=parameters.first, count=count))

@@ -22,6 +22,7 @@ from celosia.isa.encoding import (
     CONFIG_LD,
     CONFIG_ST,
     MVIN,
+    MVIN_PARAM,
     MVOUT,
     PRELOAD,
     float_bits,
@@ -132,6 +133,17 @@ def test_loads(move, shrunk, zero, seed):
         MVIN.encode(dram=0 if zero else move.address, local=local, **move.local),
     ])
     np.testing.assert_array_equal(memory, want)
+
+
+@settings(max_examples=50)
+@given(row=st.integers(0, 20), count=st.integers(1, 40), offset=st.integers(0, 7), seed=SEEDS)
+def test_loads_of_parameters(row, count, offset, seed):
+    device = make_device(seed)
+    want = device.machine.parameters.copy()
+    for n in range(count):
+        want[row + n // DIM, n % DIM] = number(device, MIDDLE + offset + 4 * n, 4)
+    device.run([MVIN_PARAM.encode(dram=MIDDLE + offset, row=row, count=count)])
+    np.testing.assert_array_equal(device.machine.parameters, want)
 
 
 @settings(max_examples=300)

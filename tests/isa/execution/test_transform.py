@@ -166,6 +166,33 @@ def test_residual_of_the_vectors(device, name):
     assert (rows.result(np.int16) == v[f"{name}s16"]).all()
 
 
+@pytest.mark.parametrize("counted", [0, 1])
+def test_a_residual_in_pieces_counts_moments_if_it_is_told(device, counted):
+    random, statistics = np.random.default_rng(4), device.machine.statistics
+    rows = Rows(device, random.integers(-(2**24), 2**24, (5, 48)))
+    put_blocks(device.machine.scratchpad, STAGED, 5, random.integers(-99, 99, (5, 48), np.int16))
+    before, parts = statistics.total[:5].tolist(), []
+    for first in (0, 16, 32):
+        rows.run(
+            Function.RESIDUAL,
+            first=first,
+            last=first + 16,
+            type=ElementType.INT16,
+            scale=1e-3,
+            moments=counted,
+            start=int(first == 0),
+            finish=int(first == 32),
+            norm={"channels": 48},
+            rows={"residual": scratchpad_row(STAGED + first * 2 // 16 * 5), "residual_stride": 5},
+        )
+        parts.append(rows.result(np.int16, 16).astype(int))
+    sums = np.hstack(parts)
+    assert (statistics.total[:5] == (sums.sum(axis=1) if counted else before)).all()
+    if counted:
+        assert (statistics.squares[:5] == (sums**2).sum(axis=1)).all()
+        assert (np.abs(statistics.mean[:5] - sums.mean(axis=1)) <= 0.5).all()
+
+
 @pytest.mark.parametrize("name", LAYERNORM)
 def test_layernorm_with_two_results_of_the_vectors(device, name):
     v = vectors(name)
@@ -264,6 +291,16 @@ def test_softmax_of_scores_with_a_scale(device):
                 "function": Function.RESIDUAL,
                 "type": ElementType.INT16,
                 "rows": {"residual": scratchpad_row(1), "residual_stride": 4},
+            },
+            Cause.OVERLAP,
+        ),
+        (
+            {
+                "function": Function.LAYERNORM,
+                "source": scratchpad_row(64),
+                "rows": {"source_stride": 4, "target_stride": 4},
+                "target2": scratchpad_row(3),
+                "norm": {"two": 1, "target2_stride": 4},
             },
             Cause.OVERLAP,
         ),

@@ -1,11 +1,15 @@
 """A case for each rule of configuration and moves in `docs/architecture.md`, on both sides."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.address import GARBAGE
+from celosia.isa.bert import Activation
 from celosia.isa.encoding import (
+    CONFIG_BERT,
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
@@ -218,6 +222,29 @@ def test_all_ones_keep_the_scale_of_stores():
     operation = step(move(MVOUT, acc(0), 1, 1), state, CONFIG).operation
     assert isinstance(operation, Store)
     assert (operation.scale, operation.stride) == (7, 9)
+
+
+def test_strides_alone_leave_the_rest_of_config_ex():
+    first = {"a_stride": 2, "c_stride": 3, "activation": 1, "a_transpose": 1, "a_unsigned": 1}
+    before = after(CONFIG_EX.encode(shift=5, **first))
+    state = after(
+        CONFIG_EX.encode(shift=5, **first),
+        CONFIG_EX.encode(strides_only=1, a_stride=7, c_stride=9, b_transpose=1, shift=6),
+    )
+    assert state == replace(before, a_stride=7, c_stride=9)
+
+
+def test_softmax_lasts_until_the_next_config_st():
+    config = resolve_config("gemmini4", [])
+    state = ArchState.reset(config)
+    activations = []
+    for command in (CONFIG_BERT.encode(softmax=1), CONFIG_ST.encode(stride=1)):
+        state = step(command, state, config).state
+        operation = step(move(MVOUT, acc(0), 1, 1), state, config).operation
+        assert isinstance(operation, Store)
+        assert operation.passing
+        activations.append(operation.passing.activation)
+    assert activations == [Activation.SOFTMAX, Activation.NONE]
 
 
 @given(

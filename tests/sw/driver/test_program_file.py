@@ -59,6 +59,18 @@ def test_long_data_is_written_in_lines_and_read_as_one():
     assert parse_program(text).contents == (content,)
 
 
+def test_only_data_without_a_gap_between_becomes_one():
+    lines = (".data 0x80000000 01", ".data 0x80000001 02", ".data 0x80000003 04")
+    program = parse_program("\n".join((*lines, ".data 0x80000002 03", ".zeros 0x80000003 1")))
+    assert program.contents == (
+        Content(Region(MEMORY_BASE, 2), b"\x01\x02"),
+        Content(Region(MEMORY_BASE + 3, 1), b"\x04"),
+        Content(Region(MEMORY_BASE + 2, 1), b"\x03"),
+        Content(Region(MEMORY_BASE + 3, 1)),
+    )
+    assert program.memory_image()[:5] == bytes([1, 2, 3, 0, 0])
+
+
 def test_memory_is_zero_but_for_contents_and_the_later_one_wins():
     image = parse_program(TEXT).memory_image()
     stream = random_bytes(100, 7)

@@ -57,6 +57,9 @@ def test_a_good_graph_is_returned(graph):
 
 def test_views_are_inside_of_their_tensors():
     refuse(change(MATMUL, a=View("a", 1, 0, 4, 8)), "a[1:5, 0:8] is not inside of 4x8")
+    refuse(change(MATMUL, a=View("a", 0, 1, 4, 8)), "a[0:4, 1:9] is not inside of 4x8")
+    refuse(change(MATMUL, a=View("a", -1, 0, 4, 8)), "a[-1:3, 0:8] is not inside of 4x8")
+    refuse(change(MATMUL, a=View("a", 0, -1, 4, 8)), "a[0:4, -1:7] is not inside of 4x8")
     refuse(change(MATMUL, a=View("a", 0, 0, 0, 8)), "a[0:0, 0:8] is not inside of 4x8")
     refuse(change(MATMUL, a=View("z", 0, 0, 4, 8)), "z: there is no such tensor")
 
@@ -147,6 +150,19 @@ def test_everything_is_written_once_and_before_it_is_read():
     refuse(change(MATMUL, out=View("a", 0, 0, 4, 6)), "a[0:4, 0:6] is written a second time")
     refuse(replace(ATTENTION, ops=ATTENTION.ops[:2]), "output context: not all of it is written")
     refuse(replace(MATMUL, outputs=("z",)), "output z: there is no such tensor")
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(3, 6), (4, 5)])
+def test_what_is_written_in_part_is_not_read_as_a_whole(rows, cols):
+    builder = GraphBuilder("part")
+    a = builder.input(Tensor("a", "int32", 4, 6))
+    middle = builder.tensor(Tensor("middle", "int32", 4, 6))
+    out = builder.tensor(Tensor("out", "int32", 4, 6))
+    part = {"rows": rows, "cols": cols}
+    builder.transform("first", middle.part(**part), a.part(**part), Sums())
+    builder.transform("second", out, middle, Sums())
+    with pytest.raises(ValueError, match=r"middle\[0:4, 0:6\] is read before it is written"):
+        builder.finish("out")
 
 
 def test_constants_are_what_their_tensors_say():

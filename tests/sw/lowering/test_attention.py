@@ -12,7 +12,7 @@ from celosia.sw.lowering.attention import Head
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.models.cases import attention_case
-from tests.support.levels import CONFIGS, configured
+from tests.support.levels import CONFIGS, check_levels, configured
 from tests.support.nests import apart
 
 BASE = CONFIGS["base"]
@@ -90,6 +90,21 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     assert [op.settings["finish"] for op in exponents] == [0] * (len(exponents) - 1) + [1]
     half = config.accumulator_rows // 2
     assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
+
+
+def test_a_context_adds_up_all_blocks_of_keys():
+    config = configured("tiny", accumulator_kib=1)
+    rows, case = 70, attention_case(1, 70, 4, seed=1)
+    products = [
+        one.op
+        for one in apart(lower_graph(case.graph, config).ops, config)
+        if isinstance(one.op, Multiply) and one.operator == "context.head0"
+    ]
+    first = [op for op in products if not op.accumulate]
+    assert sum(op.rows * op.cols for op in first) == rows * 4
+    assert sum(op.rows * op.cols * op.depth for op in products) == rows * 4 * rows
+    assert any(op.c == first[0].c and op.accumulate for op in products)
+    check_levels(case, config)
 
 
 def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_scores():

@@ -66,7 +66,8 @@ def test_chunks_are_of_whole_tiles_and_fit(config, cols, kind, residual, data):
     rows = data.draw(st.integers(1, Places(config).block_rows))
     bench = Bench(config, rows, cols, "int16" if residual else kind)
     ring = bench.places.results(bench.writer.element_bytes(bench.out))
-    sums = bench.sums(residual=bench.stream if residual else None, bias=bench.bias)
+    stream = bench.stream if residual else None
+    sums = bench.sums(residual=stream, bias=bench.bias, scale=bench.scale)
     parts, position = list(bench.finisher.chunks(sums, ring)), 0
     for part in parts:
         assert part.out.col == position
@@ -75,7 +76,9 @@ def test_chunks_are_of_whole_tiles_and_fit(config, cols, kind, residual, data):
         assert part.last == (position == cols)
         assert part.rows.row == bench.rows.row + part.out.col // config.dim * rows
         assert part.rows.blocks == -(-part.out.cols // config.dim) <= config.parameter_rows
-        assert part.bias == View("bias", 0, part.out.col, 1, part.out.cols)
+        columns = {"col": part.out.col, "cols": part.out.cols}
+        assert (part.bias, part.scale) == (bench.bias.part(**columns), bench.scale.part(**columns))
+        assert part.residual == (stream and stream.part(**columns))
         assert bench.finisher.target(part.out, ring).end <= config.scratchpad_rows
     assert position == cols
 

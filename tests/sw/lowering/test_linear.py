@@ -1,12 +1,19 @@
 """Operators whose sums are finished in the accumulator: halves, blocks and passes."""
 
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.graph import LayerNorm, Mask, MatMul, Requantize, Tensor, View
 from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.lowering.graph import lower_graph
-from celosia.sw.models.cases import gelu_case, matmul_case, residual_case, softmax_case
+from celosia.sw.lowering.linear import LinearWriter
+from celosia.sw.lowering.places import Places
+from celosia.sw.lowering.writer import ProgramWriter
+from celosia.sw.models.cases import Case, gelu_case, matmul_case, residual_case, softmax_case
 from tests.support.levels import CONFIGS, check_levels, configured
 from tests.support.norms import normalized_sum
 
@@ -52,6 +59,42 @@ def test_sums_from_memory_are_loaded_once(make):
     elements = sum(op.view.rows * op.view.cols for op in ops
                    if isinstance(op, Load) and op.view.tensor == "source")  # fmt: skip
     assert elements == 50 * 70
+
+
+def transposed(rows: int, cols: int, depth: int) -> Case:
+    """A product with weights as columns by depth, and a scale for each column."""
+    case = matmul_case(rows, cols, depth, seed=1)
+    graph, (op,) = case.graph, case.graph.ops
+    assert isinstance(op, MatMul)
+    return replace(
+        case,
+        graph=replace(
+            graph,
+            tensors={**graph.tensors, "b": Tensor("b", "int8", cols, depth)},
+            constants={**graph.constants, "b": np.ascontiguousarray(graph.constants["b"].T)},
+            ops=(replace(op, b=View("b", 0, 0, cols, depth), b_transposed=True),),
+        ),
+    )
+
+
+@pytest.mark.parametrize("make", [transposed, partial(matmul_case, seed=1)])
+def test_each_block_of_columns_has_its_own_weights_and_scales(make):
+    case = make(16, 300, 9)
+    products = {op.c for op in written(case, TINY) if isinstance(op, Products)}
+    assert len(products) > 1, "more than one block"
+    check_levels(case, TINY)
+
+
+def test_only_the_sum_that_is_normalized_counts_moments():
+    graph = normalized_sum(3, 8).graph
+    op, norm = graph.ops
+    assert isinstance(op, MatMul)
+    assert isinstance(norm, LayerNorm)
+    linear = LinearWriter(ProgramWriter(TINY, graph.tensors), Places(TINY))
+    assert linear.fuses(op, norm)
+    assert not linear.fuses(op, replace(norm, source=View("stream", 0, 0, 3, 8)))
+    assert not linear.fuses(op, replace(norm, source=norm.source.part(rows=2)))
+    assert not linear.fuses(replace(op, finish=Requantize(1.0)), norm)
 
 
 WIDE = {"tiny": (16, 600), "least": (5, 90), "small": (32, 560), "base": (64, 300)}

@@ -1,10 +1,15 @@
 """Layer normalization: blocks, passes, and what is loaded."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from celosia.isa.encoding import Function
+from celosia.isa.encoding import ElementType, Function
+from celosia.sw.ir.graph import LayerNorm, View
 from celosia.sw.ir.program import Load, LoadParameters, Op, Products, Transform
 from celosia.sw.lowering.graph import lower_graph
+from celosia.sw.lowering.norm import affine_row
 from celosia.sw.lowering.writer import Written
 from celosia.sw.models.cases import encoder_layer_case, layernorm_case, random_integer_encoder
 from celosia.sw.reference.encoder import EncoderShape
@@ -77,6 +82,37 @@ def test_parameters_are_those_of_the_columns():
         assert load.to.rows == 2 * -(-norm.cols // (config.dim // 2))
         position += norm.cols
     assert position == 300
+
+
+def test_each_output_has_its_own_shift_and_type():
+    graph = layernorm_case(3, 40, seed=1).graph
+    (op,) = graph.ops
+    assert isinstance(op, LayerNorm)
+    shifts = [output.shift for output in op.outputs]
+    assert shifts[0] != shifts[1]
+    for norm in transforms(written(3, 40, CONFIGS["tiny"]), Function.LAYERNORM):
+        assert norm.norm is not None
+        assert [norm.norm["shift"], norm.norm["shift2"]] == shifts
+        assert norm.settings["type"] == ElementType.INT8
+        assert norm.norm["type2"] == ElementType.INT16
+
+
+@pytest.mark.parametrize("dim", [4, 8])
+def test_gamma_and_beta_may_be_columns_of_a_wider_tensor(dim):
+    graph = layernorm_case(3, 9, seed=1).graph
+    (op,) = graph.ops
+    assert isinstance(op, LayerNorm)
+    wide, outputs = {}, []
+    for output in op.outputs:
+        views = {"gamma": output.gamma, "beta": output.beta}
+        for kind, view in views.items():
+            value = graph.constants[view.tensor]
+            wide[view.tensor] = np.hstack([value[:, :5] + 1, value, value[:, :2] - 1])
+            views[kind] = View(view.tensor, 0, 5, 1, 9)
+        outputs.append(replace(output, **views))
+    other = replace(graph, constants=wide)
+    packed = affine_row(other, replace(op, outputs=tuple(outputs)), dim)
+    assert (packed == affine_row(graph, op, dim)).all()
 
 
 def test_in_an_encoder_products_go_on_while_rows_are_normalized():

@@ -1,0 +1,124 @@
+"""What functions of TRANSFORM leave behind, against whole rows and sums written out here."""
+
+import numpy as np
+import pytest
+
+from celosia.isa.functions.operands import Operands, Statistics
+from celosia.isa.functions.table import FUNCTIONS, Function
+from celosia.isa.numerics import (
+    Affine,
+    deferred_softmax,
+    layernorm,
+    residual_add,
+    softmax,
+)
+
+ROWS, COLS = 3, 24
+KINDS = ("int8", "uint8", "int16")
+
+
+def meaning(function: Function, x, slots: Statistics | None = None, **values):
+    return FUNCTIONS[function].meaning(Operands(x=x, statistics=slots, **values))
+
+
+def garbage() -> Statistics:
+    return Statistics.garbage(ROWS, np.random.default_rng(5))
+
+
+def matrix(limit: int, kind: str) -> np.ndarray:
+    return np.random.default_rng(limit).integers(-limit, limit, (ROWS, COLS)).astype(kind)
+
+
+def parts(x: np.ndarray):
+    """`x` in three parts of columns, and whether each starts and finishes the rows."""
+    for first in range(0, COLS, COLS // 3):
+        last = first + COLS // 3
+        yield x[:, first:last], {"start": first == 0, "finish": last == COLS}
+
+
+def moments_of(x: np.ndarray) -> tuple[list[int], list[int]]:
+    rows = x.astype(int).tolist()
+    return [sum(row) for row in rows], [sum(q * q for q in row) for row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("relu", [False, True])
+def test_a_requantization_may_rectify(kind, relu):
+    x = np.array([[-3000, -30, 0, 30, 3000]], np.int32)
+    point = 7 if kind == "uint8" else 0
+    settings = {"kind": np.dtype(kind), "scale": np.float32(0.1), "zero_point": point}
+    (result,) = meaning(Function.REQUANTIZE, x, relu=relu, **settings)
+    limits = np.iinfo(kind)
+    numbers = [0, 0, 0, 3, 300] if relu else [-300, -3, 0, 3, 300]
+    assert result.tolist() == [[min(max(q + point, limits.min), limits.max) for q in numbers]]
+
+
+def test_int32_stay_as_they_are():
+    x = matrix(1 << 31, "int32")
+    settings = {"kind": np.dtype(np.int32), "relu": True, "scale": np.float32(0.5)}
+    assert (meaning(Function.REQUANTIZE, x, **settings)[0] == x).all()
+
+
+def test_moments_begin_anew_where_rows_start_and_go_on_elsewhere():
+    slots, x = garbage(), matrix(1 << 15, "int16")
+    for part, ends in parts(x):
+        assert not meaning(Function.MOMENTS, part, slots, channels=COLS, **ends)
+    assert (slots.total.tolist(), slots.squares.tolist()) == moments_of(x)
+    wide = x.astype(np.float64)
+    assert (np.abs(slots.mean - wide.mean(axis=1)) <= 0.5).all()
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_residual_counts_moments_if_it_is_told(counted):
+    slots, before = garbage(), garbage()
+    x, stream = matrix(1 << 20, "int32"), matrix(9000, "int16")
+    scales = {"scale": np.float32(0.01), "scale2": np.float32(0.5)}
+    (result,) = meaning(
+        Function.RESIDUAL,
+        x,
+        slots,
+        residual=stream,
+        moments=counted,
+        start=True,
+        finish=True,
+        channels=COLS,
+        **scales,
+    )
+    assert (result == residual_add(x, scales["scale"], stream, scales["scale2"])).all()
+    expected = moments_of(result) if counted else (before.total.tolist(), before.squares.tolist())
+    assert (slots.total.tolist(), slots.squares.tolist()) == expected
+
+
+def test_each_result_of_a_normalization_has_its_own_gamma_beta_shift_and_type():
+    slots, x = garbage(), matrix(9000, "int16")
+    random = np.random.default_rng(1)
+    affines = tuple(
+        Affine(random.integers(-99, 99, COLS), random.integers(-999, 999, COLS), shift, kind)
+        for shift, kind in ((7, np.int8), (3, np.int16))
+    )
+    meaning(Function.MOMENTS, x, slots, start=True, finish=True, channels=COLS)
+    results = meaning(Function.LAYERNORM, x, slots, affines=affines)
+    for result, affine in zip(results, affines, strict=True):
+        expected = layernorm(x, affine)
+        assert result.dtype == expected.dtype
+        assert (result == expected).all()
+    assert (results[0] != results[1]).any()
+
+
+def test_softmax_in_parts_is_that_of_whole_rows():
+    slots, x = garbage(), matrix(1 << 12, "int32")
+    for function in (Function.MAXIMUM, Function.SUM):
+        for part, ends in parts(x):
+            assert not meaning(function, part, slots, **ends)
+    (result,) = meaning(Function.PROBABILITY, x, slots, kind=np.dtype(np.int16))
+    assert (result == softmax(x.astype(np.int16), np.int16)).all()
+
+
+def test_numerators_in_parts_are_those_of_whole_rows():
+    slots, x = garbage(), matrix(1 << 12, "int32")
+    for part, ends in parts(x):
+        meaning(Function.MAXIMUM, part, slots, **ends)
+    found = [meaning(Function.EXPONENT, part, slots, **ends)[0] for part, ends in parts(x)]
+    expected, totals = deferred_softmax(x.astype(np.int16))
+    assert (np.hstack(found) == expected).all()
+    assert (slots.total == totals).all()
