@@ -16,7 +16,7 @@ def layer_of(part: Measurement) -> str:
 
 
 def together(parts: Iterable[Measurement]) -> list[Measurement]:
-    """`parts`, with consecutive layers of the same operators and sizes added up.
+    """`parts`, with consecutive layers of the same operators and products added up.
 
     The sum of ``0.query`` to ``5.query`` is called ``0-5.query``.  A layer of which something is
     wrong, or did not come to its end, stays on its own.
@@ -31,7 +31,7 @@ def together(parts: Iterable[Measurement]) -> list[Measurement]:
 def _kind(number: int, layer: Sequence[Measurement]) -> object:
     """What layers that are alike have in common."""
     single = not layer_of(layer[0]) or any(each.mismatches or each.until_stopped for each in layer)
-    kind = tuple((_operator(each), each.macs, each.elements_checked) for each in layer)
+    kind = tuple((_operator(each), each.macs) for each in layer)
     return (number, kind) if single else kind
 
 

@@ -25,7 +25,7 @@ from celosia.sim.workloads.similarity import Similarity
 
 __all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
 
-_MOST_OWNERS: Final = 3
+_MOST_OWNERS: Final = 2
 _SMALLEST_SHARE: Final = 0.005
 """The share of an operator's cycles below which an owner is left out of its line."""
 _TEXT_WIDTH: Final = 40
@@ -42,14 +42,13 @@ def groups_table(report: Report, *, every: bool = False) -> Table:
         title=run_title(setting),
         caption="\n".join([
             run_caption(setting),
-            *_program_line(total),
-            *_limit_line(total, setting.config),
+            *_program_and_limit(total, setting.config),
         ]),
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("operator", no_wrap=True)
-    for head in ("cycles", "predicted", "share", "MAC util."):
+    for head in ("cycles", "predicted", "share", "MAC use"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("the array's cycles", overflow="fold")
     table.add_column("bytes", justify="right", no_wrap=True)
@@ -129,6 +128,12 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
         whole(moved if part.counters or part is total else None),
         mismatches(part) if part.elements_checked else NOTHING,
     )
+
+
+def _program_and_limit(total: Measurement, config: AcceleratorConfig) -> list[str]:
+    """What the program takes in memory, and the cycles that none could do without."""
+    parts = [*_program_line(total), *_limit_line(total, config)]
+    return ["; ".join(parts)] if parts else []
 
 
 def _program_line(total: Measurement) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rich.table import Table
+from rich.text import Text
 
 from celosia.isa.registers.events import TABLES, Owner
 from celosia.isa.registers.events import Table as Unit
@@ -17,7 +18,7 @@ _SMALLEST: Final = 0.01
 """The share of the cycles below which owners of the array are one line together."""
 _MOST: Final = 5
 """Owners of the array that have a line of their own."""
-_MOST_WAITS: Final = 4
+_MOST_WAITS: Final = 3
 """Owners of another unit that are named in its line."""
 
 
@@ -27,7 +28,9 @@ def owner_table(part: Measurement, *, every: bool = False) -> Table:
     The largest owners of the array, and a line for each other unit; with `every`, all of them.
     """
     counters = part.counters or part.until_stopped
-    table = Table(title="Whose the cycles were", title_justify="left")
+    table = Table(
+        title="Owners of the cycles of the array, and of each other unit", title_justify="left"
+    )
     table.add_column("owner", no_wrap=True)
     table.add_column("cycles", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
@@ -49,17 +52,16 @@ def _add_summary(table: Table, counters: Mapping[str, int]) -> None:
     array, *others = TABLES
     order = _largest(array, counters)
     shown = [owner for owner in order[:_MOST] if _share(owner, counters) >= _SMALLEST]
-    table.add_row(f"[bold]{array.unit}[/]")
     for owner in shown:
-        table.add_row(*_cells(owner.name, counters[owner.name], counters, owner.doc))
+        table.add_row(*_line(owner.name, counters[owner.name], counters, owner.doc))
     if rest := order[len(shown) :]:
         cycles = sum(counters[owner.name] for owner in rest)
-        table.add_row(*_cells(f"{len(rest)} more", cycles, counters, "--owners shows them."))
+        table.add_row(*_line(f"{len(rest)} more", cycles, counters, "--owners shows them."))
     table.add_section()
     for unit in others:
         work = [owner for owner in unit.owners if owner.group in unit.work]
         cycles = sum(counters.get(owner.name, 0) for owner in work)
-        table.add_row(*_cells(unit.unit, cycles, counters, ", ".join(_waits(unit, counters))))
+        table.add_row(*_line(unit.unit, cycles, counters, ", ".join(_waits(unit, counters))))
 
 
 def _waits(unit: Unit, counters: Mapping[str, int]) -> Iterator[str]:
@@ -78,6 +80,12 @@ def _largest(unit: Unit, counters: Mapping[str, int]) -> list[Owner]:
 
 def _share(owner: Owner, counters: Mapping[str, int]) -> float:
     return counters[owner.name] / max(1, counters.get("cycles", 0))
+
+
+def _line(name: str, count: int, counters: Mapping[str, int], text: str) -> tuple[str | Text, ...]:
+    """Cells of a row that is one line, whatever the width of the terminal."""
+    *cells, text = _cells(name, count, counters, text)
+    return *cells, Text(text, overflow="ellipsis", no_wrap=True)
 
 
 def _cells(name: str, count: int, counters: Mapping[str, int], text: str) -> tuple[str, ...]:

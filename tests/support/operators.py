@@ -34,6 +34,8 @@ class _Graph:
     constants: dict[str, Array] = field(default_factory=dict)
     tensors: dict[str, ir.Tensor] = field(default_factory=dict)
     ops: list[ir.Op] = field(default_factory=list)
+    written_over: dict[str, Array] = field(default_factory=dict)
+    """What stands in memory in place of constants: numbers that a graph must not have."""
 
     def input(self, name: str, value: Array) -> ir.View:
         self.arrays[name] = value
@@ -60,6 +62,8 @@ class _Graph:
         )
         run = GraphRun(device, compile_graph(whole, device.config))
         run.load(self.arrays)
+        for name, value in self.written_over.items():
+            device.write(run.compiled.addresses[name], value.tobytes())
         run.run()
         return [run.read(name) for name in names]
 
@@ -84,7 +88,8 @@ class Operators:
         view = graph.input("source", source.astype(np.int32))
         changes: dict[str, Any] = {}
         if scales is not None:
-            changes["scale"] = graph.constant("scales", scales.astype(np.float32))
+            changes["scale"] = graph.constant("scales", np.ones(scales.size, np.float32))
+            graph.written_over["scales"] = scales.astype(np.float32)
         if stream is not None:
             changes["residual"] = graph.input("stream", stream.astype(np.int16))
         how = type(how)(**{name: getattr(how, name) for name in how.__slots__} | changes)
