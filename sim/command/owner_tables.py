@@ -28,9 +28,7 @@ def owner_table(part: Measurement, *, every: bool = False) -> Table:
     The largest owners of the array, and a line for each other unit; with `every`, all of them.
     """
     counters = part.counters or part.until_stopped
-    table = Table(
-        title="Owners of the cycles of the array, and of each other unit", title_justify="left"
-    )
+    table = Table(title="Owners of the cycles: the array, then other units", title_justify="left")
     table.add_column("owner", no_wrap=True)
     table.add_column("cycles", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)

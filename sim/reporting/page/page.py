@@ -160,7 +160,7 @@ def _stalls(document: Document) -> Iterator[tuple[str, str, str]]:
         owners = table(("operator", "owner", "cycles", "meaning"), rows)
         html = section(
             name,
-            f"Whose the cycles were: {unit.unit}",
+            f"Owners of the cycles: {unit.unit}",
             _figure(name),
             f"<details><summary>As a table</summary>{owners}</details>",
         )

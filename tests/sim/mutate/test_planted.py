@@ -95,7 +95,7 @@ def test_every_file_of_the_hardware_has_a_fault():
 
 @pytest.mark.parametrize("layer", ["isa", "sw"])
 def test_every_folder_of_contract_and_compiler_has_a_fault(layer):
-    """Those of `sim` that only show or start something have none."""
+    """Each folder of `isa` and `sw` has one; those of `sim` that only show something need none."""
     changed = {Path(path).parent for fault in load_faults(ROOT) for path in fault.paths}
     files = [path.relative_to(ROOT) for path in (ROOT / layer).rglob("*.py")]
     assert {path.parent for path in files if path.name != "__init__.py"} <= changed

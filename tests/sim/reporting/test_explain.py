@@ -98,7 +98,7 @@ def test_a_model_that_is_wrong_about_the_run_gives_no_advice(document):
 
 
 def test_only_the_model_says_what_other_hardware_saves(document):
-    """Whatever the array waits for: no parameter has a value in what is said of a loss."""
+    """The text on a loss gives no parameter a value, whatever the array waits for."""
     for owner in RESOURCES[ARRAY].owners[1:]:
         text = remedy(Loss("matmul", owner.name, 9), document["operators"][0], document)
         assert "=" not in text.split(" The most at one place")[0]

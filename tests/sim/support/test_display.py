@@ -54,7 +54,7 @@ def test_work_that_is_soon_done_says_nothing_without_a_terminal(capsys, monkeypa
 
 
 def test_long_work_prints_a_line_now_and_then_without_a_terminal(monkeypatch):
-    """Such as the second simulator that --report builds."""
+    """A line tells of long work, such as the second simulator that --report builds."""
     lines, enough = [], threading.Event()
 
     def write(text, *, err):
