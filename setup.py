@@ -17,7 +17,7 @@ setup(
     package_data={
         "": ["py.typed"],
         "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c", "**/*.html", "**/*.css", "**/*.js"],
-        "celosia.sw": ["reference/data/*.txt"],
+        "celosia.sw": ["reference/data/*.txt", "reference/language/data/*"],
         "celosia.docs": ["report.schema.json"],  # What reports are checked against when read.
     },
 )

@@ -61,6 +61,8 @@ class AcceleratorConfig:
     """Commands that the body of a loop may have; 0: without REPEAT, STRIDE and PRODUCTS."""
     normalization: bool = False
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
+    vector_lanes: int = 0
+    """Elements that the normalization unit works on at once, dividing ``dim``; 0: ``dim``."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
     dataflow: str = "ws"
@@ -83,6 +85,10 @@ class AcceleratorConfig:
         self._check_power_of_two("accumulator_banks", 1, 8)
         self._check_power_of_two("parameter_rows", 8, 4096)
         self._check_power_of_two("statistics_rows", 16, 4096)
+        if self.vector_lanes < 0 or self.dim % self.lanes:
+            raise ConfigError(
+                f"vector_lanes: {self.vector_lanes} does not divide dim, which is {self.dim}"
+            )
         if self.loop_entries:
             self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
@@ -173,6 +179,16 @@ class AcceleratorConfig:
     def partial_sum_bits(self) -> int:
         """Signed width that holds ``dim`` products of a 9-bit and an 8-bit signed number."""
         return (self.dim * 255 * 128).bit_length() + 1
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of the normalization unit."""
+        return self.vector_lanes or self.dim
+
+    @property
+    def row_parts(self) -> int:
+        """Parts of a row of ``dim`` elements, which enter the lanes one after the other."""
+        return self.dim // self.lanes
 
     @property
     def weight_stationary(self) -> bool:

@@ -6,13 +6,14 @@ compares the two.
 
 from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
+
 __all__ = [
     "ADDRESS_LATENCY",
     "DRAIN_LATENCY",
     "DRAIN_WORDS",
     "FACTS_CYCLES",
     "FACTS_LATENCY",
-    "LANE_LATENCY",
     "LOCAL_READ_LATENCY",
     "MIN_PRODUCT_CYCLES",
     "ROW_LATENCY",
@@ -20,6 +21,7 @@ __all__ = [
     "SQUARED_FACTS_LATENCY",
     "STORE_LATENCY",
     "TOKEN_LATENCY",
+    "lane_latency",
 ]
 
 LOCAL_READ_LATENCY: Final = 2
@@ -42,8 +44,12 @@ DRAIN_WORDS: Final = 64
 MIN_PRODUCT_CYCLES: Final = 4
 """Cycles from one product to the next: two commands at two cycles each."""
 
-LANE_LATENCY: Final = 36
-"""Cycles from a step of a TRANSFORM that enters the lanes to its result."""
+
+def lane_latency(config: AcceleratorConfig, parts: int = 1) -> int:
+    """Cycles from a step of a TRANSFORM that enters the lanes, in `parts`, to its result."""
+    return 36 + (config.row_parts > 1) + parts - 1
+
+
 FACTS_CYCLES: Final = 16
 """Cycles from one row to the next whose sums become facts, if no squares were counted."""
 SQUARED_FACTS_CYCLES: Final = 32

@@ -15,7 +15,9 @@ from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
-from celosia.sim.command.fault_commands import register as register_verification
+from celosia.sim.command.faults.commands import register as register_verification
+from celosia.sim.command.models.check_command import check
+from celosia.sim.command.models.language_commands import register as register_language
 from celosia.sim.command.options.common import (
     BudgetOption,
     CausalOption,
@@ -67,6 +69,7 @@ from celosia.sim.command.report_commands import register as register_reporting
 from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
+from celosia.sim.export.silicon.command import register as register_silicon
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.checkout import checkout_root
@@ -97,7 +100,13 @@ app = typer.Typer(
 config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
 app.add_typer(c_host_app, name="c-host")
-for register in (register_assembly, register_reporting, register_verification):
+for register in (
+    register_assembly,
+    register_language,
+    register_reporting,
+    register_verification,
+    register_silicon,
+):
     register(app)
 
 
@@ -212,6 +221,7 @@ def run(
     raise typer.Exit(report.exit_code)
 
 
+app.command()(check)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

@@ -1,4 +1,4 @@
-"""The compiler's table of contents: from a problem to commands, pass by pass."""
+"""The compiler's table of contents: from a graph to commands, pass by pass."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,87 +8,30 @@ from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir import graph_verify, program_verify
 from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
 from celosia.sw.ir.program import Load
-from celosia.sw.ir.schedule import MatMulSchedule
-from celosia.sw.ir.tile import TileProgram
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.graph import LoweredGraph, lower_graph
+from celosia.sw.lowering.graph import LoweredGraph, lower_graph, with_affines
 from celosia.sw.lowering.writer import Written
-from celosia.sw.matmul.cost import Prediction, predict_matmul
-from celosia.sw.matmul.lower_tiles import lower_tiles
-from celosia.sw.matmul.order_matmul import order_matmul
-from celosia.sw.matmul.place_tiles import place_tiles
-from celosia.sw.matmul.schedule_matmul import schedule_matmul
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
-from celosia.sw.planning.plan import Plan
-from celosia.sw.planning.verify import verify_plan
+from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.forms.groups import on_chip
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.rules.verify import verify_plan
+from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expand import expand
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
-from celosia.sw.timeline.products import follow_tiles
 
 __all__ = [
     "CompiledGraph",
-    "CompiledMatMul",
     "compile_graph",
-    "compile_matmul",
     "compile_plan",
     "predict_choices",
     "predict_graph",
-    "tile_matmul",
+    "predict_plan",
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompiledMatMul:
-    """A product as commands, with the decisions that led to them."""
-
-    problem: MatMul
-    addresses: MatMulAddresses
-    schedule: MatMulSchedule
-    prediction: Prediction
-    commands: tuple[Command, ...]
-
-
-def compile_matmul(
-    problem: MatMul,
-    addresses: MatMulAddresses,
-    config: AcceleratorConfig,
-    *,
-    timing: MemoryTiming | None = None,
-    schedule: MatMulSchedule | None = None,
-) -> CompiledMatMul:
-    """Commands for `problem` on operands at `addresses`.
-
-    Without a `schedule`, the cheapest one for `config` and the memory's `timing` is chosen.  With
-    no more rows than the array, each tile of B is used once, and the commands of a ring compete
-    with B for memory: then nests of products are one command each.
-    Raises `ValueError` if the problem cannot be computed.
-    """
-    verify(problem)
-    if problem.bias != (addresses.bias is not None):
-        raise ValueError(f"bias: the problem says {problem.bias}, its address is {addresses.bias}")
-    schedule = schedule or schedule_matmul(problem, config, timing)
-    prediction = predict_matmul(problem, config, schedule, timing)
-    program = tile_matmul(problem, config, schedule)
-    cycles = follow_tiles(program, addresses, timing).cycles
-    return CompiledMatMul(
-        problem=problem,
-        addresses=addresses,
-        schedule=schedule,
-        prediction=replace(prediction, cycles=cycles),
-        commands=lower_tiles(program, addresses, loops=problem.m <= config.dim),
-    )
-
-
-def tile_matmul(
-    problem: MatMul, config: AcceleratorConfig, schedule: MatMulSchedule
-) -> TileProgram:
-    """`problem` in tiles, as `schedule` says."""
-    return place_tiles(problem, config, schedule, order_matmul(problem, config, schedule))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,7 +80,7 @@ def compile_graph(
     """
     lowered = _lowered(graph_verify.verify(graph), config, choices)
     _check_lowered(lowered, config)
-    return _encoded(lowered, config, base, loops=loops)
+    return _encoded(lowered, config, base, nests=loops, repeats=loops)
 
 
 def predict_choices(
@@ -149,7 +92,9 @@ def predict_choices(
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
     lowered = _lowered(graph, config, choices)
-    return predict_graph(_encoded(lowered, config, MEMORY_BASE, loops=True), config, timing)
+    return predict_graph(
+        _encoded(lowered, config, MEMORY_BASE, nests=True, repeats=True), config, timing
+    )
 
 
 def compile_plan(
@@ -157,26 +102,53 @@ def compile_plan(
     plan: Plan,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
-    *,
-    loops: bool = True,
 ) -> CompiledGraph:
     """Commands for a verified `graph`, computed as `plan` says.
 
+    A product alone has nests, but no other loops: it is short without them, they would be looked
+    for longer than all else takes, and a ring of them is not faster.
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    verify_plan(plan, graph, config)
-    ops = schedule(expand(plan, graph), config)
-    lowered = LoweredGraph(graph, ops, frozenset())
+    lowered = _planned(graph, plan, config)
     _check_lowered(lowered, config)
-    waits = any(isinstance(written.op, Load) and written.op.after for written in ops)
-    return _encoded(lowered, config, base, loops=loops, tokens=waits)
+    return _encoded_plan(lowered, plan, config, base)
+
+
+def predict_plan(
+    graph: Graph, plan: Plan, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> GraphCycles:
+    """The cycles that a verified `graph` is expected to take if it is computed as `plan` says.
+
+    Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
+    """
+    compiled = _encoded_plan(_planned(graph, plan, config), plan, config, MEMORY_BASE)
+    return predict_graph(compiled, config, timing)
+
+
+def _planned(
+    graph: Graph, plan: Plan, config: AcceleratorConfig, *, by_need: bool = False
+) -> LoweredGraph:
+    verify_plan(plan, graph, config)
+    ops = (schedule_by_need if by_need else schedule)(expand(plan, graph), config)
+    return LoweredGraph(with_affines(graph, config.dim), ops, on_chip(plan, graph))
+
+
+def _encoded_plan(
+    lowered: LoweredGraph, plan: Plan, config: AcceleratorConfig, base: int
+) -> CompiledGraph:
+    waits = any(isinstance(written.op, Load) and written.op.after for written in lowered.ops)
+    repeats = len(plan.stages) > 1
+    return _encoded(lowered, config, base, nests=True, repeats=repeats, tokens=waits)
 
 
 def _lowered(graph: Graph, config: AcceleratorConfig, choices: Choices) -> LoweredGraph:
-    lowered = lower_graph(graph, config, choices)
-    if choices.schedule_loads:
-        return replace(lowered, ops=schedule(lowered.ops, config))
-    return lowered
+    if choices.by_plan:
+        plan = decide_graph(graph, config, choices)
+        return _planned(graph, plan, config, by_need=choices.schedule_loads)
+    if not choices.schedule_loads:
+        return lower_graph(graph, config, choices)
+    lowered = lower_graph(graph, config, replace(choices, overlap=False))
+    return replace(lowered, ops=schedule_by_need(lowered.ops, config))
 
 
 def _encoded(
@@ -184,23 +156,27 @@ def _encoded(
     config: AcceleratorConfig,
     base: int,
     *,
-    loops: bool,
+    nests: bool,
+    repeats: bool,
     tokens: bool = True,
 ) -> CompiledGraph:
-    """A program as commands, with addresses of all tensors."""
-    loops = loops and config.loop_entries > 0
+    """A program as commands, with addresses of all tensors.
+
+    Nests of products are one command each, and what repeats is written once, if `config` has
+    commands for that.
+    """
     tensors = lowered.graph.tensors
     in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
     addresses, end = place_tensors(in_memory, base)
     ops = [written.op for written in lowered.ops]
-    each = lower_program(ops, config, tensors, addresses, loops=loops, tokens=tokens)
+    each = lower_program(ops, config, tensors, addresses, loops=nests, tokens=tokens)
     commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
         graph=lowered.graph,
         ops=lowered.ops,
         commands=commands,
-        program=compress_loops(flat, config, _starts(lowered.ops, commands)) if loops else flat,
+        program=compress_loops(flat, config, _starts(lowered.ops, commands)) if repeats else flat,
         addresses=addresses,
         end=end,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -18,21 +18,20 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.ir.matmul import MatMul as Product
-from celosia.sw.ir.matmul import MatMulAddresses
-from celosia.sw.ir.schedule import MatMulSchedule
 from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.matmul.cost import predict_matmul
-from celosia.sw.matmul.schedule_matmul import candidates, schedule_matmul
 from celosia.sw.pipeline import (
     CompiledGraph,
     compile_graph,
     predict_choices,
     predict_graph,
-    tile_matmul,
+    predict_plan,
 )
+from celosia.sw.planning.cost import predict_stage
+from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
+from celosia.sw.planning.search import product_plans
+from celosia.sw.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
-from celosia.sw.timeline.products import follow_tiles
 
 __all__ = [
     "GraphPlan",
@@ -42,7 +41,6 @@ __all__ = [
     "plan_graph",
     "plan_product",
     "probe_graph",
-    "product_cycles",
     "product_tiles",
 ]
 
@@ -85,10 +83,9 @@ class GraphPlan:
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """What is decided for a product."""
+    """What is decided for a graph of one product."""
 
-    problem: Product
-    schedule: MatMulSchedule
+    plan: Plan
     cycles: int
     rejected: tuple[Rejected, ...]
 
@@ -100,7 +97,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     for these.
     """
     probe = probe_graph(graph, config)
-    chosen = replace(DEFAULT, schedule_loads=_loads_set_the_pace(graph, config))
+    chosen = _by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
     best = _cycles(probe, config, timing, chosen)
@@ -115,14 +112,18 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     return chosen
 
 
-def _loads_set_the_pace(graph: Graph, config: AcceleratorConfig) -> bool:
-    """Whether no product has more rows than the array.
+def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
+    """The choices that follow from how many rows stream through each tile of weights.
 
-    A tile of weights then serves for no longer than its load takes, and a load that waits for
-    stores must not hold up the weights behind it.
+    With no more than the array has, a tile serves for no longer than its load takes: loads set the
+    pace.  With no more than twice as many, a load that waits for stores may still hold up weights.
     """
-    products = [op for op in graph.ops if isinstance(op, MatMul)]
-    return bool(products) and all(op.out.rows <= config.dim for op in products)
+    rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
+    return replace(
+        DEFAULT,
+        schedule_loads=rows <= 2 * config.dim,
+        by_plan=rows <= config.dim,
+    )
 
 
 def plan_graph(
@@ -147,51 +148,37 @@ def plan_graph(
 
 
 def plan_product(
-    problem: Product, config: AcceleratorConfig, timing: MemoryTiming | None = None
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
 ) -> ProductPlan:
-    """The plan for a product: for each other value of a choice, the cheapest schedule with it."""
-    chosen = schedule_matmul(problem, config, timing)
-    considered = list(candidates(problem, config))
+    """The plan for a product: for each other value of a choice, the cheapest plan with it.
 
-    def rough(schedule: MatMulSchedule) -> int:
-        return predict_matmul(problem, config, schedule, timing).cycles
-
-    costs = {schedule: rough(schedule) for schedule in considered}
+    Raises `PlanError`, a `ValueError`, for what cannot be planned.
+    """
+    op, chosen = only_product(graph), best_plan(graph, config, timing)
+    considered = [
+        (predict_stage(op, graph, config, only_stage(plan), timing).cycles, plan)
+        for plan in product_plans(op, graph, config)
+    ]
     rejected = []
     for name, value_of in _PRODUCT_CHOICES.items():
-        values = dict.fromkeys(map(value_of, considered))
-        for value in values:
-            if value != value_of(chosen):
-                best = min((s for s in considered if value_of(s) == value), key=costs.__getitem__)
-                cycles = product_cycles(problem, config, best, timing)
+        for value in dict.fromkeys(value_of(only_stage(plan)) for _, plan in considered):
+            if value != value_of(only_stage(chosen)):
+                alike = (each for each in considered if value_of(only_stage(each[1])) == value)
+                _, best = min(alike, key=lambda each: each[0])
+                cycles = predict_plan(graph, best, config, timing).cycles
                 rejected.append(Rejected(name, value, cycles))
-    cycles = product_cycles(problem, config, chosen, timing)
-    return ProductPlan(problem, chosen, cycles, tuple(rejected))
+    return ProductPlan(chosen, predict_plan(graph, chosen, config, timing).cycles, tuple(rejected))
 
 
-_PRODUCT_CHOICES: Final[Mapping[str, Callable[[MatMulSchedule], str]]] = {
-    "block_rows": lambda schedule: str(max(schedule.rows)),
-    "block_tiles": lambda schedule: str(max(schedule.cols)),
-    "outer": lambda schedule: schedule.outer,
-    "a": lambda schedule: "kept" if schedule.keep_a else "streamed",
-    "b": lambda schedule: "kept" if schedule.keep_b else "streamed",
-    "first_a_tiles": lambda schedule: str(schedule.first_a_tiles),
-    "last_block": lambda schedule: "in parts" if schedule.tail else "at once",
+_PRODUCT_CHOICES: Final[Mapping[str, Callable[[ProductStage], str]]] = {
+    "block_rows": lambda stage: str(max(stage.rows)),
+    "block_tiles": lambda stage: str(max(stage.tiles)),
+    "outer": lambda stage: stage.outer,
+    "a": lambda stage: "kept" if stage.a.keep else "streamed",
+    "b": lambda stage: "kept" if stage.b.keep else "streamed",
+    "first_a_tiles": lambda stage: str(stage.a.first),
+    "last_block": lambda stage: "in parts" if stage.tail else "at once",
 }
-
-
-def product_cycles(
-    problem: Product,
-    config: AcceleratorConfig,
-    schedule: MatMulSchedule,
-    timing: MemoryTiming | None,
-) -> int:
-    """What the cost model expects of a product's program, tile by tile."""
-    a, b = MEMORY_BASE, MEMORY_BASE + (problem.m * problem.k + 63) // 64 * 64
-    bias = b + (problem.k * problem.n + 63) // 64 * 64
-    c = bias + (4 * problem.n + 63) // 64 * 64
-    addresses = MatMulAddresses(a=a, b=b, c=c, bias=bias if problem.bias else None)
-    return follow_tiles(tile_matmul(problem, config, schedule), addresses, timing).cycles
 
 
 def _cycles(

@@ -5,7 +5,7 @@ from amaranth.lib import data
 
 from celosia.hw.decode.ops import TAG_BITS, local_row_bits
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.vector.steps import LaneConstants
+from celosia.hw.vector.steps import LaneConstants, Normalization
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import MAX_COLUMNS
 
@@ -59,7 +59,7 @@ class TransformOp(data.StructLayout):
             "visible": signed(18),
             "causal": 1,
             "diagonal": signed(18),
-            "channels": range(MAX_COLUMNS + 1),
+            "norm": Normalization(),
             "constants": LaneConstants(),
             "tag": unsigned(TAG_BITS),
         })

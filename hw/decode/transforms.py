@@ -89,7 +89,7 @@ def _rules(m: Module, state: TransformFields) -> _Rules:
                     rules.scores.eq(known.scores),
                     rules.types.eq(sum(1 << kind for kind in known.types)),
                 ]
-                if known.added:
+                if known.paired:
                     m.d.comb += rules.residual.eq(1)
                 if known.moments and not known.counted:
                     m.d.comb += [
@@ -132,7 +132,7 @@ def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
         op.visible.eq(Mux(masked, keys, cols)),
         op.causal.eq(mask.causal),
         op.diagonal.eq(mask.first_row - mask.first_key + 1),
-        op.channels.eq(state.norm.channels),
+        *(getattr(op.norm, name).eq(getattr(state.norm, name)) for name in vars(op.norm)),
     ]
     for constants, source in (
         (op.constants.exponent, state.exponent),

@@ -60,7 +60,7 @@ _WALKED = ("row", "target", "target2", "residual")
 """Local rows that go up by one with each row, and by strides with each block."""
 _PARAMETERS = ("bias_row", "scale_row", "gamma_row")
 """Parameter rows: they go up with each block, and each row begins where the first one did."""
-_NOT_KEPT = ("constants", "channels", "rows", "slot", "tag")
+_NOT_KEPT = ("constants", "norm", "rows", "slot", "tag")
 """What is not for steps, or counted along."""
 _HANDED_ON = ("kind", "kind2", "shift", "shift2")
 
@@ -70,9 +70,9 @@ class TransformController(wiring.Component):
 
     Takes an operation (of at least one row and one column), then emits its steps, one per cycle
     while ``steps`` accepts: for each row a header, if the function refers to the row's maximum,
-    then the blocks, two steps for each if a residual is added.  The first step is on offer in the
-    cycle after the operation was taken, and the next operation is taken in the cycle in which the
-    last step is accepted.
+    then the blocks, two steps for each if there is a second operand.  The first step is on offer in
+    the cycle after the operation was taken, and the next operation is taken in the cycle in which
+    the last step is accepted.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class TransformController(wiring.Component):
         width = Mux(traits.staged, self.config.dim // 2, self.config.dim)  # Columns of a block.
         ends_block, ends_row, last = Signal(), Signal(), Signal()
         m.d.comb += [
-            ends_block.eq(~at.header & (~traits.added | at.second)),
+            ends_block.eq(~at.header & (~traits.paired | at.second)),
             ends_row.eq(ends_block & (at.left <= width)),
             last.eq(ends_row & (at.rows_left == 0)),
             self.steps.valid.eq(active),
@@ -155,7 +155,7 @@ class TransformController(wiring.Component):
             "slot": op["slot"],
             "upper": 1,  # The block is the second half of a row of bytes.
             "header": 1,
-            "second": 1,  # The residual's turn.
+            "second": 1,  # The turn of the residual, or of the factor.
             "first": 1,  # Of the row, headers excepted.
         }
         for name in _WALKED:
@@ -204,7 +204,7 @@ class TransformController(wiring.Component):
             at.left.eq(at.left - width),
             at.visible.eq(at.visible - width),
             at.row.eq(at.row + kept.stride),
-            at.residual.eq(at.residual + (kept.residual_stride << 1)),
+            at.residual.eq(at.residual + (kept.residual_stride << ~traits.staged)),
             at.bias_row.eq(at.bias_row + 1),
             at.scale_row.eq(at.scale_row + 1),
             at.gamma_row.eq(at.gamma_row + 2),
@@ -222,23 +222,24 @@ class TransformController(wiring.Component):
     def _offer(self, m: Module, at: Any, kept: Any, traits: Any, width, ends_row, last) -> None:
         """The step on offer."""
         step = self.steps.p
-        residual = Mux(at.second, at.residual + kept.residual_stride, at.residual)
+        pair = at.second & ~traits.staged
+        residual = Mux(pair, at.residual + kept.residual_stride, at.residual)
         both = self.config.dim // 2  # Columns of a residual's first row.
         body = ~at.header
         elements = Mux(at.left > width, width, at.left)[: self.config.dim.bit_length()]
         m.d.comb += [
             step.accumulator.eq(body & ~traits.staged & ~at.second),
             step.scratchpad.eq(
-                body & (traits.staged | (traits.added & (~at.second | (at.left > both))))
+                body & (traits.staged | (traits.paired & (~at.second | (at.left > both))))
             ),
             step.staged.eq(traits.staged),
-            step.pair.eq(at.second),
+            step.pair.eq(pair),
             step.row.eq(at.row),
-            step.staged_row.eq(Mux(traits.staged, at.row, residual)),
+            step.staged_row.eq(Mux(traits.staged & ~at.second, at.row, residual)),
             step.bias_row.eq(at.bias_row),
             step.last.eq(last),
         ]
-        result = traits.result & body & (~traits.added | at.second)
+        result = traits.result & body & (~traits.paired | at.second)
         for placement, valid, kind, row, stride in (
             (step.target, result, kept.kind, at.target, kept.target_stride),
             (step.target2, result & kept.two, kept.kind2, at.target2, kept.target2_stride),
@@ -255,8 +256,9 @@ class TransformController(wiring.Component):
 
     def _lane(self, m: Module, at: Any, kept: Any, traits: Any, result, ends_row) -> None:
         lane = self.steps.p.lane
-        mode = Mux(at.header, Mode.HEADER, Mux(at.second, Mode.ADD, Value.cast(traits.mode)))
-        counted = (traits.counted & ~at.header) | (at.second & kept.moments)
+        mode = Mux(at.second, Value.cast(traits.second), Value.cast(traits.mode))
+        mode = Mux(at.header, Mode.HEADER, mode)
+        counted = (traits.counted & ~at.header) | (at.second & kept.moments & traits.moments)
         left = Mux(traits.masked, at.visible, at.left)
         half = self.config.dim // 2  # Of staged elements, which are in both halves, one counts.
         visible = [
@@ -269,6 +271,7 @@ class TransformController(wiring.Component):
             lane.result.eq(result),
             lane.counted.eq(counted),
             lane.biased.eq(kept.bias & ~traits.staged & ~at.header & ~at.second),
+            lane.last_part.eq(self._last_part(at, kept, traits)),
             lane.visible.eq(Cat(visible)),
             lane.span.first.eq(at.first),
             lane.span.last.eq(ends_row & (counted | traits.maximum)),
@@ -291,6 +294,14 @@ class TransformController(wiring.Component):
             scaling.scale_row.eq(at.scale_row) for scaling in (lane.scaling, lane.scaling2)
         ]
         m.d.comb += [lane[name].eq(getattr(kept, name)) for name in _HANDED_ON]
+
+    def _last_part(self, at: Any, kept: Any, traits: Any) -> Value:
+        """The part of the row in which its last element is, or that of its second result."""
+        dim, lanes = self.config.dim, self.config.lanes
+        last = Mux(traits.staged, dim // 2, dim) - 1
+        last = Mux(at.left > last, last, at.left - 1)[: (dim - 1).bit_length()]
+        last = last | Mux(traits.staged & kept.two, dim // 2, 0)
+        return Mux(at.header | traits.maximum, 0, last >> (lanes - 1).bit_length())
 
 
 def _visible(op: Any, diagonal: Value) -> Value:

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.reader import TransformReader
-from celosia.hw.vector.steps import LaneConstants
+from celosia.hw.vector.steps import LaneConstants, Normalization
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS
 
@@ -16,11 +16,14 @@ __all__ = ["ALIKE_ROWS", "FINISHING", "TransformOrder"]
 
 PARAMETERS_APART = 24
 """Cycles after which what a step reads early, at least 2 cycles after it enters the lanes (biases 2
-before), cannot meet what one before it reads late, at most 27 after."""
+before), cannot meet what one of one part before it reads late, at most 27 after."""
 CONSTANTS_USED = TransformReader.LATENCY + 20
-"""Cycles from a step that is accepted until it has used the last constant."""
+"""Cycles from a step of one part that is accepted until it has used the last constant."""
 MAXIMUM_WRITTEN = 4
 """Cycles after which a maximum is written that a step has changed, and those of the tree."""
+SUMS_WRITTEN = 4
+"""Cycles from the last part of a row that counts until the first one of another row with the same
+slot may enter the lanes."""
 ALIKE_ROWS = 16
 """The fewest rows of an operation that keep steps of the same row far enough apart."""
 FINISHING = 4
@@ -38,7 +41,7 @@ class TransformOrder(wiring.Component):
       that change one of them.  It need not wait for the one right before it if that one has the
       same slots, of at least `ALIKE_ROWS` rows, and does not finish them: the steps of each row are
       as many cycles apart;
-    - to finish sums, while `FINISHING` operations do, or one of another kind or row length;
+    - to finish sums, while `FINISHING` operations do, or one of another kind or `Normalization`;
     - for constants of exponents or GELU, unless they stay, until no step uses them any more;
     - for a port of the parameter memory: with biases or scales for the first scaler until steps of
       LAYERNORM, with scales for the first scaler or as LAYERNORM until steps with scales for the
@@ -49,7 +52,7 @@ class TransformOrder(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and ``statistics_rows``.
+        Supplies ``dim``, ``vector_lanes`` and ``statistics_rows``.
 
     Members
     -------
@@ -67,8 +70,8 @@ class TransformOrder(wiring.Component):
         The next operation may not begin.
     constants : ``Out(LaneConstants())``
         Constants of the steps in the lanes.
-    channels : ``Out(13)``
-        Elements of rows whose squares are counted.
+    norm : ``Out(Normalization())``
+        What facts are derived with of rows whose squares are counted.
     """
 
     op: data.View
@@ -78,10 +81,12 @@ class TransformOrder(wiring.Component):
     derived: Signal
     waits: Signal
     constants: data.View
-    channels: Signal
+    norm: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self._later_parts = config.row_parts - 1
+        """Cycles in which parts of a step enter the lanes behind the first one."""
         op = TransformOp(config)
         super().__init__({
             "op": In(op),
@@ -91,7 +96,7 @@ class TransformOrder(wiring.Component):
             "derived": In(1),
             "waits": Out(1),
             "constants": Out(LaneConstants()),
-            "channels": Out(op.members["channels"]),
+            "norm": Out(Normalization()),
         })
 
     def elaborate(self, platform) -> Module:
@@ -121,7 +126,7 @@ class TransformOrder(wiring.Component):
             for known, traits in FUNCTIONS.items():
                 with m.Case(known):
                     m.d.comb += [
-                        function["counts"].eq(Mux(traits.added, op.moments, traits.counted)),
+                        function["counts"].eq(traits.counted | (op.moments & traits.moments)),
                         function["squares"].eq(traits.moments),
                         function["maximum"].eq(traits.maximum),
                         function["headed"].eq(traits.headed),
@@ -136,15 +141,18 @@ class TransformOrder(wiring.Component):
         return needs
 
     def _constants_wait(self, m: Module, needs: Any, walking: Value) -> Value:
-        used = self._recent(m, "constant", needs.constant, CONSTANTS_USED, walking)
+        used = self._recent(
+            m, "constant", needs.constant, CONSTANTS_USED + self._later_parts, walking
+        )
         with m.If(self.taken & needs.constant):
             m.d.sync += self.constants.eq(self.op.constants)
         stay = self.constants.as_value() == self.op.constants.as_value()
         return needs.constant & ~stay & used
 
     def _parameters_wait(self, m: Module, needs: Any, walking: Value) -> Value:
-        normalizes = self._recent(m, "normalizes", needs.normalizes, PARAMETERS_APART, walking)
-        scales_out = self._recent(m, "scales_out", needs.scales_out, PARAMETERS_APART, walking)
+        apart = PARAMETERS_APART + self._later_parts
+        normalizes = self._recent(m, "normalizes", needs.normalizes, apart, walking)
+        scales_out = self._recent(m, "scales_out", needs.scales_out, apart, walking)
         return (normalizes & (needs.biased | needs.scales_in)) | (
             scales_out & (needs.scales_in | needs.normalizes)
         )
@@ -152,7 +160,9 @@ class TransformOrder(wiring.Component):
     def _slots_wait(self, m: Module, needs: Any, own: "_Slots", walking: Value) -> Value:
         """Whether the next operation waits for maxima or sums on their way to its slots."""
         writes = needs.maximum | needs.counts
-        cycles = MAXIMUM_WRITTEN + (self.config.dim - 1).bit_length()
+        cycles = max(
+            MAXIMUM_WRITTEN + (self.config.dim - 1).bit_length(), SUMS_WRITTEN + self._later_parts
+        )
         recent = self._recent(m, "writes", writes, cycles, walking)
         hull = _Slots(*(Signal.like(self.op.slot, name=f"written_{n}") for n in ("first", "last")))
         before = Signal.like(self.op.slot, name="slot_before", reset_less=True)
@@ -202,8 +212,9 @@ class TransformOrder(wiring.Component):
         with m.If(self.taken & finishes):
             m.d.sync += [add.eq(add + 1), squares.eq(needs.squares)]
             with m.If(needs.squares):
-                m.d.sync += self.channels.eq(op.channels)
-        other = (squares != needs.squares) | (needs.squares & (self.channels != op.channels))
+                m.d.sync += self.norm.eq(op.norm)
+        another = self.norm.as_value() != op.norm.as_value()
+        other = (squares != needs.squares) | (needs.squares & another)
         blocked = Cat(valid).all() | (Cat(valid).any() & other)
         return ((needs.facts | needs.counts) & Cat(meets).any()) | (finishes & blocked)
 

@@ -8,29 +8,35 @@ from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.lib.delay import delay
 from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
-from celosia.hw.memory.read_port import RowRead
+from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
 from celosia.hw.transform.controller import Placement, TransformController
 from celosia.hw.transform.endings import Endings
 from celosia.hw.transform.order import TransformOrder
+from celosia.hw.transform.pace import Pace
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1
 from celosia.hw.vector.lanes import Lanes
+from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.statistics import Statistics
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.latencies import lane_latency
 
-__all__ = ["TransformPath", "VectorState"]
+__all__ = ["TransformPath", "VectorState", "in_flight"]
 
-IN_FLIGHT = TransformReader.LATENCY + Lanes.LATENCY
-"""Cycles from a step that is accepted to its result."""
+
+def in_flight(config: AcceleratorConfig) -> int:
+    """Cycles from a step of ``dim`` elements that is accepted to its result."""
+    return TransformReader.LATENCY + lane_latency(config, config.row_parts)
 
 
 class VectorState(enum.Enum, shape=3):
     """What the transform path does in a cycle: the first that is true."""
 
     IDLE = 0  # None of these.
-    STEP = 1  # A step enters the lanes.
+    STEP = 1  # A step enters the lanes, or a further part of one.
     WORDS = 2  # The result of the step before takes several rows, one after the other.
     ROOM = 3  # There is no room for the result of the next step.
     BANK = 4  # A row of the next step waits for its bank.
@@ -46,9 +52,9 @@ class TransformPath(Sleeping):
         TransformController ─► TransformReader ─► Lanes ─► Placer ─► scratchpad
                                                     └─► Statistics (background: root, divider)
 
-    A step is accepted per cycle, while local memories grant its rows, its results have room, and
-    the one before it is far enough ahead: a result of n words takes n cycles.  Its result is there
-    `IN_FLIGHT` cycles later.
+    A step of n parts of a row is accepted in n cycles, while local memories grant its rows, its
+    results have room, and the one before it is far enough ahead (`Pace`): a result of n words takes
+    n cycles.  The result of a whole row is there `in_flight` cycles later.
 
     The next operation is taken with the last step of the one before it, and its first step is
     accepted in the next cycle: the lanes never know.  It waits only for what `TransformOrder` says;
@@ -147,7 +153,7 @@ class TransformPath(Sleeping):
             statistics.sums_write.eq(lanes.sums_write),
         ]
         self._share_parameters(m, reader, lanes)
-        self._place(m, reader, lanes, endings)
+        self._place(m, reader, controller, lanes, endings)
         self._sequence(m, controller, reader, lanes, statistics, endings)
 
         busy, lately = self.op.valid | ~self.idle, Signal()
@@ -155,18 +161,33 @@ class TransformPath(Sleeping):
         return busy | lately  # `done` and `reads_done` end after `idle`.
 
     def _share_parameters(self, m: Module, reader: TransformReader, lanes: Lanes) -> None:
-        """An operation reads biases and scales, or gammas and betas: two ports do."""
+        """An operation reads biases and scales, or gammas and betas: two ports do.
+
+        Of a row that is read, lanes get the part that they ask for.
+        """
+        bits = (self.config.row_parts - 1).bit_length()
         for port, users in (
-            (self.parameters, (reader.parameters, lanes.gamma)),
+            (self.parameters, (lanes.gamma,)),
             (self.parameters2, (lanes.scales_in, lanes.scales_out, lanes.beta)),
         ):
+            part = Signal(part_shape(self.config))
             for user in users:
                 with m.If(user.valid):
-                    m.d.comb += [port.valid.eq(1), port.row.eq(user.row)]
-                m.d.comb += [user.ready.eq(1), user.data.eq(port.data)]
-        m.d.comb += lanes.bias.eq(self.parameters.data)
+                    m.d.comb += [port.valid.eq(1), port.row.eq(user.row >> bits)]
+                    m.d.comb += part.eq(user.row[:bits])
+            part = delay(m, part, LOCAL_READ_LATENCY, name="parameter_part")
+            elements = port.data.as_value().word_select(part, 32 * self.config.lanes)
+            m.d.comb += [x for user in users for x in (user.ready.eq(1), user.data.eq(elements))]
+        with m.If(reader.parameters.valid):
+            row = reader.parameters.row
+            m.d.comb += [self.parameters.valid.eq(1), self.parameters.row.eq(row)]
+        m.d.comb += [
+            reader.parameters.ready.eq(1),
+            reader.parameters.data.eq(self.parameters.data),
+            lanes.bias.eq(self.parameters.data),
+        ]
 
-    def _place(self, m: Module, reader: TransformReader, lanes: Lanes, endings: Endings) -> None:
+    def _place(self, m: Module, reader, controller, lanes: Lanes, endings: Endings) -> None:
         """Give results their places, and hold steps whose results would find none."""
         step, accepted = reader.steps.p, reader.steps.ready
         layout = data.StructLayout({"one": Placement(self.config), "two": Placement(self.config)})
@@ -175,7 +196,7 @@ class TransformPath(Sleeping):
         m.d.comb += [
             fifo.w_en.eq(accepted & step.target.valid),
             fifo.w_data.eq(Cat(step.target, step.target2)),
-            fifo.r_en.eq(lanes.result.valid),
+            fifo.r_en.eq(lanes.result),
             endings.accepted.eq(accepted),
             endings.last.eq(step.last),
         ]
@@ -186,27 +207,33 @@ class TransformPath(Sleeping):
             m.submodules[f"placer_{half}"] = placer = Placer(self.config, half=half)
             connect(m, placer.words, flipped(words))
             m.d.comb += [
-                placer.valid.eq(lanes.result.valid & result.valid),
+                placer.valid.eq(lanes.result & result.valid),
                 placer.place.eq(result),
                 *(x.eq(y) for x, y in zip(placer.elements, lanes.elements, strict=True)),
                 endings.words[half].eq(_words(self.config, target)),
                 endings.taken[half].eq(words.valid & words.ready),
             ]
-        # Cycles until the next result may follow the last one.
-        gap, early = Signal(2), Signal()
-        with m.If(accepted & step.target.valid):
-            m.d.sync += gap.eq(words_minus_1(self.config, step.target))
-        with m.Elif(gap != 0):
-            m.d.sync += gap.eq(gap - 1)
+        m.submodules.pace = pace = Pace(self.config)
         m.d.comb += [
-            early.eq((gap != 0) & step.target.valid),
-            reader.hold.eq(early | ~endings.fits),
+            pace.accepted.eq(accepted),
+            pace.last_part.eq(step.lane.last_part),
+            pace.result.eq(step.target.valid),
+            pace.last_word.eq(words_minus_1(self.config, step.target)),
+            reader.hold.eq(pace.entering | pace.early | ~endings.fits),
         ]
+        self._tell(m, reader, controller, pace, endings)
+
+    def _tell(self, m: Module, reader, controller, pace: Pace, endings: Endings) -> None:
+        """Drive `state` and `function`."""
+        accepted, function = reader.steps.ready, Signal.like(self.function, reset_less=True)
         with m.If(accepted):
+            m.d.sync += function.eq(controller.function)
+        m.d.comb += self.function.eq(Mux(pace.entering, function, controller.function))
+        with m.If(accepted | pace.entering):
             m.d.comb += self.state.eq(VectorState.STEP)
         with m.Elif(reader.steps.valid):
-            m.d.comb += self.state.eq(Mux(early, VectorState.WORDS, VectorState.BANK))
-            with m.If(~early & ~endings.fits):
+            m.d.comb += self.state.eq(Mux(pace.early, VectorState.WORDS, VectorState.BANK))
+            with m.If(~pace.early & ~endings.fits):
                 m.d.comb += self.state.eq(VectorState.ROOM)
         with m.Elif(self.op.valid & ~self.op.ready):
             m.d.comb += self.state.eq(VectorState.ORDER)
@@ -218,7 +245,8 @@ class TransformPath(Sleeping):
     def _sequence(self, m, controller, reader, lanes, statistics, endings: Endings) -> None:
         """Begin operations, and tell of their ends."""
         m.submodules.order = order = TransformOrder(self.config)
-        left = Signal(range(IN_FLIGHT + 2))  # Cycles until the lanes are empty.
+        under_way = in_flight(self.config) + 1
+        left = Signal(range(under_way + 1))  # Cycles until the lanes are empty.
         accepted, last = reader.steps.ready, reader.steps.p.last
         taken = self.op.valid & self.op.ready
         lanes_busy = controller.steps.valid | (left != 0)
@@ -229,16 +257,15 @@ class TransformPath(Sleeping):
             order.last.eq(last),
             order.derived.eq(statistics.derived),
             lanes.constants.eq(order.constants),
-            statistics.channels.eq(order.channels),
+            statistics.norm.eq(order.norm),
             controller.op.valid.eq(self.op.valid & ~order.waits),
             controller.op.p.eq(self.op.p),
-            self.function.eq(controller.function),
             self.op.ready.eq(controller.op.ready & ~order.waits),
             self.done.eq(endings.done),
             self.idle.eq(~lanes_busy & endings.idle & ~statistics.busy),
         ]
         with m.If(accepted):
-            m.d.sync += left.eq(IN_FLIGHT + 1)
+            m.d.sync += left.eq(under_way)
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
         m.d.sync += self.reads_done.eq(accepted & last)

@@ -14,9 +14,10 @@ __all__ = ["trait_signals"]
 _FLAGS: Final = (
     "headed",
     "staged",
-    "added",
+    "paired",
     "result",
     "counted",
+    "moments",
     "maximum",
     "masked",
     "scaled",
@@ -30,12 +31,13 @@ _FLAGS: Final = (
 def trait_signals(m: Module, function: data.View | Signal, *, when: Signal):
     """Registers with mode and flags of `function`, taken over under `when`, as attributes."""
     registers = field_signals(
-        data.StructLayout({"mode": Mode, **dict.fromkeys(_FLAGS, 1)}), "trait"
+        data.StructLayout({"mode": Mode, "second": Mode, **dict.fromkeys(_FLAGS, 1)}), "trait"
     )
     with m.If(when), m.Switch(function):
         for known, entry in FUNCTIONS.items():
             with m.Case(known):
                 m.d.sync += registers.mode.eq(Mode[entry.mode])
+                m.d.sync += registers.second.eq(Mode[entry.second or entry.mode])
                 for name in _FLAGS:
                     m.d.sync += getattr(registers, name).eq(getattr(entry, name))
     return registers

@@ -1,17 +1,15 @@
-"""Stages 13 to 16 of `Polynomial`: gamma, beta, a shift and saturation."""
+"""Stages 14 to 16 of `Polynomial`: beta, a shift and saturation."""
 
 from amaranth import Mux, Value
 
 from celosia.hw.lib.stages import Stages
 from celosia.isa.encoding import ElementType
 
-__all__ = ["BETA_STAGE", "GAMMA_STAGE", "AffineHalf"]
+__all__ = ["BETA_STAGE", "AffineHalf"]
 
-GAMMA_STAGE, BETA_STAGE = 13, 14
-"""Stages in which gammas and betas are read."""
+BETA_STAGE = 14
+"""The stage in which betas are read."""
 
-NORMALIZED_BITS = 18
-GAMMA_BITS = 16
 RESULT_BITS = 32
 INT8_BOUND, INT16_BOUND = 1 << 7, 1 << 15
 
@@ -31,14 +29,9 @@ class AffineHalf:
         narrow = normalized.line("narrow", kind == ElementType.INT8, 12)
         self._bound = normalized.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
-    def result(self, lane: int, element: Value, gamma: Value, beta: Value) -> Value:
-        """`Affine` of `element`, or `element`."""
+    def result(self, lane: int, passed: Value, product: Value, beta: Value) -> Value:
+        """`Affine`, of which stage 13 leaves the `product`; of other modes what has `passed` it."""
         normalized, stages = self._normalized.part(lane), self._stages.part(lane)
-
-        # Stage 13: multiply.
-        gamma = gamma[:GAMMA_BITS].as_signed()
-        y = element[:NORMALIZED_BITS].as_signed()
-        product = normalized.register(13, "scaled", y * gamma)
 
         # Stage 14: add.
         total = normalized.register(14, "sum", product + beta + self._half)
@@ -50,6 +43,6 @@ class AffineHalf:
         bound = self._bound
         high = Mux(shifted >= bound, bound - 1, shifted)
         result = Mux(shifted < -bound, -bound, high)
-        passed = stages.line("passed", element, 12)
-        result = Mux(self._normalized.valid[15], result, passed[15])
+        others = stages.line("passed", passed, 13)
+        result = Mux(self._normalized.valid[15], result, others[15])
         return stages.register(16, "result", result[:RESULT_BITS].as_signed())

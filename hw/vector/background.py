@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Mux, Signal, Value, unsigned
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,14 +12,13 @@ from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.divider import DIVISOR_BITS, Divider
 from celosia.hw.vector.reduction import RowSums
 from celosia.hw.vector.root import Root
-from celosia.hw.vector.steps import RowFacts
+from celosia.hw.vector.steps import Normalization, RowFacts
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.numerics import ISQRT_BITS, MAX_COLUMNS
+from celosia.isa.numerics import ISQRT_BITS
 from celosia.isa.numerics.normalization import MEAN_BITS
 
 __all__ = ["Background", "FactWrite", "RowJob"]
 
-CHANNEL_BITS = MAX_COLUMNS.bit_length()
 ROWS_UNDER_WAY = 2
 """The most rows that may be between the division for the mean and that by the root."""
 
@@ -57,8 +56,8 @@ class Background(wiring.Component):
     """Derives facts from the sums of rows; registers wrap where sums are those of no row.
 
     Of a row whose squares were not counted, ``reciprocal = reciprocal32(max(total, 1))``, where
-    the total counts as unsigned.  Else ``mean`` and the root are those of `row_statistics` and
-    ``reciprocal = reciprocal31(root)``.
+    the total counts as unsigned.  Else ``mean`` and the root are those of `row_statistics`, with
+    epsilon and without the mean as `norm` says, and ``reciprocal = reciprocal31(root)``.
 
     Everything is done with one divider and one root, whose works overlap: a row without squares
     takes `CYCLES` cycles, one with squares `SQUARED_CYCLES`, if rows follow each other; one alone
@@ -74,8 +73,9 @@ class Background(wiring.Component):
     -------
     job : ``In(stream.Signature(RowJob(config)))``
         Rows.
-    channels : ``In(13)``
-        How many elements a row with squares has; at least 1, and the same while any is under way.
+    norm : ``In(Normalization())``
+        What is known of a row with squares, which has at least 1 element; the same while any is
+        under way.
     mean : ``Out(FactWrite(config, "mean"))``
         A slot's new mean.
     reciprocal : ``Out(FactWrite(config, "reciprocal"))``
@@ -90,7 +90,7 @@ class Background(wiring.Component):
     SQUARED_LATENCY = 2 * Divider.LATENCY + 4 + Root.LATENCY
 
     job: stream.Interface
-    channels: Signal
+    norm: data.View
     mean: data.View
     reciprocal: data.View
     busy: Signal
@@ -99,7 +99,7 @@ class Background(wiring.Component):
         self.config = config
         super().__init__({
             "job": In(stream.Signature(RowJob(config))),
-            "channels": In(unsigned(CHANNEL_BITS)),
+            "norm": In(Normalization()),
             "mean": Out(FactWrite(config, "mean")),
             "reciprocal": Out(FactWrite(config, "reciprocal")),
             "busy": Out(1),
@@ -128,11 +128,12 @@ class Background(wiring.Component):
             divider.request.valid.eq(begins | ends),
             self.busy.eq(~divider.request.ready | divider.done | (under_way != 0)),
         ]
-        rounded = job.sums.total + (self.channels >> 1)  # Its sign is that of the mean.
-        _divide(m, divider.request.p, root.o, job, rounded, self.channels)
+        rounded = job.sums.total + (self.norm.channels >> 1)  # Its sign is that of the mean.
+        _divide(m, divider.request.p, root.o, job, rounded, self.norm.channels)
 
         found = divider.done & (purpose == _Purpose.MEAN)
-        mean = Mux(negative, ~divider.quotient, divider.quotient)[:MEAN_BITS].as_signed()
+        mean = Mux(negative, ~divider.quotient, divider.quotient)
+        mean = Mux(self.norm.rms, 0, mean)[:MEAN_BITS].as_signed()
         root_slot = self._take_root(m, Stages(m, found, 4), row, mean, root.i)
         with m.If(begins):
             m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(rounded[-1])]
@@ -163,14 +164,15 @@ class Background(wiring.Component):
         """
         # Stage 1: what the next division must not change.
         slot = stages.line("slot", stages.register(1, "slot", row.slot), 1)
-        squares = stages.line("squares", stages.register(1, "squares", row.sums.squares), 1)
+        squares = (row.sums.squares + self.norm.epsilon)[:ISQRT_BITS]
+        squares = stages.line("squares", stages.register(1, "squares", squares), 1)
         total = stages.register(1, "total", row.sums.total)
         mean = stages.register(1, "mean", mean)
         # Stages 2 and 3: multiply.
         cross = stages.register(2, "cross", (mean * total)[:ISQRT_BITS])
         square = stages.register(2, "square", (mean * mean)[: 2 * MEAN_BITS])
         rest = stages.register(3, "rest", (squares[2] - (cross << 1))[:ISQRT_BITS])
-        scaled = stages.register(3, "scaled", square * self.channels)
+        scaled = stages.register(3, "scaled", square * self.norm.channels)
         # Stage 4: add.
         distance = stages.register(4, "distance", (rest + scaled)[:ISQRT_BITS])
         waiting_slot = slot[4]

@@ -1,15 +1,17 @@
 """What a lane computes between its two scalers."""
 
-from amaranth import Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Array, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
-from celosia.hw.vector.affine import BETA_STAGE, GAMMA_STAGE, AffineHalf
+from celosia.hw.vector.affine import BETA_STAGE, AffineHalf
+from celosia.hw.vector.parts import ParameterRead, parameter_part, part_shape
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
+from celosia.hw.vector.sigmoid import Sigmoid
 from celosia.hw.vector.steps import LaneConstants, PolynomialRequest, RowFacts
 from celosia.hw.vector.wide_product import WideProduct
 from celosia.isa.config import AcceleratorConfig
@@ -21,6 +23,9 @@ COUNTED_BITS = 17
 SQUARE_BITS = 31
 SCORE_BITS = 16
 INT16_BOUND = 1 << 15
+NORMALIZED_BITS = 18
+GAMMA_STAGE = 13
+"""The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
 FACTS_STAGE = 9
 """The stage in which a row's mean and reciprocal are read."""
 
@@ -28,49 +33,51 @@ FACTS_STAGE = 9
 class Polynomial(wiring.Component):
     """The modes of a step, exactly as `celosia.isa.numerics` defines them (see `Mode`).
 
-    Latency is `LATENCY` cycles, and `SUM_LATENCY` to what counts in sums; throughput is one row per
-    cycle, of any mode.  It cannot be stalled.  ``valid``
-    lasts one cycle.
+    Latency is `LATENCY` cycles, and `SUM_LATENCY` to what counts in sums; throughput is one part of
+    a row per cycle, of any mode.  It cannot be stalled.  ``valid`` lasts one cycle.
 
     The elements are int16, except with PASS and CONTEXT.  A HEADER is remembered until the next
     one, and what KEEP keeps until the next KEEP.
 
-    With NORMALIZE, the lower and the upper half of the lanes have a kind and a shift each.
+    With NORMALIZE, the lower and the upper half of a row have a kind and a shift each.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim``, ``parameter_rows`` and ``statistics_rows``.
+        Supplies ``dim``, ``vector_lanes``, ``parameter_rows`` and ``statistics_rows``.
 
     State
     -----
-    The reference of exponents and the kept int16 of each lane.
+    The reference of exponents and a row of int16 that are kept.
 
     Members
     -------
     start : ``In(1)``
-        There is a row in this cycle.
+        There is a part in this cycle.
     request : ``In(PolynomialRequest(config))``
         What becomes of it.
-    visible : ``In(dim)``
+    part : ``In(unsigned(n))``
+        The number of the part, of its row.
+    visible : ``In(lanes)``
         Which elements have an exponent.
-    row : ``In(signed(32)).array(dim)``
+    row : ``In(signed(32)).array(lanes)``
         Its elements.
     constants : ``In(LaneConstants())``
-        Constants of exponents and GELU; they stand still while one is under way.
+        Constants of exponents, which SiLU has as well, and GELU; they stand still while one is
+        under way.
     facts : ``Out(RowRead(slot, RowFacts()))``
         Reads what is known of a row; never waits.
-    gamma : ``Out(RowRead(row, elements))``
+    gamma : ``Out(ParameterRead(config))``
         Reads int16 factors of columns; never waits.
-    beta : ``Out(RowRead(row, elements))``
+    beta : ``Out(ParameterRead(config))``
         Reads offsets of columns; never waits.
-    counted : ``Out(signed(17)).array(dim)``
-        What counts in sums, `SUM_LATENCY` after the row.
-    squares : ``Out(unsigned(31)).array(dim)``
+    counted : ``Out(signed(17)).array(lanes)``
+        What counts in sums, `SUM_LATENCY` after the part.
+    squares : ``Out(unsigned(31)).array(lanes)``
         Their squares, in the same cycle; only of what is squared.
     valid : ``Out(1)``
         There is a new result.
-    elements : ``Out(signed(32)).array(dim)``
+    elements : ``Out(signed(32)).array(lanes)``
         The result.
     """
 
@@ -79,6 +86,7 @@ class Polynomial(wiring.Component):
 
     start: Signal
     request: data.View
+    part: Signal
     visible: Signal
     row: list[Signal]
     constants: data.View
@@ -92,22 +100,21 @@ class Polynomial(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        dim = config.dim
-        elements = signed(ELEMENT_BITS)
-        parameters = RowRead(row_shape(config.parameter_rows), data.ArrayLayout(elements, dim))
+        lanes, elements = config.lanes, signed(ELEMENT_BITS)
         super().__init__({
             "start": In(1),
             "request": In(PolynomialRequest(config)),
-            "visible": In(dim),
-            "row": In(elements).array(dim),
+            "part": In(part_shape(config)),
+            "visible": In(lanes),
+            "row": In(elements).array(lanes),
             "constants": In(LaneConstants()),
             "facts": Out(RowRead(row_shape(config.statistics_rows), RowFacts())),
-            "gamma": Out(parameters),
-            "beta": Out(parameters),
-            "counted": Out(signed(COUNTED_BITS)).array(dim),
-            "squares": Out(unsigned(SQUARE_BITS)).array(dim),
+            "gamma": Out(ParameterRead(config)),
+            "beta": Out(ParameterRead(config)),
+            "counted": Out(signed(COUNTED_BITS)).array(lanes),
+            "squares": Out(unsigned(SQUARE_BITS)).array(lanes),
             "valid": Out(1),
-            "elements": Out(elements).array(dim),
+            "elements": Out(elements).array(lanes),
         })
 
     def elaborate(self, platform) -> Module:
@@ -115,55 +122,94 @@ class Polynomial(wiring.Component):
         stages = Stages(m, self.start, self.LATENCY)
         requests = stages.line("request", self.request)
         m.d.comb += self.valid.eq(stages.valid[-1])
-        self._read_parameters(m, stages, requests)
+        parts = stages.line("part", self.part)
+        self._read_parameters(m, stages, requests, parts)
 
         reference = self.row[0][:SCORE_BITS].as_signed()
         reference = stages.branch("header", self.request.header).register(1, "reference", reference)
         quadratic = Quadratic(stages, requests, self.visible, self.constants)
         product = WideProduct(stages, requests, self.facts.data, self.constants.exponent.unit)
-        last = requests[12]
-        normalized = stages.branch("normalized", self.request.flags.normalize)
-        halves = []
-        for name, shift, kind in (
-            ("lower", last.shift, last.kind),
-            ("upper", last.shift2, last.kind2),
-        ):
-            half = AffineHalf(stages.part(name), normalized.part(name), shift, kind)
-            halves.append(half)
-        keeping = stages.branch("keeping", self.request.keep)
+        sigmoid = Sigmoid(stages.branch("sigmoid", self.request.flags.sigmoid))
+        flags = self.request.flags
+        scaling = stages.branch("scaling", flags.normalize | flags.sigmoid | flags.kept)
+        halves = self._halves(stages, requests, parts)
+        keeping = [
+            stages.branch(f"keeping_{number}", self.request.keep & (self.part == number))
+            for number in range(self.config.row_parts)
+        ]
         moving = stages.branch("moving", ~self.request.flags.exponential)
         for lane, row in enumerate(self.row):
-            element = _element(keeping.part(lane), moving.part(lane), requests, row)
+            kept = Array(_kept(each.part(lane), row) for each in keeping)[self.part]
+            element = _element(moving.part(lane), requests, row, kept)
             score = row[:SCORE_BITS].as_signed()
             factor = quadratic.factor(lane, score, reference, element)
             result, square = product.result(lane, factor, element[8])
             m.d.comb += [self.counted[lane].eq(result), self.squares[lane].eq(square)]
-            half = halves[2 * lane // self.config.dim]
-            result = half.result(lane, result, self.gamma.data[lane], self.beta.data[lane])
+
+            # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
+            # element.
+            at, sigma = requests[12].flags, sigmoid.factor(lane, factor, element[8][-1])
+            factors = Array(_factor(each.part(lane), result) for each in keeping)
+            kept = factors[parts[12]]
+            left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))
+            left = left[:NORMALIZED_BITS].as_signed()
+            right = Mux(at.sigmoid | at.kept, result, self.gamma.data[lane])
+            right = right[:SCORE_BITS].as_signed()
+            scaled = scaling.part(lane).register(GAMMA_STAGE, "scaled", left * right)
+            passed = stages.part(lane).register(GAMMA_STAGE, "passed", result)
+            at = requests[GAMMA_STAGE].flags
+            passed = Mux(at.sigmoid | at.kept, scaled, passed)[:ELEMENT_BITS]
+
+            half = halves[lane * len(halves) // self.config.lanes]
+            result = half.result(lane, passed, scaled, self.beta.data[lane])
             m.d.comb += self.elements[lane].eq(result)
         return m
 
-    def _read_parameters(self, m: Module, stages: Stages, requests: Line) -> None:
+    def _halves(self, stages: Stages, requests: Line, parts: Line) -> list[AffineHalf]:
+        """What lanes share: both halves of them, or all if a part is within one half of a row."""
+        last = requests[12]
+        lower, upper = (last.shift, last.kind), (last.shift2, last.kind2)
+        shared = {"lower": lower, "upper": upper}
+        if self.config.row_parts > 1:
+            chosen = [Mux(parts[12][-1], high, low) for low, high in zip(lower, upper, strict=True)]
+            shared = {"both": chosen}
+        normalized = stages.branch("normalized", self.request.flags.normalize)
+        return [
+            AffineHalf(stages.part(name), normalized.part(name), shift, kind)
+            for name, (shift, kind) in shared.items()
+        ]
+
+    def _read_parameters(self, m: Module, stages: Stages, requests: Line, parts: Line) -> None:
         """Ask for what depends on the row or the column, so that it is there when needed."""
         asked = BETA_STAGE - 1 - LOCAL_READ_LATENCY
-        beta_row = (requests[asked - 1].gamma_row + 1)[: len(self.beta.row)]
-        beta_row = stages.register(asked, "beta_row", beta_row)
+        gamma_row = requests[asked - 1].gamma_row
+        beta_row = stages.register(asked, "beta_row", (gamma_row + 1)[: len(gamma_row)])
         for port, stage, needed, row in (
-            (self.facts, FACTS_STAGE, "facts", "slot"),
-            (self.gamma, GAMMA_STAGE, "normalize", "gamma_row"),
+            (self.facts, FACTS_STAGE, "facts", None),
+            (self.gamma, GAMMA_STAGE, "normalize", gamma_row),
             (self.beta, BETA_STAGE, "normalize", beta_row),
         ):
             asked = stage - 1 - LOCAL_READ_LATENCY
             request = requests[asked]
+            read = request.slot if row is None else parameter_part(self.config, row, parts[asked])
             m.d.comb += [
                 port.valid.eq(stages.valid[asked] & request.flags[needed]),
-                port.row.eq(request[row] if isinstance(row, str) else row),
+                port.row.eq(read),
             ]
 
 
-def _element(keeping: Stages, moving: Stages, requests: Line, row: Value) -> Line:
-    """The element, `moving` if it has no exponent; what is added, in stages 1 and 2."""
-    kept = keeping.register(1, "kept", row[:SCORE_BITS].as_signed())
+def _kept(keeping: Stages, row: Value) -> Value:
+    """What is added to the same part of the next row."""
+    return keeping.register(1, "kept", row[:SCORE_BITS].as_signed())
+
+
+def _factor(keeping: Stages, result: Value) -> Value:
+    """What the same part of the next row is multiplied by."""
+    return keeping.register(GAMMA_STAGE, "factor", result[:SCORE_BITS].as_signed())
+
+
+def _element(moving: Stages, requests: Line, row: Value, kept: Value) -> Line:
+    """The element, `moving` if it has no exponent; `kept` is added in stages 1 and 2."""
     total = Mux(requests[0].add, row + kept, row)[:ELEMENT_BITS].as_signed()
     total = moving.register(1, "sum", total)
     low = requests[1].add & (total < -INT16_BOUND)

@@ -25,8 +25,7 @@ class Quadratic:
     """What the lanes share, and the stages of one."""
 
     def __init__(self, stages: Stages, requests: Line, visible: Value, constants: data.View):
-        only = requests[0].flags.exponential | requests[0].flags.gelu
-        self._stages = stages.branch("quadratic", only)
+        self._stages = stages.branch("quadratic", requests[0].flags.quadratic)
         self._requests = requests
         self._visible = self._stages.line("visible", visible)
         self._exponential = constants.exponent
@@ -47,7 +46,7 @@ class Quadratic:
 
         # Stage 1: how far from the reference, or from 0.
         size = Mux(element[-1], -element, element)
-        distance = Mux(at(0).gelu, size, reference - element)
+        distance = Mux(at(0).magnitude, size, reference - element)
         distance = register(1, "distance", distance[: SCORE_BITS + 1].as_signed())
 
         # Stage 2: clamp.

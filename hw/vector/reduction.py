@@ -134,16 +134,16 @@ class MaximumReduction(wiring.Component):
 
 
 class SumReduction(wiring.Component):
-    """Adds up the visible elements of rows that come in steps, and their squares.
+    """Adds up the visible elements of rows that come in parts, and their squares.
 
-    The slot is written `latency` cycles after a row's last step: 2 + log4 of ``dim``, rounded up.
-    One step per cycle, without stalls; a row's steps follow each other, with or without gaps, and
-    all of them are `squared` or none is.
+    The slot is written `latency` cycles after a row's last part: 2 + log4 of the lanes, rounded up
+    and at least 1.  One part per cycle, without stalls; a row's parts follow each other, with or
+    without gaps, and all of them are `squared` or none is.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and ``statistics_rows``.
+        Supplies ``dim``, ``vector_lanes`` and ``statistics_rows``.
 
     State
     -----
@@ -152,16 +152,16 @@ class SumReduction(wiring.Component):
     Members
     -------
     start : ``In(1)``
-        There is a step in this cycle.
+        There is a part in this cycle.
     span : ``In(RowSpan(config))``
         Where in its row it is.
     squared : ``In(1)``
         Squares count, too.
-    visible : ``In(dim)``
+    visible : ``In(lanes)``
         Elements that count.
-    elements : ``In(signed(17)).array(dim)``
+    elements : ``In(signed(17)).array(lanes)``
         The elements.
-    squares : ``In(unsigned(31)).array(dim)``
+    squares : ``In(unsigned(31)).array(lanes)``
         Their squares.
     kept : ``Out(RowRead(slot, RowSums()))``
         Reads the sums that a row goes on from; never waits.
@@ -180,14 +180,14 @@ class SumReduction(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self.latency = 2 + -(-(config.dim - 1).bit_length() // 2)
+        self.latency = 2 + max(1, -(-(config.lanes - 1).bit_length() // 2))
         super().__init__({
             "start": In(1),
             "span": In(RowSpan(config)),
             "squared": In(1),
-            "visible": In(config.dim),
-            "elements": In(signed(COUNTED_BITS)).array(config.dim),
-            "squares": In(unsigned(SQUARE_BITS)).array(config.dim),
+            "visible": In(config.lanes),
+            "elements": In(signed(COUNTED_BITS)).array(config.lanes),
+            "squares": In(unsigned(SQUARE_BITS)).array(config.lanes),
             "kept": Out(RowRead(row_shape(config.statistics_rows), RowSums())),
             "write": Out(SumsWrite(config)),
         })
@@ -218,7 +218,7 @@ class SumReduction(wiring.Component):
                 counts = Mux(self.visible[lane], element, 0)
                 shown.append(adding.register(1, f"{name}_shown_{lane}", counts))
             found = _tree(adding, name, shown, 4, sum)
-            # The last stage: steps of a row.
+            # The last stage: parts of a row.
             result = self.write.sums[name]
             total = Signal(result.shape(), name=f"row_{name}", reset_less=True)
             begun = Mux(spans[last].start, 0, self.kept.data[name])
@@ -238,7 +238,7 @@ def _tree(
 ) -> Value:
     """What `join` makes of all `values`, of so many `leaves` at once, from stage 2 on."""
     stage = 2
-    while len(values) > 1:
+    while stage == 2 or len(values) > 1:
         groups = [values[first : first + leaves] for first in range(0, len(values), leaves)]
         values = [
             stages.register(stage, f"{name}_{index}", join(group))

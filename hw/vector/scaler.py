@@ -8,7 +8,8 @@ from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
+from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowReadInterface
+from celosia.hw.vector.parts import ParameterRead, parameter_part, part_shape
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 
@@ -51,41 +52,44 @@ class ScaleRequest(data.StructLayout):
 
 
 class Scaler(wiring.Component):
-    """Scales rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
+    """Scales parts of rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
-    Each lane is a `FloatScaler`; every bit pattern is a legal scale.  A raw row passes unchanged,
+    Each lane is a `FloatScaler`; every bit pattern is a legal scale.  What is raw passes unchanged,
     beside it.
 
     Without `every_kind`, everything that is not raw becomes int16, without ReLU.
 
-    Latency is `latency` cycles (10, or 9 without `every_kind`) and throughput one row per cycle; it
-    cannot be stalled.  ``valid`` lasts one cycle; the result stands until the next one.
+    Latency is `latency` cycles (10, or 9 without `every_kind`) and throughput one part per cycle;
+    it cannot be stalled.  ``valid`` lasts one cycle; the result stands until the next one.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and ``parameter_rows``.
+        Supplies ``dim``, ``vector_lanes`` and ``parameter_rows``.
     every_kind : bool
         Also make int8 and uint8, activate, and add zero points.
 
     Members
     -------
     start : ``In(1)``
-        There is a row in this cycle.
+        There is a part in this cycle.
     request : ``In(ScaleRequest(config))``
         What becomes of it.
-    row : ``In(signed(32)).array(dim)``
+    part : ``In(unsigned(n))``
+        The number of the part, of its row.
+    row : ``In(signed(32)).array(lanes)``
         Its elements.
-    scales : ``Out(RowRead(row, elements))``
+    scales : ``Out(ParameterRead(config))``
         Reads scales of columns, as the bits of float32; never waits.
     valid : ``Out(1)``
         There is a new result.
-    elements : ``Out(signed(32)).array(dim)``
+    elements : ``Out(signed(32)).array(lanes)``
         The result.
     """
 
     start: Signal
     request: data.View
+    part: Signal
     row: list[Signal]
     scales: RowReadInterface
     valid: Signal
@@ -95,14 +99,14 @@ class Scaler(wiring.Component):
         self.config = config
         self.every_kind = every_kind
         self.latency = 10 if every_kind else 9
-        scales = data.ArrayLayout(signed(32), config.dim)
         super().__init__({
             "start": In(1),
             "request": In(ScaleRequest(config)),
-            "row": In(signed(ELEMENT_BITS)).array(config.dim),
-            "scales": Out(RowRead(row_shape(config.parameter_rows), scales)),
+            "part": In(part_shape(config)),
+            "row": In(signed(ELEMENT_BITS)).array(config.lanes),
+            "scales": Out(ParameterRead(config)),
             "valid": Out(1),
-            "elements": Out(signed(ELEMENT_BITS)).array(config.dim),
+            "elements": Out(signed(ELEMENT_BITS)).array(config.lanes),
         })
 
     def elaborate(self, platform) -> Module:
@@ -110,12 +114,14 @@ class Scaler(wiring.Component):
         stages = Stages(m, self.start, self.latency)
         scaling = stages.branch("scaling", ~self.request.raw)
         passing = stages.branch("passing", self.request.raw)
-        requests = scaling.line("request", self.request)
+        requests, numbers = scaling.line("request", self.request), scaling.line("part", self.part)
         asked = SCALE_STAGE - 1 - LOCAL_READ_LATENCY
         m.d.comb += [
             self.valid.eq(stages.valid[-1]),
             self.scales.valid.eq(scaling.valid[asked] & requests[asked].by_column),
-            self.scales.row.eq(requests[asked].scale_row),
+            self.scales.row.eq(
+                parameter_part(self.config, requests[asked].scale_row, numbers[asked])
+            ),
         ]
         end = self.latency
         ending = _Bytes(scaling, requests) if self.every_kind else None

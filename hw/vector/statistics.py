@@ -12,9 +12,9 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
-from celosia.hw.vector.background import CHANNEL_BITS, Background
+from celosia.hw.vector.background import Background
 from celosia.hw.vector.reduction import MaximumWrite, RowSums, SumsWrite
-from celosia.hw.vector.steps import RowFacts
+from celosia.hw.vector.steps import Normalization, RowFacts
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics.normalization import MEAN_BITS
 
@@ -48,8 +48,8 @@ class Statistics(wiring.Component):
         Reads sums.
     facts : ``In(RowRead(slot, RowFacts()))``
         Reads facts.
-    channels : ``In(13)``
-        Elements of rows whose squares are counted; stands still while ``busy``.
+    norm : ``In(Normalization())``
+        How rows are normalized whose squares are counted; stands still while ``busy``.
     derived : ``Out(1)``
         The last fact of a row is written: in the order of `sums_write` for rows of one kind.
     busy : ``Out(1)``
@@ -61,7 +61,7 @@ class Statistics(wiring.Component):
     maximum: RowReadInterface
     sums: RowReadInterface
     facts: RowReadInterface
-    channels: Signal
+    norm: data.View
     derived: Signal
     busy: Signal
 
@@ -75,7 +75,7 @@ class Statistics(wiring.Component):
             "maximum": In(RowRead(slot, signed(32))),
             "sums": In(RowRead(slot, RowSums())),
             "facts": In(RowRead(slot, RowFacts())),
-            "channels": In(unsigned(CHANNEL_BITS)),
+            "norm": In(Normalization()),
             "derived": Out(1),
             "busy": Out(1),
         })
@@ -116,7 +116,7 @@ class Statistics(wiring.Component):
         ):
             _serve(m, port, [memory.read_port() for memory in memories])
         m.d.comb += [
-            background.channels.eq(self.channels),
+            background.norm.eq(self.norm),
             self.derived.eq(background.reciprocal.valid),
         ]
         self._queue(m, background, total.read_port(), squares.read_port())

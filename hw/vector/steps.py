@@ -5,15 +5,18 @@ from amaranth.hdl import ValueLike
 from amaranth.lib import data, enum
 
 from celosia.hw.memory.ports import row_shape
+from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.scaler import ScaleRequest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, Instruction
-from celosia.isa.numerics.normalization import MEAN_BITS
+from celosia.isa.numerics import MAX_COLUMNS
+from celosia.isa.numerics.normalization import EPSILON_BITS, MEAN_BITS
 
 __all__ = [
     "LaneConstants",
     "LaneStep",
     "Mode",
+    "Normalization",
     "PolynomialFlags",
     "PolynomialRequest",
     "RowFacts",
@@ -43,11 +46,15 @@ class Mode(enum.Enum, shape=4):
     GELU = 7
     """`raw_gelu` of x, an int16."""
     KEEP = 8
-    """Keeps x, an int16, for the next ADD."""
+    """Keeps x, an int16, for the next ADD or MULTIPLY."""
     ADD = 9
     """x plus what was kept, both int16, saturated to int16."""
     NORMALIZE = 10
     """`normalize_by` the slot's mean and reciprocal, and then `Affine`."""
+    SILU = 11
+    """`raw_silu` of x, an int16."""
+    MULTIPLY = 12
+    """x times what the last KEEP kept, both int16."""
 
 
 class RowSpan(data.StructLayout):
@@ -64,7 +71,7 @@ class RowSpan(data.StructLayout):
 
 
 class LaneStep(data.StructLayout):
-    """A step: one row of elements, and what becomes of it.
+    """A step: a row of ``dim`` elements, and what becomes of them.
 
     Fields whose mode does not use them are ignored.
     """
@@ -75,7 +82,8 @@ class LaneStep(data.StructLayout):
             "result": 1,  # It has one.  Not with MAXIMUM, HEADER or KEEP.
             "counted": 1,  # PASS, EXPONENT, NUMERATOR or ADD: its elements count in the sums.
             "biased": 1,  # Add `bias` first.
-            "visible": unsigned(config.dim),  # Lanes that count in a maximum or a sum.
+            "last_part": part_shape(config),  # The number of the last part that has elements.
+            "visible": unsigned(config.dim),  # Elements that count in a maximum or a sum.
             "span": RowSpan(config),
             "scaling": ScaleRequest(config),  # Of the first scaler: raw, or to int16.
             "scaling2": ScaleRequest(config),  # Of the second one.
@@ -109,20 +117,35 @@ class RowFacts(data.StructLayout):
         super().__init__({"mean": signed(MEAN_BITS), "reciprocal": unsigned(32)})
 
 
+class Normalization(data.StructLayout):
+    """How facts are derived from the sums of a row whose squares are counted."""
+
+    def __init__(self) -> None:
+        super().__init__({
+            "channels": range(MAX_COLUMNS + 1),  # Elements of the row.
+            "epsilon": unsigned(EPSILON_BITS),  # Added to the sum of squared distances.
+            "rms": 1,  # The mean counts as 0.
+        })
+
+
 class PolynomialFlags(data.StructLayout):
     """What the stages of `Polynomial` want to know of a mode."""
 
     def __init__(self) -> None:
         super().__init__({
-            "exponential": 1,  # It begins with an exponent, and the exponent
+            "quadratic": 1,  # It begins with `Quadratic`,
+            "magnitude": 1,  # of the element's magnitude, not of its distance from a header's.
+            "exponential": 1,  # It begins with an exponent, 0 if invisible, and the exponent
             "plain": 1,  # is the result,
             "numerator": 1,  # or is scaled,
             "probability": 1,  # or is divided.
             "gelu": 1,
+            "sigmoid": 1,  # The element times its sigmoid is the result,
+            "kept": 1,  # or times what was kept.
             "context": 1,
             "normalize": 1,
             "facts": 1,  # It needs those of the row.
-            "carried": 1,  # The element itself is the result.
+            "carried": 1,  # The element itself is the result, or a factor of it.
             "squared": 1,  # Its square counts.
             "multiplied": 1,  # By the wide multiplier.
         })
@@ -155,18 +178,23 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
     carried = among(Mode.PASS, Mode.ADD)
     squared = carried & step.counted
     exponential = among(Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY)
+    magnitude = among(Mode.GELU, Mode.SILU)
     facts = among(Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE)
     flags = packed(
         PolynomialFlags(),
+        quadratic=exponential | magnitude,
+        magnitude=magnitude,
         exponential=exponential,
         plain=among(Mode.EXPONENT),
         numerator=among(Mode.NUMERATOR),
         probability=among(Mode.PROBABILITY),
         gelu=among(Mode.GELU),
+        sigmoid=among(Mode.SILU),
+        kept=among(Mode.MULTIPLY),
         context=among(Mode.CONTEXT),
         normalize=among(Mode.NORMALIZE),
         facts=facts,
-        carried=carried,
+        carried=carried | among(Mode.SILU, Mode.KEEP, Mode.MULTIPLY),
         squared=squared,
         multiplied=exponential | facts | squared | among(Mode.GELU),
     )

@@ -28,7 +28,7 @@ def _row(function: Function, entry: TransformFunction) -> tuple[str, ...]:
     return (
         str(int(function)),
         function.name.lower(),
-        "int16" if entry.staged else "int32, int16 residual" if entry.added else "int32",
+        "int16" * entry.staged + "int32" * (not entry.staged) + ", int16" * entry.paired,
         ", ".join(kind.name.lower() for kind in entry.types) or "none",
         ", ".join(_statistics(entry)) or "none",
         f"[{constants}](#{constants})" if constants else "none",

@@ -23,6 +23,7 @@ from celosia.isa.encoding.fields import (
 from celosia.isa.functions.table import Function
 from celosia.isa.functions.types import ElementType
 from celosia.isa.numerics import EXPONENT, GELU
+from celosia.isa.numerics.normalization import EPSILON_BITS
 
 __all__ = [
     "CONFIG_EXPONENT",
@@ -66,7 +67,7 @@ CONFIG_TRANSFORM: Final = Instruction(
             "scale2",
             32,
             32,
-            "Of what leaves (gelu), or of the second term (residual).",
+            "Of what leaves (activations, multiply), or of the second term (residual).",
             Kind.FLOAT,
             ONE,
         ),
@@ -81,17 +82,29 @@ CONFIG_ROWS: Final = Instruction(
         _select(1),
         rs1("source_stride", 16, 16, "Local rows from one source block to the next."),
         rs1("target_stride", 32, 16, "Local rows from one result block to the next."),
-        rs1("residual_stride", 48, 16, "Local rows from one residual block to the next."),
+        rs1(
+            "residual_stride",
+            48,
+            16,
+            "Local rows from one block of the residual, or factor, to the next.",
+        ),
         rs2("bias_row", 0, 16, "Parameter row of the bias of the first block; block b: + b."),
         rs2("scale_row", 16, 16, "Parameter row of the scales of the first block; block b: + b."),
-        rs2("residual", 32, 32, "Local address of the residual (int16).", Kind.LOCAL),
+        rs2(
+            "residual",
+            32,
+            32,
+            "Local address of the residual, or of the factor (int16).",
+            Kind.LOCAL,
+        ),
     ),
 )
 
 CONFIG_NORM: Final = Instruction(
     "config_norm",
     Funct.CONFIG_TRANSFORM,
-    "Set how rows are normalized by `layernorm`, and how many channels `moments` are of.",
+    "Set how rows are normalized by `layernorm`, and what complete `moments` are derived with: how "
+    "many channels they are of, an epsilon, and whether the mean counts.",
     (
         _select(2),
         rs1("two", 3, 1, "There is a second result.", Kind.FLAG),
@@ -101,6 +114,8 @@ CONFIG_NORM: Final = Instruction(
         rs1("target2_stride", 16, 16, "Local rows from one block of it to the next."),
         rs1("parameter_row", 32, 16, "Of the first block's gamma; its beta is in the row behind."),
         rs1("channels", 48, 16, "Elements of a whole row."),
+        rs2("epsilon", 0, EPSILON_BITS, "Added to the sum of squared distances."),
+        rs2("rms", 40, 1, "Rows keep their mean: distances are from 0 (RMSNorm).", Kind.FLAG),
     ),
 )
 
@@ -152,7 +167,7 @@ TRANSFORM: Final = Instruction(
     "transform",
     Funct.TRANSFORM,
     "Apply CONFIG_TRANSFORM's function to rows of the accumulator (int32) or of the scratchpad "
-    "(int16: moments, layernorm), and put the results into the scratchpad.",
+    "(int16: moments, layernorm, multiply), and put the results into the scratchpad.",
     (
         rs1("target", 0, 32, "Local address of the result.", Kind.LOCAL),
         rs1("target2", 32, 32, "Local address of the second result.", Kind.LOCAL),

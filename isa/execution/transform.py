@@ -45,6 +45,8 @@ def operands_of(transform: Transform, memories: LocalMemories) -> Operands:
         finish=bool(settings["finish"]),
         moments=bool(settings["moments"]),
         channels=get("channels", encoding.CONFIG_NORM),
+        epsilon=get("epsilon", encoding.CONFIG_NORM),
+        rms=bool(get("rms", encoding.CONFIG_NORM)),
         statistics=slots,
     )
 

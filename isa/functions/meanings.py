@@ -4,8 +4,7 @@ Every function takes `Operands` and returns its results, each ``rows`` x ``cols`
 is that of `celosia.isa.numerics`; here it meets the registers, which wrap.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -13,17 +12,21 @@ from numpy.typing import NDArray
 
 from celosia.isa import numerics
 from celosia.isa.functions.operands import Array, Operands, Statistics
-from celosia.isa.numerics import INT32_MIN, ExponentConstants, GeluConstants
+from celosia.isa.numerics import INT32_MIN
+from celosia.isa.numerics.activation import Curve
+from celosia.isa.numerics.exponential import exponent_constants
 from celosia.isa.numerics.normalization import MEAN_BITS
 
 __all__ = [
+    "Meaning",
     "Results",
     "context",
+    "curve",
     "exponent",
-    "gelu",
     "layernorm",
     "maximum",
     "moments",
+    "multiply",
     "probability",
     "requantize",
     "residual",
@@ -31,11 +34,11 @@ __all__ = [
 ]
 
 Results = tuple[Array, ...]
+Meaning = Callable[[Operands], Results]
 
 _INT32: Final = np.dtype(np.int32)
 _RECIPROCAL: Final = (1 << 32) - 1
 _SQUARES: Final = (1 << 48) - 1
-_CACHED: Final = 64
 
 
 def requantize(o: Operands) -> Results:
@@ -48,11 +51,14 @@ def context(o: Operands) -> Results:
     return (_requantized(o, numerics.context(o.x, o.slots.reciprocal)),)
 
 
-def gelu(o: Operands) -> Results:
-    """GELU of `x` as int16 with 10 fraction bits."""
-    q = numerics.requantize_to(o.x, o.scale, np.int16)
-    constants = GeluConstants(**o.constants)
-    return (numerics.gelu(q, o.scale2, o.kind, zero_point=o.zero_point, constants=constants),)
+def curve(of: Curve) -> Meaning:
+    """The meaning of a function that scales to int16, takes the curve `of` that, and scales it."""
+
+    def meaning(o: Operands) -> Results:
+        raw = of.raw(numerics.requantize_to(o.x, o.scale, np.int16), o.constants)
+        return (numerics.requantize_to(raw, o.scale2, o.kind, zero_point=o.zero_point),)
+
+    return meaning
 
 
 def residual(o: Operands) -> Results:
@@ -62,6 +68,12 @@ def residual(o: Operands) -> Results:
     if o.moments:
         _count_moments(o, result)
     return (result,)
+
+
+def multiply(o: Operands) -> Results:
+    """`x` times the int16 beside it, requantized."""
+    assert o.residual is not None
+    return (numerics.multiply(o.x, o.residual, o.scale2, o.kind, zero_point=o.zero_point),)
 
 
 def moments(o: Operands) -> Results:
@@ -111,26 +123,12 @@ def _requantized(o: Operands, x: Array) -> Array:
 
 def _exponents(o: Operands) -> tuple[NDArray[np.int64], int]:
     """The exponent of each visible score, others 0; and what makes numerators of them."""
-    constants, unit = _exponent_constants(o.constants)
+    constants, unit = exponent_constants(o.constants)
     top = numerics.attention_scores(o.slots.maximum, o.scale).astype(np.int32)
     q = numerics.attention_scores(o.x, o.scale).astype(np.int32)
     distances = np.minimum(q - top[:, np.newaxis], 0)
     exponents = numerics.exponent(distances, constants).astype(np.int64)
     return exponents if o.visible is None else np.where(o.visible, exponents, 0), unit
-
-
-def _exponent_constants(fields: Mapping[str, int]) -> tuple[ExponentConstants, int]:
-    if not fields:
-        return numerics.EXPONENT, numerics.EXPONENT.unit
-    values = dict(fields)
-    unit, lowest = values.pop("unit"), values.pop("lowest")
-    return _checked_constants(lowest=-lowest, **values), unit
-
-
-@lru_cache(_CACHED)
-def _checked_constants(**values: int) -> ExponentConstants:
-    """The constants, which try every distance when they are made."""
-    return ExponentConstants(**values)
 
 
 def _count_total(o: Operands, counted: Array) -> None:
@@ -148,14 +146,15 @@ def _count_moments(o: Operands, q: NDArray[np.int16]) -> None:
     slots.total[:] = (wide.sum(axis=1) + before).astype(np.int32)
     slots.squares[:] = (wide * wide).sum(axis=1) + squares & _SQUARES
     if o.finish:
-        _finish_moments(slots, o.channels)
+        _finish_moments(slots, o)
 
 
-def _finish_moments(slots: Statistics, channels: int) -> None:
+def _finish_moments(slots: Statistics, o: Operands) -> None:
     """As `numerics.row_statistics`, but in registers: sums that no row has wrap."""
-    total = slots.total.astype(np.int64)
+    total, channels = slots.total.astype(np.int64), o.channels
     half = 1 << MEAN_BITS - 1
     mean = ((2 * total + channels) // (2 * channels) + half & 2 * half - 1) - half
-    distances = slots.squares - 2 * mean * total + channels * mean * mean & _SQUARES
+    mean = np.zeros_like(mean) if o.rms else mean
+    distances = slots.squares + o.epsilon - 2 * mean * total + channels * mean * mean & _SQUARES
     slots.mean[:] = mean
     slots.reciprocal[:] = numerics.reciprocal31(np.maximum(numerics.isqrt(distances), 1))

@@ -79,7 +79,7 @@ class Operands:
     """What is added to a rounded uint8."""
     relu: bool = False
     residual: Array | None = None
-    """The int16 that is added, of the shape of `x`."""
+    """The int16 that is added, or multiplies, of the shape of `x`."""
     affines: tuple[Affine, ...] = ()
     """Gamma, beta, shift and type of each result of a normalization."""
     visible: Array | None = None
@@ -94,6 +94,10 @@ class Operands:
     """A residual counts as moments as well."""
     channels: int = 0
     """Elements of a whole row, for moments that are complete."""
+    epsilon: int = 0
+    """What is then added to the sum of squared distances."""
+    rms: bool = False
+    """Distances are then from 0, not from the mean."""
     statistics: Statistics | None = None
     """The slots of the rows, which the function may change."""
 

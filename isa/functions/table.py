@@ -5,17 +5,16 @@ simulators and the documents derive from the entries.  A function that needs a v
 adds a member of `Function` and an entry here.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from celosia.isa.functions import meanings
-from celosia.isa.functions.meanings import Results
-from celosia.isa.functions.operands import Operands
+from celosia.isa.functions.meanings import Meaning
 from celosia.isa.functions.types import ElementType
+from celosia.isa.numerics.activation import GELU_CURVE, SILU_CURVE, Curve
 
-__all__ = ["FUNCTIONS", "Function", "TransformFunction"]
+__all__ = ["ACTIVATIONS", "FUNCTIONS", "Function", "TransformFunction"]
 
 
 class Function(IntEnum):
@@ -31,6 +30,8 @@ class Function(IntEnum):
     RESIDUAL = 7
     MOMENTS = 8
     LAYERNORM = 9
+    SILU = 10
+    MULTIPLY = 11
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class TransformFunction:
 
     doc: str
     """What it computes, for documents."""
-    meaning: Callable[[Operands], Results]
+    meaning: Meaning
     """What it computes, on arrays."""
     mode: str
     """The name of what the lanes do in the steps of its blocks (`celosia.hw.vector.steps.Mode`)."""
@@ -47,8 +48,8 @@ class TransformFunction:
     """What its results may be; none: it only changes statistics."""
     staged: bool = False
     """Its source are rows of int16 in the scratchpad, not int32 of the accumulator."""
-    added: bool = False
-    """It adds a residual: each block takes two steps in the lanes."""
+    second: str | None = None
+    """What the lanes do in a second step of each block, with int16 rows beside the source."""
     scores: bool = False
     """Its source are scores: masked, and scaled by one positive finite number."""
     scaled: bool = False
@@ -60,18 +61,26 @@ class TransformFunction:
     counted: bool = False
     """Its elements always count in the row's sums."""
     moments: bool = False
-    """It counts moments: elements and their squares; with `added`, where the command says so."""
+    """It counts moments: elements and their squares; if not `counted`, where the command says so.
+    """
     facts: bool = False
     """It needs what is derived from complete sums."""
     normalizes: bool = False
     """It takes gammas and betas, and may have a second result."""
     constants: str | None = None
     """The name of the instruction that sets its constants."""
+    curve: Curve | None = None
+    """What it computes of each element, if that depends on nothing else."""
 
     @property
     def result(self) -> bool:
         """Whether it writes rows."""
         return bool(self.types)
+
+    @property
+    def paired(self) -> bool:
+        """Whether it takes a second operand, int16: each block takes two steps in the lanes."""
+        return self.second is not None
 
     @property
     def masked(self) -> bool:
@@ -101,12 +110,28 @@ class TransformFunction:
     @property
     def column_rescaled(self) -> bool:
         """Whether the second scaler's scale may be, which is then the first one of the command."""
-        return self.rescaled and not self.scaled
+        return self.rescaled and not self.scaled and not self.staged
 
 
 _BYTES: Final = (ElementType.INT8, ElementType.UINT8)
 _NARROW: Final = (*_BYTES, ElementType.INT16)
 _SIGNED: Final = (ElementType.INT8, ElementType.INT16)
+
+
+def _curve(curve: Curve, *, mode: str, constants: str) -> TransformFunction:
+    """The entry of a curve: what enters it and what leaves it are scaled."""
+    doc = f"{curve.name} of the accumulator as int16 with {curve.fraction_bits} fraction bits"
+    return TransformFunction(
+        doc=f"{doc}, requantized.",
+        meaning=meanings.curve(curve),
+        mode=mode,
+        types=_NARROW,
+        scaled=True,
+        rescaled=True,
+        constants=constants,
+        curve=curve,
+    )
+
 
 FUNCTIONS: Final[dict[Function, TransformFunction]] = {
     Function.REQUANTIZE: TransformFunction(
@@ -160,21 +185,13 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         rescaled=True,
         facts=True,
     ),
-    Function.GELU: TransformFunction(
-        doc="GELU of the accumulator as int16 with 10 fraction bits, requantized.",
-        meaning=meanings.gelu,
-        mode="GELU",
-        types=_NARROW,
-        scaled=True,
-        rescaled=True,
-        constants="config_gelu",
-    ),
+    Function.GELU: _curve(GELU_CURVE, mode="GELU", constants="config_gelu"),
     Function.RESIDUAL: TransformFunction(
         doc="The accumulator plus int16 rows, each with its scale; may count as moments.",
         meaning=meanings.residual,
         mode="KEEP",
         types=(ElementType.INT16,),
-        added=True,
+        second="ADD",
         scaled=True,
         moments=True,
     ),
@@ -195,4 +212,21 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         facts=True,
         normalizes=True,
     ),
+    Function.SILU: _curve(SILU_CURVE, mode="SILU", constants="config_exponent"),
+    Function.MULTIPLY: TransformFunction(
+        doc="Rows of int16 times others, element by element, requantized.",
+        meaning=meanings.multiply,
+        mode="KEEP",
+        second="MULTIPLY",
+        types=_NARROW,
+        staged=True,
+        rescaled=True,
+    ),
 }
+
+ACTIVATIONS: Final[dict[str, Curve]] = {
+    function.name.lower(): entry.curve
+    for function, entry in FUNCTIONS.items()
+    if entry.curve is not None
+}
+"""The functions that are curves, by name."""

@@ -58,6 +58,7 @@ from celosia.isa.numerics.integers import (
     saturate,
     wrap32,
 )
+from celosia.isa.numerics.multiplication import multiply
 from celosia.isa.numerics.normalization import (
     NORMALIZED_FRACTION_BITS,
     Affine,
@@ -67,6 +68,7 @@ from celosia.isa.numerics.normalization import (
     layernorm_pair,
     normalize,
     normalize_by,
+    rmsnorm,
     row_statistics,
     row_sums,
 )
@@ -135,6 +137,7 @@ __all__ = [
     "layernorm_pair",
     "matmul",
     "max_pool",
+    "multiply",
     "mvin_scale",
     "nearest",
     "normalize",
@@ -150,6 +153,7 @@ __all__ = [
     "requantize",
     "requantize_to",
     "residual_add",
+    "rmsnorm",
     "round_half_up",
     "round_shift",
     "row_statistics",

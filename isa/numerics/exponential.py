@@ -1,6 +1,8 @@
 """`exp` of numbers that are not positive, by range reduction and a quadratic."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +19,7 @@ __all__ = [
     "QUOTIENT_SHIFT",
     "ExponentConstants",
     "exponent",
+    "exponent_constants",
 ]
 
 EXPONENT_FRACTION_BITS: Final = 10
@@ -32,6 +35,7 @@ QUOTIENT_MAX: Final = 31
 """The most often that ln 2 may go into a distance."""
 
 _RESULT_MAX: Final = (1 << 16) - 1
+_CACHED: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,3 +100,22 @@ def exponent(distance: ArrayLike, constants: ExponentConstants = EXPONENT) -> ND
     r = d + z * constants.ln2
     p = (r + constants.b) * r + constants.c
     return np.asarray((p >> constants.shift) >> z, np.uint16)
+
+
+def exponent_constants(fields: Mapping[str, int]) -> tuple[ExponentConstants, int]:
+    """The constants that CONFIG_EXPONENT's `fields` set, and its `unit`; the defaults without any.
+
+    >>> exponent_constants({}) == (EXPONENT, EXPONENT.unit)
+    True
+    """
+    if not fields:
+        return EXPONENT, EXPONENT.unit
+    values = dict(fields)
+    unit, lowest = values.pop("unit"), values.pop("lowest")
+    return _checked_constants(lowest=-lowest, **values), unit
+
+
+@lru_cache(_CACHED)
+def _checked_constants(**values: int) -> ExponentConstants:
+    """The constants, which try every distance when they are made."""
+    return ExponentConstants(**values)

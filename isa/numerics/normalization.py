@@ -1,4 +1,4 @@
-"""Layer normalization over rows of int16, with a scale and an offset per channel."""
+"""Layer and RMS normalization over rows of int16, with a scale and an offset per channel."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -22,6 +22,7 @@ from celosia.isa.numerics.integers import (
 from celosia.isa.numerics.roots import isqrt, reciprocal31
 
 __all__ = [
+    "EPSILON_BITS",
     "MEAN_BITS",
     "NORMALIZED_BITS",
     "NORMALIZED_FRACTION_BITS",
@@ -33,12 +34,16 @@ __all__ = [
     "layernorm_pair",
     "normalize",
     "normalize_by",
+    "rmsnorm",
     "row_statistics",
     "row_sums",
 ]
 
 MEAN_BITS: Final = 17
 """Width of a row's mean, and of its elements' distances from that, in bits; signed."""
+
+EPSILON_BITS: Final = 40
+"""Width of what is added to the sum of squared distances, in bits; unsigned."""
 
 NORMALIZED_FRACTION_BITS: Final = 16
 NORMALIZED_BITS: Final = 18
@@ -63,9 +68,10 @@ class RowStatistics(NamedTuple):
     """What a row is normalized with."""
 
     mean: NDArray[np.int64]
-    """Mean of each row, rounded to an integer, halves upwards: 16 bits, signed."""
+    """Mean of each row, rounded to an integer, halves upwards: 16 bits, signed.  Or 0."""
     root: NDArray[np.int64]
-    """Root of the sum of squared distances from that mean, at least 1: 21 bits, unsigned."""
+    """Root of the sum of squared distances from that and of epsilon, at least 1: 22 bits, unsigned.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,25 +121,29 @@ def row_sums(q: ArrayLike) -> RowSums:
     return RowSums(values.sum(axis=-1), (values * values).sum(axis=-1))
 
 
-def row_statistics(sums: RowSums, columns: int) -> RowStatistics:
+def row_statistics(
+    sums: RowSums, columns: int, *, epsilon: int = 0, rms: bool = False
+) -> RowStatistics:
     """Mean and root of rows of `columns` elements, from their sums alone.
 
     ``mean = floor((2 * total + n) / 2n)``, and the sum of squared distances is exactly
-    ``squares - 2 * mean * total + n * mean**2``: below 2^42 for every row, so that 42 bits of each
-    term are enough.  `ValueError` for sums that no row of so many int16 has.
+    ``squares - 2 * mean * total + n * mean**2``: at most 2^42 for every row.  With `rms` the mean
+    is 0, and the sum that of the squares.  `epsilon`, 40 bits unsigned, is added to it: 43 bits.
+    `ValueError` for sums that no row of so many int16 has.
 
     >>> row_statistics(RowSums(np.array([6]), np.array([26])), 3)
     RowStatistics(mean=array([2]), root=array([3]))
     """
     check_range(columns, 1, MAX_COLUMNS, "layernorm: columns")
+    check_range(epsilon, 0, (1 << EPSILON_BITS) - 1, "layernorm: epsilon")
     low, high = columns * INT16_MIN, columns * INT16_MAX
     total = check_range(sums.total, low, high, "layernorm: sum").astype(np.int64)
     most = columns * INT16_MIN**2
     squares = check_range(sums.squares, 0, most, "layernorm: sum of squares").astype(np.int64)
-    mean = (2 * total + columns) // (2 * columns)
+    mean = np.zeros_like(total) if rms else (2 * total + columns) // (2 * columns)
     distances = squares - 2 * mean * total + columns * mean * mean
     check_range(distances, 0, most, "layernorm: sum of squared distances")
-    return RowStatistics(mean, np.maximum(isqrt(distances), 1))
+    return RowStatistics(mean, np.maximum(isqrt(distances + epsilon), 1))
 
 
 def normalize(q: ArrayLike, statistics: RowStatistics) -> NDArray[np.int32]:
@@ -164,26 +174,39 @@ def normalize_by(q: ArrayLike, mean: ArrayLike, reciprocals: ArrayLike) -> NDArr
     return ((rounded + half & 2 * half - 1) - half).astype(np.int32)
 
 
-def layernorm(q: ArrayLike, output: Affine) -> IntArray:
-    """Layer normalization of rows of int16, of any scale.
+def layernorm(q: ArrayLike, output: Affine, *, epsilon: int = 0) -> IntArray:
+    """Layer normalization of rows of int16, of any scale; `epsilon` as for `row_statistics`.
 
     >>> layernorm([[3, 4, -1]], Affine([1000, 1000, -2], [0, 1 << 20, 0], 20, np.int8))
     array([[21, 43,  0]], dtype=int8)
     """
-    return output(_normalized(q))
+    return output(_normalized(q, epsilon))
 
 
-def layernorm_pair(q: ArrayLike, first: Affine, second: Affine) -> tuple[IntArray, IntArray]:
+def rmsnorm(q: ArrayLike, output: Affine, *, epsilon: int = 0) -> IntArray:
+    """Rows of int16 over the root of the mean of their squares; otherwise as `layernorm`.
+
+    >>> rmsnorm([[3, 4, -1]], Affine([1000, 1000, -2], [0, 1 << 20, 0], 20, np.int8))
+    array([[38, 51,  0]], dtype=int8)
+    """
+    return output(_normalized(q, epsilon, rms=True))
+
+
+def layernorm_pair(
+    q: ArrayLike, first: Affine, second: Affine, *, epsilon: int = 0, rms: bool = False
+) -> tuple[IntArray, IntArray]:
     """Two outputs of one normalization, each with its own constants and type.
 
     >>> small, wide = Affine([9], [0], 3, np.int8), Affine([9], [7], 0, np.int16)
     >>> layernorm_pair([[5]], small, wide)
     (array([[0]], dtype=int8), array([[7]], dtype=int16))
     """
-    y = _normalized(q)
+    y = _normalized(q, epsilon, rms=rms)
     return first(y), second(y)
 
 
-def _normalized(q: ArrayLike) -> NDArray[np.int32]:
+def _normalized(q: ArrayLike, epsilon: int, *, rms: bool = False) -> NDArray[np.int32]:
     values = np.asarray(q)
-    return normalize(values, row_statistics(row_sums(values), values.shape[-1]))
+    columns = values.shape[-1] if values.ndim else 0
+    statistics = row_statistics(row_sums(values), columns, epsilon=epsilon, rms=rms)
+    return normalize(values, statistics)

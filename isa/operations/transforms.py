@@ -102,8 +102,8 @@ class Transform:
         )
 
     def residual(self, dim: int) -> Rows | None:
-        """What it adds."""
-        if not self.rules.added:
+        """What it adds, or multiplies by."""
+        if not self.rules.paired:
             return None
         return Rows(
             local=LocalAddress.decode(self.setting("residual", encoding.CONFIG_ROWS)),

@@ -139,6 +139,7 @@ _IDENTITY: Final = (
             ("dataflow", 2, 2),
             ("bert", 4, 1),
             ("loop_ws", 5, 1),
+            ("vector_lanes", 8, 8),
             ("statistics_rows", 16, 16),
         ),
         reset=None,

@@ -2,10 +2,11 @@
 
 import random
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.matmul import MatMul
@@ -21,7 +22,7 @@ _PRESETS: Final = {"tiny": 40, "small": 120, "base": 400, "rebalanced": 400}
 _OVERRIDES: Final = {"small": ("normalization=true",)}
 _KINDS: Final = (
     *["matmul"] * 6,
-    *("softmax", "layernorm", "gelu", "residual"),
+    *("softmax", "layernorm", "gelu", "residual"),  # Of activations one: their steps are the same.
     *["attention"] * 4,
     *["encoder-layer"] * 4,
     *["encoder"] * 2,
@@ -30,13 +31,14 @@ _LATENCIES: Final = (1, 5, 20, 40, 40, 70, 100, 150)
 _RATES: Final = {4: (2, 4, 4), 8: (4, 8, 8), 16: (2, 4, 8, 16, 16, 16)}
 """Bytes per cycle, by the bytes of the bus."""
 
+_ACTIVATIONS: Final = {name: partial(cases.activation_case, name) for name in ACTIVATIONS}
 _TRANSFORMS: Final = {
     "softmax": cases.softmax_case,
     "layernorm": cases.layernorm_case,
-    "gelu": cases.gelu_case,
+    **_ACTIVATIONS,
     "residual": cases.residual_case,
 }
-_TYPED: Final = {"softmax": cases.softmax_case, "gelu": cases.gelu_case}
+_TYPED: Final = {"softmax": cases.softmax_case, **_ACTIVATIONS}
 """The transforms whose results have a type that can be chosen."""
 _TYPES: Final = ("uint8", "int8", "int16")
 _OPERATORS: Final = (
@@ -61,7 +63,7 @@ class CostCase:
     text of an encoder."""
     form: tuple[Any, ...] = ()
     """Details of the kind.  A product: whether B is transposed, its scale, whether it has a bias. A
-    softmax or GELU: the type of its result, if it is not uint8."""
+    softmax or an activation: the type of its result, if it is not uint8."""
 
     @property
     def config(self) -> AcceleratorConfig:

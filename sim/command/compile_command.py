@@ -88,10 +88,7 @@ def compile_workload(
     stalls: StallOption = MemoryTiming.stall_percent,
     seed: SeedOption = MemoryTiming.seed,
 ) -> None:
-    """Show a workload after a pass of the compiler; or compile a plan that was edited.
-
-    Graphs of more than one product have no plan yet: only their graph is shown.
-    """
+    """Show a workload after a pass of the compiler; or compile a plan that was edited."""
     options = RunOptions(
         workload=workload,
         preset=preset,

@@ -3,8 +3,15 @@
 from pathlib import Path
 
 from celosia.isa.documents.document import generate
+from celosia.sim.support.extras import import_extra
 
-__all__ = ["write_documents"]
+__all__ = ["documents", "write_documents"]
+
+
+def documents() -> dict[str, str]:
+    """The text of every generated document, by its path from the root of the repository."""
+    page = import_extra("celosia.sw.frontend.importer.page", "onnx")
+    return {**generate(), "docs/operators.md": page.operator_page()}
 
 
 def write_documents(root: Path, check: bool = False) -> list[str]:
@@ -13,7 +20,7 @@ def write_documents(root: Path, check: bool = False) -> list[str]:
     Returns the paths, from `root`, of those that were not; with `check`, they stay as they are.
     """
     stale = []
-    for name, text in generate().items():
+    for name, text in documents().items():
         path = root / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             stale.append(name)

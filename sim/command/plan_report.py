@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.table_cells import NOTHING, memory_caption, whole
 from celosia.sim.profile.operator_groups import add_predicted, group_operators
@@ -22,11 +23,15 @@ from celosia.sim.workloads.workloads import (
     ProductWorkload,
     check_options,
 )
+from celosia.sw.ir.graph import Graph
 from celosia.sw.lowering.graph import head_shapes
 from celosia.sw.lowering.head_places import head_places
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.rings import Ring
-from celosia.sw.plan import GraphPlan, ProductPlan, Rejected, plan_graph, plan_product
+from celosia.sw.plan import GraphPlan, Rejected, plan_graph, plan_product
+from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.describe import describe_product
+from celosia.sw.planning.problems import graph_of
 
 __all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_workload"]
 
@@ -123,7 +128,7 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
             operators = workload.make(options.details, timing.seed)
             tell("comparing schedules", None)
             programs = tuple(
-                _product(operator.name, plan_product(operator.operands.problem, config, timing))
+                _product(graph_of(operator.name, operator.operands.problem), config, timing)
                 for operator in operators
             )
         case GraphWorkload() as workload:
@@ -137,20 +142,12 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
     return Plan(options=options, preset=preset, config=config, programs=programs)
 
 
-def _product(name: str, plan: ProductPlan) -> PlannedProgram:
-    problem = plan.problem
-    lines = (line.partition(": ") for line in str(plan.schedule).splitlines())
-    decisions = [Decision(name=head, value=value) for head, _, value in lines if value]
-    decisions.append(
-        Decision(
-            name="double-buffered",
-            value=f"accumulator, by halves; {plan.schedule.lookahead} loads ahead of their use",
-        )
-    )
+def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
+    op, plan = only_product(graph), plan_product(graph, config, timing)
     return PlannedProgram(
-        name=f"{name} {problem.m}x{problem.n}x{problem.k}",
+        name=f"{graph.name} {op.out.rows}x{op.out.cols}x{op.a.cols}",
         predicted_cycles=plan.cycles,
-        decisions=tuple(decisions),
+        decisions=tuple(Decision(name=a, value=b) for a, b in describe_product(plan.plan, config)),
         parts=(),
         rejected=plan.rejected,
     )

@@ -192,7 +192,9 @@ class RtlDevice(Simulation):
         settings = (reads, writes, self._cycle_budget)
         if settings != self._told:
             self.host.permit(reads, writes)
-            self.host.set_patience(cycle_budget=self._cycle_budget, watchdog=patience(self.timing))
+            self.host.set_patience(
+                cycle_budget=self._cycle_budget, watchdog=patience(self.config, self.timing)
+            )
             self._told = settings
         self.host.begin(ring=issue == "ring")
 
@@ -205,7 +207,7 @@ class RtlDevice(Simulation):
         self, program: Sequence[Command], status: Status, seconds: float, marks: int
     ) -> DeviceError:
         """The exception for a run that did not end well."""
-        stop = Stop(status, self._commands, status.accepted, patience(self.timing))
+        stop = Stop(status, self._commands, status.accepted, patience(self.config, self.timing))
         counters: dict[str, int] = {}
         if status.state < State.PROTOCOL:
             stop.error, stop.queues = self.host.error(), self.host.queues()

@@ -32,8 +32,14 @@ with the same name, ports and behavior, or leave them to inference.
 
 _RAM_PORTS: Final = (
     ("clk", "in", "1", "The clock of the accelerator."),
-    ("read_en", "in", "1", "Read the row `read_addr` (1rw: `addr`)."),
-    ("read_data", "out", "bits", "That row from the next rising edge on, until the next read."),
+    ("read_en", "in", "reads", "Bit k: port k reads its row of `read_addr` (1rw: `addr`)."),
+    (
+        "read_data",
+        "out",
+        "reads * bits",
+        "Those rows from the next rising edge on, each until the "
+        "next read of its port; port 0 has the low bits.",
+    ),
     (
         "write_en",
         "in",
@@ -41,13 +47,16 @@ _RAM_PORTS: Final = (
         "Bit k: write element k of the row `write_addr` (`addr`).",
     ),
     ("write_data", "in", "bits", "The row."),
-    ("read_addr, write_addr", "in", "log2 rows", "1r1w: a row number for each port."),
+    ("read_addr", "in", "reads * log2 rows", "1r1w, 2r1w ...: a row number for each read port."),
+    ("write_addr", "in", "log2 rows", "1r1w, 2r1w ...: the row to write."),
     ("addr", "in", "log2 rows", "1rw: a row number; never `read_en` and `write_en` in one cycle."),
 )
 
 _COLLISION: Final = """\
-A 1r1w row may be read while elements of it are written: the other elements are read as they are,
-and what is read of those that are written does not matter. Contents at power-on do not matter.
+A row may be read while elements of it are written (not in a 1rw memory): the other elements are
+read as they are, and what is read of those that are written does not matter. Several read ports do
+not know each other: as many copies with one port each, written together, are the same. Contents at
+power-on do not matter.
 """
 
 _REGISTER_MAP: Final = """\
@@ -103,7 +112,7 @@ def _memories(design: Design, models: str) -> Iterator[str]:
     else:
         yield _BLACK_BOXES.format(models=models)
         yield table(
-            ("module", "rows", "bits", "element", "instances", "where"),
+            ("module", "rows", "bits", "element", "reads", "instances", "where"),
             [_ram_row(ram, places[ram.name]) for ram in design.rams],
         )
         yield table(("port", "direction", "bits", "meaning"), _RAM_PORTS)
@@ -119,7 +128,7 @@ def _memories(design: Design, models: str) -> Iterator[str]:
 
 
 def _ram_row(ram: Ram, paths: Sequence[str]) -> tuple[str, ...]:
-    numbers = (ram.rows, ram.bits, ram.element_bits, len(paths))
+    numbers = (ram.rows, ram.bits, ram.element_bits, ram.reads, len(paths))
     return (f"`{ram.name}`", *map(str, numbers), _listed(paths))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from amaranth.hdl import ClockSignal, Fragment, Instance, Shape, Value
+from amaranth.hdl import Cat, ClockSignal, Fragment, Instance, Shape, Value
 from amaranth.lib.memory import Memory
 
 __all__ = ["SINGLE_PORT", "Ram", "RamPlatform"]
@@ -14,7 +14,7 @@ SINGLE_PORT: Final = "single_port"
 
 @dataclass(frozen=True, order=True)
 class Ram:
-    """The shape of a memory with a synchronous read port and a write port, on one clock."""
+    """The shape of a memory with synchronous read ports and a write port, on one clock."""
 
     single_port: bool
     """One address for both; never a read and a write in one cycle."""
@@ -22,11 +22,13 @@ class Ram:
     bits: int
     element_bits: int
     """What one bit of the write enable is for."""
+    reads: int = 1
+    """Read ports; a memory with a single port has one."""
 
     @property
     def name(self) -> str:
         """The name of its module."""
-        ports = "1rw" if self.single_port else "1r1w"
+        ports = "1rw" if self.single_port else f"{self.reads}r1w"
         return f"celosia_ram_{ports}_{self.rows}x{self.bits}_{self.element_bits}"
 
     @property
@@ -43,8 +45,8 @@ class Ram:
 class RamPlatform:
     """What `elaborate` gets in place of a platform: makes instances out of memories.
 
-    Memories of another kind than `Ram` (read combinationally, as no RAM macro is, with initial
-    contents, or with one row) stay what they are.
+    Memories of another kind than `Ram` (read combinationally, as no RAM macro is, with several
+    write ports, with initial contents, or with one row) stay what they are.
     """
 
     def __init__(self) -> None:
@@ -61,10 +63,10 @@ class RamPlatform:
 
 
 def _shape(memory: Memory) -> Ram | None:
-    if len(memory.read_ports) != 1 or len(memory.write_ports) != 1:
+    if not memory.read_ports or len(memory.write_ports) != 1:
         return None
-    (read,), (write,) = memory.read_ports, memory.write_ports
-    if read.domain != write.domain or read.transparent_for:
+    (write,) = memory.write_ports
+    if any(read.domain != write.domain or read.transparent_for for read in memory.read_ports):
         return None
     if memory.depth < 2 or any(memory.init):
         return None
@@ -74,22 +76,24 @@ def _shape(memory: Memory) -> Ram | None:
         rows=memory.depth,
         bits=bits,
         element_bits=bits // len(write.en),
+        reads=len(memory.read_ports),
     )
 
 
 def _instance(ram: Ram, memory: Memory) -> Instance:
-    (read,), (write,) = memory.read_ports, memory.write_ports
-    addresses = (
-        {"i_addr": read.addr}
-        if ram.single_port
-        else {"i_read_addr": read.addr, "i_write_addr": write.addr}
-    )
+    reads, (write,) = memory.read_ports, memory.write_ports
+    if ram.single_port:
+        (read,) = reads
+        addresses = {"i_addr": read.addr}
+    else:
+        read_addresses = Cat(read.addr for read in reads)
+        addresses = {"i_read_addr": read_addresses, "i_write_addr": write.addr}
     return Instance(
         ram.name,
-        i_clk=ClockSignal(read.domain),
-        i_read_en=read.en,
+        i_clk=ClockSignal(write.domain),
+        i_read_en=Cat(read.en for read in reads),
         i_write_en=write.en,
         **addresses,
         i_write_data=Value.cast(write.data),
-        o_read_data=Value.cast(read.data),
+        o_read_data=Cat(Value.cast(read.data) for read in reads),
     )

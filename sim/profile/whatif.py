@@ -9,8 +9,9 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.matmul.schedule_matmul import schedule_matmul
-from celosia.sw.plan import product_cycles
+from celosia.sw.pipeline import predict_plan
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.refine import best_plan
 
 __all__ = [
     "FOLLOWED",
@@ -133,7 +134,7 @@ _MEMORY_OPTIONS: Final = (
 def what_if(document: Mapping[str, Any]) -> list[Change] | None:
     """Changes that would help a run, the best first; None: the model was not asked, or is wrong.
 
-    Those of products are predicted here, with schedules of their own; those of a graph were when it
+    Those of products are predicted here, with plans of their own; those of a graph were when it
     ran.  A larger array comes last, for it is another accelerator.  On the same array no change
     saves more than what the run has lost for causes that it is about.
     """
@@ -217,10 +218,9 @@ def _possible(change: Change, document: Mapping[str, Any]) -> Change:
 
 def _cycles(problems: list[MatMul], hardware: Hardware) -> int:
     config, timing = hardware.config, hardware.timing
-    return sum(
-        product_cycles(problem, config, schedule_matmul(problem, config, timing), timing)
-        for problem in problems
-    )
+    graphs = [graph_of("matmul", problem) for problem in problems]
+    plans = [(graph, best_plan(graph, config, timing)) for graph in graphs]
+    return sum(predict_plan(graph, plan, config, timing).cycles for graph, plan in plans)
 
 
 def _faster(hardware: Hardware) -> Hardware:

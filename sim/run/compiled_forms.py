@@ -24,10 +24,13 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.plan import choose
 from celosia.sw.planning.decide import decide
-from celosia.sw.planning.plan import Plan
+from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.planning.text import parse_plan, print_plan
+from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.refine import refine
 from celosia.sw.scheduling.expand import expand
 
@@ -41,6 +44,8 @@ FORMS: Final = {
     "commands": "#",
 }
 """What each pass leaves behind, in order, and how a comment begins in its text."""
+_PLAN_BYTES: Final = 2 * MIB
+"""The longest text of a plan that is read."""
 ALL: Final = "all"
 """Every form, rather than one."""
 
@@ -81,7 +86,7 @@ def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]
 def read_plan(path: str) -> Plan:
     """The plan in a file; raises `InputError` that names it."""
     try:
-        return parse_plan(read_text(path, MIB))
+        return parse_plan(read_text(path, _PLAN_BYTES))
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -95,7 +100,7 @@ def compile_forms(
     """
     try:
         if plan is None:
-            plan = refine(decide(graph, config, timing), graph, config, timing)
+            plan = _decided(graph, config, timing)
         compiled = compile_plan(graph, plan, config)
     except ValueError as error:
         raise InputError(str(error)) from None
@@ -108,6 +113,15 @@ def compile_forms(
     }
     cycles = predict_graph(compiled, config, timing).cycles
     return Compilation(graph.name, forms, len(compiled.program), cycles)
+
+
+def _decided(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
+    """The plan of a product that MVOUT finishes, or of a graph of anything else."""
+    try:
+        plan = decide(graph, config, timing)
+    except PlanError:
+        return decide_graph(graph, config, choose(graph, config, timing))
+    return refine(plan, graph, config, timing)
 
 
 def _program(ops: Iterable[Written]) -> str:

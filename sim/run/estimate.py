@@ -6,8 +6,10 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.matmul.cost import predict_matmul
-from celosia.sw.matmul.schedule_matmul import schedule_matmul
+from celosia.sw.planning.cost import predict_stage
+from celosia.sw.planning.decide import decide, only_product
+from celosia.sw.planning.forms.plan import only_stage
+from celosia.sw.planning.problems import graph_of
 
 __all__ = ["LONG", "announce_products", "estimate_text"]
 
@@ -49,11 +51,12 @@ def announce_products(
     cycles = tiles = 0
     for problem in problems:
         try:
-            schedule = schedule_matmul(problem, config, timing)
+            graph = graph_of("matmul", problem)
+            stage = only_stage(decide(graph, config, timing))
         except ValueError:
             continue  # Whoever compiles it says why.
-        prediction = predict_matmul(problem, config, schedule, timing)
+        prediction = predict_stage(only_product(graph), graph, config, stage, timing)
         cycles += prediction.cycles
-        tiles += prediction.array_cycles // max(*schedule.rows, config.dim)
+        tiles += prediction.array_cycles // max(*stage.rows, config.dim)
     if text := estimate_text(simulator, cycles, tiles):
         say(text)

@@ -24,8 +24,9 @@ from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.driver.device import Device, DeviceError, Issue, RunResult
 from celosia.sw.driver.program_file import ProgramFile, Region
 from celosia.sw.driver.runtime import Compiled, compile_product
-from celosia.sw.matmul.limits import matmul_limit
+from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.reference.matmul import matmul_reference
+from celosia.sw.timeline.limits import matmul_limit
 
 __all__ = ["execute", "measure_product", "measure_program", "run_values"]
 
@@ -61,7 +62,7 @@ def measure_product(
         problem=problem,
         failure=failure,
         until_stopped=failure.until if failure else {},
-        executed=executed(result, issued, operator.name, compiled.schedule),
+        executed=executed(result, issued, operator.name, print_plan(compiled.plan)),
         entries=len(compiled.commands),
         elapsed_seconds=time.perf_counter() - start,
         **run_values(result, issued, device.config),

@@ -26,9 +26,9 @@ from celosia.sim.run.traffic import graph_traffic
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.matmul.limits import graph_limit
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, predict_graph
+from celosia.sw.timeline.limits import graph_limit
 
 __all__ = ["GraphMeasurement", "measure_graph"]
 

@@ -19,7 +19,7 @@ from celosia.sim.profile.whatif import Change
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.matmul.limits import Limit, total_limit
+from celosia.sw.timeline.limits import Limit, total_limit
 
 __all__ = [
     "RUN_SCHEMA",

@@ -40,9 +40,9 @@ from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
-from celosia.sw.matmul.limits import graph_limit
 from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
+from celosia.sw.timeline.limits import graph_limit
 
 __all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
 

@@ -15,6 +15,7 @@ from celosia.isa.config import ConfigError
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.program_file import ProgramError
+from celosia.sw.frontend.importer.source.problems import ImportProblem
 
 __all__ = ["BAD_INPUT", "INTERRUPTED", "WRONG", "guarded", "run_guarded"]
 
@@ -24,7 +25,14 @@ BAD_INPUT: Final = 2
 """Exit code: bad input, or something is missing or full."""
 INTERRUPTED: Final = 130
 
-_EXPECTED: Final = (ConfigError, ProgramError, InputError, EnvironmentProblem, OSError)
+_EXPECTED: Final = (
+    ConfigError,
+    EnvironmentProblem,
+    ImportProblem,
+    InputError,
+    OSError,
+    ProgramError,
+)
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

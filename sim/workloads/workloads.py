@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import PurePath
 from typing import Final
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.graph_workloads import (
@@ -120,7 +122,19 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         _SHAPE,
         elementwise("layernorm", cases.layernorm_case),
     ),
-    "gelu": GraphWorkload("GELU of int32 sums", _SHAPE, elementwise("gelu", cases.gelu_case)),
+    "rmsnorm": GraphWorkload(
+        "RMS normalization of int16 to int8 and int16, with an epsilon",
+        _SHAPE,
+        elementwise("rmsnorm", cases.rmsnorm_case),
+    ),
+    **{
+        name: GraphWorkload(
+            f"{curve.name} of int32 sums",
+            _SHAPE,
+            elementwise(name, partial(cases.activation_case, name)),
+        )
+        for name, curve in ACTIVATIONS.items()
+    },
     "residual": GraphWorkload(
         "int32 sums and an int16 stream, added to int16",
         _SHAPE,

@@ -81,8 +81,12 @@ class Buffers:
         """An array behind all others.  Raises `BufferRuleError` when it does not fit."""
         if align < 1 or align & (align - 1):
             raise BufferRuleError(f"{name}: alignment {align} is not a power of two")
+        return self.place(name, self.next_address(align), shape, dtype)
+
+    def next_address(self, align: int = ALIGNMENT) -> int:
+        """The first aligned address behind all arrays."""
         end = max((buffer.end for buffer in self._placed.values()), default=MEMORY_BASE)
-        return self.place(name, -(-end // align) * align, shape, dtype)
+        return -(-end // align) * align
 
     def place(
         self, name: str, address: int, shape: tuple[int, ...], dtype: np.typing.DTypeLike

@@ -24,10 +24,13 @@ from celosia.isa.encoding import Command
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
 from celosia.sw.driver.device import Device, Issue, RunResult
-from celosia.sw.ir.matmul import MatMul, MatMulAddresses, verify
-from celosia.sw.ir.schedule import MatMulSchedule
-from celosia.sw.matmul.cost import Prediction
-from celosia.sw.pipeline import compile_matmul
+from celosia.sw.ir.matmul import MatMul, verify
+from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.refine import best_plan
+from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = ["Compiled", "ProductForm", "compile_product", "describe_product", "matmul"]
 
@@ -49,8 +52,8 @@ class Compiled:
 
     problem: MatMul
     commands: tuple[Command, ...]
-    schedule: MatMulSchedule
-    prediction: Prediction
+    plan: Plan
+    prediction: GraphCycles
     buffers: Buffers
     a: Buffer
     b: Buffer
@@ -138,36 +141,35 @@ def compile_product(
     problem: MatMul,
     *,
     buffers: Buffers | None = None,
-    schedule: MatMulSchedule | None = None,
+    plan: Plan | None = None,
     timing: MemoryTiming | None = None,
 ) -> Compiled:
-    """Commands and arrays for `problem` on `device`.
+    """Commands and arrays for `problem` on `device`, computed as `plan` says.
 
-    The arrays are placed behind those of `buffers`, if there are any.  Raises `ValueError` if the
-    problem cannot be computed, or does not fit the device's memory.
+    Without a `plan`, the best one that is found for the memory's `timing` is taken.  The arrays are
+    placed behind those of `buffers`, if there are any.  Raises `ValueError` if the problem cannot
+    be computed, or does not fit the device's memory.
     """
-    verify(problem)
+    graph, config = graph_of("matmul", problem), device.config
     buffers = buffers or Buffers(device)
-    a_type = np.uint8 if problem.a_unsigned else np.int8
-    a = buffers.allocate("a", (problem.m, problem.k), a_type)
-    b = buffers.allocate("b", problem.b_shape, np.int8)
-    bias = buffers.allocate("bias", (problem.n,), np.int32) if problem.bias else None
-    c_type = np.int32 if problem.scale is None else np.int8
-    c = buffers.allocate("c", (problem.m, problem.n), c_type)
-    addresses = MatMulAddresses(
-        a=a.address, b=b.address, c=c.address, bias=bias.address if bias else None
-    )
-    compiled = compile_matmul(problem, addresses, device.config, timing=timing, schedule=schedule)
+    base = buffers.next_address()
+    addresses, _ = place_tensors(graph.tensors.values(), base)
+    arrays = {}
+    for name, tensor in graph.tensors.items():
+        shape = (tensor.cols,) if name == "bias" else tensor.shape
+        arrays[name] = buffers.place(name, addresses[name], shape, tensor.type)
+    plan = plan or best_plan(graph, config, timing)
+    compiled = compile_plan(graph, plan, config, base)
     return Compiled(
         problem=problem,
-        commands=compiled.commands,
-        schedule=compiled.schedule,
-        prediction=compiled.prediction,
+        commands=compiled.program,
+        plan=plan,
+        prediction=predict_graph(compiled, config, timing),
         buffers=buffers,
-        a=a,
-        b=b,
-        bias=bias,
-        c=c,
+        a=arrays["a"],
+        b=arrays["b"],
+        bias=arrays.get("bias"),
+        c=arrays["c"],
     )
 
 

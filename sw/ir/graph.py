@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 __all__ = [
     "NO_MASK",
     "TYPES",
+    "Activation",
     "AddResidual",
     "DeferredSoftmax",
     "DivideBySums",
     "Finish",
-    "Gelu",
     "Graph",
     "LayerNorm",
     "Mask",
@@ -170,18 +170,20 @@ class Requantize:
 
 
 @dataclass(frozen=True, slots=True)
-class Gelu:
-    """GELU, of int16 with 10 fraction bits, to uint8 with a zero point, int8 or int16."""
+class Activation:
+    """A curve of each element as int16, to uint8 with a zero point, int8 or int16."""
 
+    function: str
+    """Its name in `celosia.isa.functions.table.ACTIVATIONS`."""
     scale: Scale
-    """The scale of the first step, from sums to int16 with 10 fraction bits."""
+    """The scale of the first step, from sums to int16 with the curve's fraction bits."""
     out_scale: float
-    """The scale of the second step, from the raw result of the polynomial to the output."""
+    """The scale of the second step, from the raw result of the curve to the output."""
     zero_point: int = 0
 
     def __str__(self) -> str:
         scales = f"{_number(self.scale)} -> {_number(self.out_scale)}"
-        return f"gelu {scales}{_zero(self.zero_point)}"
+        return f"{self.function} {scales}{_zero(self.zero_point)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class DivideBySums:
         return f"divide_by {self.sums}, requantize {_number(self.scale)}"
 
 
-Finish = Sums | Requantize | Gelu | AddResidual | Softmax | DeferredSoftmax | DivideBySums
+Finish = Sums | Requantize | Activation | AddResidual | Softmax | DeferredSoftmax | DivideBySums
 """What happens to int32 sums on their way out of the accumulator."""
 
 
@@ -300,10 +302,16 @@ class LayerNorm:
     name: str
     source: View
     outputs: tuple[Normalized, ...]
+    epsilon: int = 0
+    """What is added to the sum of squared distances, 40 bits."""
+    rms: bool = False
+    """Distances are from 0, not from the mean."""
 
     def __str__(self) -> str:
+        kind = "rmsnorm" if self.rms else "layernorm"
+        epsilon = f", epsilon {self.epsilon}" * bool(self.epsilon)
         outputs = " and ".join(map(str, self.outputs))
-        return f"{self.name}: layernorm {self.source} -> {outputs}"
+        return f"{self.name}: {kind} {self.source}{epsilon} -> {outputs}"
 
 
 Op = MatMul | Transform | LayerNorm

@@ -75,9 +75,19 @@ class GraphBuilder:
         self._ops.append(Transform(name=name, out=out, source=source, bias=bias, finish=finish))
         return out
 
-    def layernorm(self, name: str, source: View, outputs: Sequence[Normalized]) -> None:
-        """Add a layer normalization."""
-        self._ops.append(LayerNorm(name=name, source=source, outputs=tuple(outputs)))
+    def layernorm(
+        self,
+        name: str,
+        source: View,
+        outputs: Sequence[Normalized],
+        *,
+        epsilon: int = 0,
+        rms: bool = False,
+    ) -> None:
+        """Add a layer normalization, or with `rms` an RMS normalization."""
+        self._ops.append(
+            LayerNorm(name=name, source=source, outputs=tuple(outputs), epsilon=epsilon, rms=rms)
+        )
 
     def finish(self, *outputs: str) -> Graph:
         """The graph, verified, with these tensors as its outputs."""

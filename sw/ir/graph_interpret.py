@@ -14,10 +14,10 @@ from celosia.isa import numerics
 from celosia.isa.functions.operands import Operands
 from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
-    Gelu,
     Graph,
     LayerNorm,
     Mask,
@@ -109,13 +109,12 @@ class _Machine:
 
     def _normalize(self, op: LayerNorm) -> None:
         source = self.read(op.source)
-        affines = [self._affine(output) for output in op.outputs]
-        if len(affines) == 1:
-            values = (numerics.layernorm(source, affines[0]),)
-        else:
-            values = numerics.layernorm_pair(source, *affines)
-        for output, value in zip(op.outputs, values, strict=True):
-            self.write(output.out, value)
+        statistics = numerics.row_statistics(
+            numerics.row_sums(source), op.source.cols, epsilon=op.epsilon, rms=op.rms
+        )
+        y = numerics.normalize(source, statistics)
+        for output in op.outputs:
+            self.write(output.out, self._affine(output)(y))
 
     def _affine(self, output: Normalized) -> numerics.Affine:
         gamma, beta = self.read(output.gamma)[0], self.read(output.beta)[0]
@@ -139,7 +138,7 @@ class _Machine:
                 return self._transformed(op.finish, op.out, sums)
 
     def _transformed(
-        self, how: Requantize | Gelu | AddResidual | DivideBySums, out: View, sums: Array
+        self, how: Requantize | Activation | AddResidual | DivideBySums, out: View, sums: Array
     ) -> Array:
         """What the instruction set's function of this finish makes of `sums`."""
         kind, scale = self.values[out.tensor].dtype, self.scale(how.scale)
@@ -149,8 +148,8 @@ class _Machine:
                 operands = Operands(
                     x=sums, kind=kind, scale=scale, zero_point=zero_point, relu=relu
                 )
-            case Gelu(out_scale=out_scale, zero_point=zero_point):
-                function, scale2 = Function.GELU, np.float32(out_scale)
+            case Activation(out_scale=out_scale, zero_point=zero_point):
+                function, scale2 = Function[how.function.upper()], np.float32(out_scale)
                 operands = Operands(
                     x=sums, kind=kind, scale=scale, scale2=scale2, zero_point=zero_point
                 )

@@ -4,14 +4,16 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import MAX_COLUMNS
+from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.ir.graph import (
     TYPES,
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Gelu,
     Graph,
     LayerNorm,
     Mask,
@@ -37,7 +39,7 @@ MAX_SHIFT: Final = 31
 _OUTPUTS: Final[dict[type, tuple[str, ...]]] = {
     Sums: ("int32",),
     Requantize: ("int8", "uint8", "int16"),
-    Gelu: ("int8", "uint8", "int16"),
+    Activation: ("int8", "uint8", "int16"),
     AddResidual: ("int16",),
     Softmax: ("uint8", "int8", "int16"),
     DeferredSoftmax: ("uint8",),
@@ -146,7 +148,10 @@ class _Checker:
             case Requantize():
                 self._check_scale(finish.scale, cols)
                 self._check_zero_point(op.out, finish.zero_point)
-            case Gelu():
+            case Activation():
+                if finish.function not in ACTIVATIONS:
+                    known = ", ".join(ACTIVATIONS)
+                    raise ValueError(f"function: {finish.function!r} is none of {known}")
                 self._check_scale(finish.scale, cols)
                 self._check_scale(finish.out_scale, cols)
                 self._check_zero_point(op.out, finish.zero_point)
@@ -182,6 +187,8 @@ class _Checker:
     def _check_norm(self, op: LayerNorm) -> None:
         self._expect(op.source, "source", op.source.shape, "int16")
         _check_columns(op.source.cols)
+        if not 0 <= op.epsilon < 1 << EPSILON_BITS:
+            raise ValueError(f"epsilon: {op.epsilon} is not in 0..{(1 << EPSILON_BITS) - 1}")
         if len(op.outputs) not in {1, 2}:
             raise ValueError(f"outputs: {len(op.outputs)} are not one or two")
         for output in op.outputs:

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["MAX_EXTENT", "MatMul", "MatMulAddresses", "verify"]
+__all__ = ["MAX_EXTENT", "MatMul", "verify"]
 
 MAX_EXTENT: Final = 1 << 24
 """Largest M, N or K: every stride in bytes stays below 2^32."""
@@ -55,16 +55,6 @@ class MatMul:
         parts += ["B transposed"] * self.b_transposed + ["bias"] * self.bias
         parts += [] if self.scale is None else [f"scale {np.float32(self.scale)!s}"]
         return ", ".join(parts + ["ReLU"] * self.relu)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatMulAddresses:
-    """Where the operands stand in device memory, as byte addresses."""
-
-    a: int
-    b: int
-    c: int
-    bias: int | None = None
 
 
 def verify(problem: MatMul) -> MatMul:

@@ -39,7 +39,8 @@ class _Sums:
     cols: int
     a: _Corner | None
     """None: A was made by a transform."""
-    w: _Corner
+    w: _Corner | None
+    """None: W was made by a transform."""
 
     def meets(
         self, number: int, shape: tuple[int, int], a: _Corner | None, w: tuple[str, int, int]
@@ -85,17 +86,17 @@ class ProductChecker:
         a = scratchpad.ops[scratchpad.read(op.a, op.a + op.rows)]
         w_rows = op.cols if op.w_transposed else op.depth
         w = scratchpad.ops[scratchpad.read(op.w, op.w + w_rows)]
-        if not isinstance(w, Load):
-            raise ValueError(f"its weights are not loaded: {w}")
-        here_a, here_w = self._a_corner(a, op.a), self._w_corner(w, op.w, op.w_transposed)
+        here_a = self._a_corner(a, op.a)
+        here_w = self._w_corner(w, op.w, op.w_transposed) if isinstance(w, Load) else None
         if op.accumulate:
             number = self._go_on(op, here_a, here_w)
         else:
             number = self.sums.write(op, (op.c, op.c + op.rows))
         next_a = here_a and here_a.moved(op.depth)
-        self._sums[op.c] = _Sums(number, op.rows, op.cols, next_a, here_w.moved(op.depth))
+        next_w = here_w and here_w.moved(op.depth)
+        self._sums[op.c] = _Sums(number, op.rows, op.cols, next_a, next_w)
 
-    def _go_on(self, op: Multiply, a: _Corner | None, w: _Corner) -> int:
+    def _go_on(self, op: Multiply, a: _Corner | None, w: _Corner | None) -> int:
         """The number of the sums that `op` goes on with."""
         number = self.sums.read(op.c, op.c + op.rows)
         before, last = self.sums.ops[number], self._sums.get(op.c)

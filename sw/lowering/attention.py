@@ -127,7 +127,8 @@ class AttentionWriter:
             self._scores(part)
             self._finish(waiting)
             waiting = part
-            if not self.places.choices.overlap:
+            choices = self.places.choices
+            if not (choices.overlap or choices.schedule_loads):
                 self._finish(waiting)
                 waiting = None
         self._finish(waiting)

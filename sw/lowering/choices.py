@@ -23,8 +23,12 @@ class Choices:
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
     schedule_loads: bool = False
-    """Loads come as early as what they overwrite or read allows (`celosia.sw.scheduling`), and pass
-    those that cannot come yet; else a fixed time ahead of their use, which is more regular."""
+    """Loads, drains and stores come when `celosia.sw.scheduling` expects their units to be free,
+    those first that are needed soonest; else where the lowering puts them, which is more regular.
+    """
+    by_plan: bool = False
+    """A plan is made and expanded (`celosia.sw.planning`), in which results of few rows stay on the
+    chip and weights have three banks; else the operators are lowered one after the other."""
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.items())
@@ -49,6 +53,7 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "whole_scores": (True, False),
     "overlap": (True, False),
     "schedule_loads": (False, True),
+    "by_plan": (False, True),
 }
 """The values of each choice that are compared."""
 

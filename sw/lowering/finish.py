@@ -7,23 +7,24 @@ from typing import Final
 from celosia.isa.encoding import Function, float_bits
 from celosia.isa.functions.types import DTYPES
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DivideBySums,
     Finish,
-    Gelu,
+    LayerNorm,
     Mask,
     Requantize,
     Scale,
     Sums,
     View,
 )
-from celosia.sw.ir.program import LocalRows, Space, Transform
+from celosia.sw.ir.program import LocalRows, Settings, Space, Transform
 from celosia.sw.lowering.cuts import even_cuts, tiles
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.rings import Ring
 from celosia.sw.lowering.writer import ProgramWriter
 
-__all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings"]
+__all__ = ["TYPES", "FinishedSums", "Finisher", "mask_settings", "norm_settings"]
 
 TYPES: Final = {dtype.name: kind for kind, dtype in DTYPES.items()}
 """The types of tensors that transforms write, by their names."""
@@ -94,22 +95,26 @@ class Finisher:
         self.dim = writer.config.dim
 
     def finish(
-        self, how: Finish, sums: FinishedSums, ring: Ring | None = None, channels: int = 0
+        self,
+        how: Finish,
+        sums: FinishedSums,
+        ring: Ring | None = None,
+        norm: Settings | None = None,
     ) -> None:
         """Finish `sums` and store the results, by way of `ring`, as products go on.
 
-        With `channels`, an `AddResidual` counts the moments of rows of so many.
+        With `norm`, an `AddResidual` counts the moments for it: its `norm_settings`.
         """
         if isinstance(how, Sums) and sums.bias is None:
             self.writer.store(sums.out, sums.rows)
             return
         ring = ring or self.places.results(self.writer.element_bytes(sums.out))
-        uses = isinstance(how, DivideBySums) or channels
+        uses = isinstance(how, DivideBySums) or norm
         slots = range(sums.slot, sums.slot + sums.out.rows) if uses else range(0)
         for part in self.chunks(sums, ring):
             col = part.out.col - sums.out.col
             self.writer.defer(
-                lambda part=part: self._finish(how, part, ring, channels),
+                lambda part=part: self._finish(how, part, ring, norm),
                 (part.out,),
                 delay=sums.out.rows * col // self.dim * _TILE_CYCLES,
                 drains=part.rows,
@@ -120,12 +125,12 @@ class Finisher:
         if not self.places.choices.overlap:
             self.writer.agenda.write_all()
 
-    def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, channels: int) -> None:
+    def _finish(self, how: Finish, sums: FinishedSums, ring: Ring, norm: Settings | None) -> None:
         residual = None
         if sums.residual is not None:  # First: it may have to wait for others who take of `ring`.
             residual = self.writer.load(sums.residual, self.places.residuals)
         target = self.target(sums.out, ring)
-        self._transform(how, sums, target, residual, channels)
+        self._transform(how, sums, target, residual, norm)
         self.writer.store(sums.out, target)
 
     def target(self, out: View, ring: Ring) -> LocalRows:
@@ -140,7 +145,7 @@ class Finisher:
         sums: FinishedSums,
         target: LocalRows,
         residual: LocalRows | None,
-        channels: int,
+        norm: Settings | None,
     ) -> None:
         """The transform of a finish that takes one."""
         settings: dict[str, int] = {"type": TYPES[self.writer.tensors[sums.out.tensor].type]}
@@ -150,8 +155,8 @@ class Finisher:
             case Requantize():
                 function = Function.REQUANTIZE
                 settings |= {"zero_point": how.zero_point, "relu": int(how.relu)}
-            case Gelu():
-                function = Function.GELU
+            case Activation():
+                function = Function[how.function.upper()]
                 settings |= {"zero_point": how.zero_point, "scale2": float_bits(how.out_scale)}
             case DivideBySums():
                 function = Function.CONTEXT
@@ -159,12 +164,12 @@ class Finisher:
             case AddResidual():
                 function = Function.RESIDUAL
                 settings |= {"scale2": float_bits(how.residual_scale)}
-                if channels:
+                if norm:
                     settings |= {"moments": 1, "statistics": sums.slot}
                     settings |= {"start": int(sums.first), "finish": int(sums.last)}
             case _:
                 raise ValueError(f"{how}: is no transform of elements")
-        self.write(function, sums, (target,), settings, residual=residual, channels=channels)
+        self.write(function, sums, (target,), settings, residual=residual, norm=norm)
 
     def write(
         self,
@@ -174,7 +179,7 @@ class Finisher:
         settings: dict[str, int],
         *,
         residual: LocalRows | None = None,
-        channels: int = 0,
+        norm: Settings | None = None,
         mask: dict[str, int] | None = None,
     ) -> None:
         """A transform of `sums`, with their bias and scale."""
@@ -197,7 +202,7 @@ class Finisher:
                 residual=residual,
                 settings=settings,
                 parameters=parameters,
-                norm={"channels": channels} if channels else None,
+                norm=norm,
                 mask=mask,
             ),
             sums.counted or sums.out,
@@ -217,3 +222,13 @@ def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
     """CONFIG_MASK for a block of scores."""
     settings = {"causal": int(mask.causal), "first_row": first_row, "first_key": first_key}
     return settings if mask.keys is None else settings | {"keys": mask.keys}
+
+
+def norm_settings(op: LayerNorm) -> dict[str, int]:
+    """Fields of CONFIG_NORM that count when the moments of a row are complete."""
+    settings = {"channels": op.source.cols}
+    if op.epsilon:
+        settings["epsilon"] = op.epsilon
+    if op.rms:
+        settings["rms"] = 1
+    return settings

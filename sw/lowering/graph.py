@@ -26,7 +26,7 @@ from celosia.sw.lowering.norm import affine_name, affine_row
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.writer import ProgramWriter, Written
 
-__all__ = ["LoweredGraph", "head_shapes", "lower_graph"]
+__all__ = ["LoweredGraph", "head_shapes", "lower_graph", "with_affines"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def lower_graph(
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
     _check_parameters(graph)
-    graph = _with_affines(graph, config.dim)
+    graph = with_affines(graph, config.dim)
     writer = ProgramWriter(config, graph.tensors)
     places = Places(config, choices)
     linear, attention = LinearWriter(writer, places), AttentionWriter(writer, places)
@@ -190,7 +190,7 @@ def _head(op: Op, behind: Op | None) -> Head | None:
     raise ValueError(f"{op}: numerators and sums are not those of one product right behind it")
 
 
-def _with_affines(graph: Graph, dim: int) -> Graph:
+def with_affines(graph: Graph, dim: int) -> Graph:
     """`graph` with a constant for each normalization's gamma and beta."""
     rows = {
         affine_name(op): affine_row(graph, op, dim) for op in graph.ops if isinstance(op, LayerNorm)

@@ -20,7 +20,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.finish import TYPES, FinishedSums, Finisher, mask_settings
+from celosia.sw.lowering.finish import TYPES, FinishedSums, Finisher, mask_settings, norm_settings
 from celosia.sw.lowering.norm import Normalizer, NormBlock
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.products import MemoryRowsOfA, ProductBlock, multiply
@@ -96,17 +96,17 @@ class LinearWriter:
         Where there is nothing to hide it under, the last columns are done in parts of fewer rows,
         so that the normalization of only the last of these is exposed.
         """
-        rows, channels = sums.out.rows, norm.source.cols
+        rows, settings = sums.out.rows, norm_settings(norm)
         slot = self.places.next_slots()
         *before, last = self._columns(op, rows)
         for columns in before:
             part = self._summed(op, replace(sums, slot=slot), columns)
-            self.finisher.finish(op.finish, part, channels=channels)
+            self.finisher.finish(op.finish, part, norm=settings)
         for first, count in even_cuts(rows, 2 * self.dim if exposed else rows, self.dim):
             some = replace(sums.rows_part(first, count), slot=slot + first)
             begin = self.writer.clock
             part = self._summed(op, some, last, sums)
-            self.finisher.finish(op.finish, part, channels=channels)
+            self.finisher.finish(op.finish, part, norm=settings)
             ended = ends and first + count == rows
             some_rows = NormBlock(norm, row + first, count, slot + first)
             cycles = self.writer.clock - begin

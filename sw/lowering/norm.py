@@ -11,7 +11,7 @@ from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import Graph, LayerNorm, View
 from celosia.sw.ir.program import LocalRows, Space, Transform
 from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.finish import TYPES
+from celosia.sw.lowering.finish import TYPES, norm_settings
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.rings import Ring
 from celosia.sw.lowering.writer import ProgramWriter
@@ -168,7 +168,7 @@ class Normalizer:
                 source=self._source(block, col, cols, ring),
                 cols=cols,
                 settings={"start": start, "finish": finish, "statistics": block.slot},
-                norm={"channels": channels},
+                norm=norm_settings(block.op),
             ),
             block.part(block.op.source, col, cols),
         )
@@ -184,7 +184,7 @@ class Normalizer:
             "parameter_row": writer.load_parameters(
                 self._affine(op, col, cols), self.places.affines
             ),
-            "channels": op.source.cols,
+            **norm_settings(op),
             "shift": op.outputs[0].shift,
         }
         settings = {"statistics": block.slot, "type": self._type(outs[0])}

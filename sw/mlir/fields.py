@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
-    Gelu,
     Mask,
     Normalized,
     Requantize,
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 _PARTS: Final = (
     Sums,
     Requantize,
-    Gelu,
+    Activation,
     AddResidual,
     Softmax,
     DeferredSoftmax,

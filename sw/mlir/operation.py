@@ -3,13 +3,17 @@
 Types stay text: a dialect reads and writes those that it knows.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, isinf
 from struct import pack
 from typing import Final
 
-__all__ = ["NOWHERE", "Attribute", "Operation", "Place", "print_operation"]
+__all__ = ["NOWHERE", "VALUE_NAME", "Attribute", "Operation", "Place", "print_operation"]
+
+VALUE_NAME: Final = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
+"""The names that values may have besides numbers."""
 
 Attribute = bool | int | float | str | Sequence["Attribute"] | Mapping[str, "Attribute"]
 """A value that is known at compile time; integers print as i64, floats as f64, exactly."""

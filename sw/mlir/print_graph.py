@@ -5,19 +5,17 @@ operator of the graph is an operation without results.  ``roles`` says what each
 names of the fields of the operator; other fields are attributes.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from celosia.sw.ir.graph import Graph, Op, Tensor, View
 from celosia.sw.mlir.fields import described
 from celosia.sw.mlir.names import OPERATORS, memref
-from celosia.sw.mlir.operation import Attribute, Operation, print_operation
+from celosia.sw.mlir.operation import VALUE_NAME, Attribute, Operation, print_operation
 
 __all__ = ["print_graph"]
 
 _NAMES: Final = {kind: name for name, kind in OPERATORS.items()}
-_VALUE: Final = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 
 
 def print_graph(graph: Graph) -> str:
@@ -45,7 +43,7 @@ class _Printer:
 
     def _named(self, view: View, name: str) -> str:
         """`name` for the value of `view`, or a number if MLIR has no such names of values."""
-        value = name if _VALUE.fullmatch(name) else str(len(self._values))
+        value = name if VALUE_NAME.fullmatch(name) else str(len(self._values))
         self._values[view] = value
         return value
 

@@ -7,14 +7,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.numerics import EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import (
     NO_MASK,
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Gelu,
     Graph,
     Mask,
     Normalized,
@@ -34,14 +35,15 @@ from celosia.sw.reference.random_encoder import random_embeddings, random_encode
 
 __all__ = [
     "Case",
+    "activation_case",
     "attention_case",
     "encoder_case",
     "encoder_layer_case",
-    "gelu_case",
     "layernorm_case",
     "matmul_case",
     "random_integer_encoder",
     "residual_case",
+    "rmsnorm_case",
     "softmax_case",
 ]
 
@@ -49,7 +51,8 @@ _SPREAD: Final = 40.0
 """Standard deviation of random int8 operands."""
 _SUM_STEP: Final = 1e-4
 """What 1 in random int32 sums stands for."""
-_GELU_LIMIT: Final = 6.0
+_ACTIVATION_LIMIT: Final = 6.0
+_NORM_SPREAD: Final = 2000
 _CALIBRATION_TOKENS: Final = 512
 _CALIBRATION_SEED: Final = 1000
 """Added to a seed: calibration is not on the case's own input."""
@@ -80,17 +83,18 @@ def softmax_case(
     rows: int, cols: int, seed: int, *, kind: str = "uint8", mask: Mask = NO_MASK
 ) -> Case:
     """Normalized softmax of scores with a standard deviation of 2."""
-    scale = _SUM_STEP * 2**GELU_FRACTION_BITS
+    scale = _SUM_STEP * 2**EXPONENT_FRACTION_BITS
     return _transform_case("softmax", rows, cols, seed, kind, Softmax(scale, mask), spread=2)
 
 
-def gelu_case(rows: int, cols: int, seed: int, *, kind: str = "uint8") -> Case:
-    """GELU of numbers with a standard deviation of 1; results of uint8 have a zero point."""
-    hidden = HiddenRange.up_to(_GELU_LIMIT)
-    scale = _SUM_STEP * 2**GELU_FRACTION_BITS
+def activation_case(function: str, rows: int, cols: int, seed: int, *, kind: str = "uint8") -> Case:
+    """A curve of numbers with a standard deviation of 1; results of uint8 have a zero point."""
+    curve = ACTIVATIONS[function]
+    hidden = HiddenRange.between(curve.least, _ACTIVATION_LIMIT)
+    scale = _SUM_STEP * 2**curve.fraction_bits
     zero_point = hidden.zero_point if kind == "uint8" else 0
-    finish = Gelu(scale, GELU_SCALE / hidden.step, zero_point)
-    return _transform_case("gelu", rows, cols, seed, kind, finish, spread=1)
+    finish = Activation(function, scale, curve.unit / hidden.step, zero_point)
+    return _transform_case(function, rows, cols, seed, kind, finish, spread=1)
 
 
 def residual_case(rows: int, cols: int, seed: int) -> Case:
@@ -110,19 +114,32 @@ def residual_case(rows: int, cols: int, seed: int) -> Case:
 
 def layernorm_case(rows: int, cols: int, seed: int) -> Case:
     """Layer normalization with an int8 and an int16 output."""
-    random, builder = np.random.default_rng(seed), GraphBuilder(f"layernorm {rows}x{cols}")
+    return _norm_case("layernorm", rows, cols, seed)
+
+
+def rmsnorm_case(rows: int, cols: int, seed: int) -> Case:
+    """RMS normalization with an int8 and an int16 output; epsilon is 1 % of the mean square."""
+    return _norm_case("rmsnorm", rows, cols, seed, epsilon=cols * _NORM_SPREAD**2 // 100, rms=True)
+
+
+def _norm_case(
+    kind: str, rows: int, cols: int, seed: int, *, epsilon: int = 0, rms: bool = False
+) -> Case:
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"{kind} {rows}x{cols}")
     gamma, beta = 1 + _normal(random, 1, cols, 0.1)[0], _normal(random, 1, cols, 0.1)[0]
     norm = Norm(gamma.astype(np.float32), beta.astype(np.float32))
     source = builder.input(Tensor("source", "int16", rows, cols))
     outputs = []
-    for name, kind, step in (("small", "int8", 4 / 127), ("wide", "int16", 8 / 32767)):
+    for name, output, step in (("small", "int8", 4 / 127), ("wide", "int16", 8 / 32767)):
         arrays = quantize_norm(name, norm, step)
-        out = builder.tensor(Tensor(name, kind, rows, cols, step))
+        out = builder.tensor(Tensor(name, output, rows, cols, step))
         gamma_view = builder.constant(f"{name}.gamma", arrays[f"{name}.gamma"])
         beta_view = builder.constant(f"{name}.beta", arrays[f"{name}.beta"])
         outputs.append(Normalized(out, gamma_view, beta_view, int(arrays[f"{name}.shift"])))
-    builder.layernorm("layernorm", source, outputs)
-    return Case(builder.finish("small", "wide"), {"source": _int16(random, rows, cols, 2000)})
+    builder.layernorm(kind, source, outputs, epsilon=epsilon, rms=rms)
+    return Case(
+        builder.finish("small", "wide"), {"source": _int16(random, rows, cols, _NORM_SPREAD)}
+    )
 
 
 def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask = NO_MASK) -> Case:
@@ -134,7 +151,7 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
     context = builder.tensor(Tensor("context", "int8", rows, cols))
     numerators = builder.tensor(Tensor("numerators", "uint8", heads * rows, rows))
     sums = builder.tensor(Tensor("sums", "int32", heads * rows, 1))
-    scale = 2**GELU_FRACTION_BITS * 2 / (_SPREAD**2 * np.sqrt(width))
+    scale = 2**EXPONENT_FRACTION_BITS * 2 / (_SPREAD**2 * np.sqrt(width))
     for head in range(heads):
         block = numerators.part(row=head * rows, rows=rows)
         totals = sums.part(row=head * rows, rows=rows)

@@ -7,11 +7,11 @@ tensors and operators start with the layer's number; constants have their names 
 from collections.abc import Sequence
 
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Gelu,
     Graph,
     Normalized,
     Requantize,
@@ -123,7 +123,8 @@ class _Encoder:
         name = f"{index}.attention"
         small, wide = self.norm(f"layers.{index}.attention_norm", total, name)
         hidden = self.tensor(f"{index}.hidden", "uint8", cols=self.shape.hidden)
-        finish = Gelu(
+        finish = Activation(
+            "gelu",
             self.constant(f"layers.{index}.up.scale"),
             self.model.scalar(f"layers.{index}.hidden.scale"),
             self.model.integer(f"layers.{index}.hidden.zero_point"),

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
-    Gelu,
     Graph,
     LayerNorm,
     MatMul,
@@ -63,8 +63,8 @@ def host_elements(graph: Graph) -> Mapping[str, int]:
             case DeferredSoftmax():
                 count["softmax"] += size
                 count["quantize"] += size
-            case Gelu():
-                count["gelu"] += size
+            case Activation(function=function):
+                count[function] += size
                 count["quantize"] += size
             case AddResidual():
                 count["residual"] += size

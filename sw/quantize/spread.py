@@ -15,14 +15,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics.activation import GELU_CURVE
 from celosia.sw.quantize.ranges import sample_rows
 from celosia.sw.reference.encoder import Floats, Linear
 
 __all__ = ["HiddenRange", "Spread", "spread_outliers"]
 
 _UINT8_LARGEST: Final = 255
-_DIP: Final = 0.17
-"""GELU's least value is just above minus this."""
 _SPARE: Final = 16
 """Channels that may be given up."""
 _MARGIN: Final = 1.25
@@ -41,8 +40,13 @@ class HiddenRange:
     @classmethod
     def up_to(cls, limit: float) -> "HiddenRange":
         """The range from GELU's least value to `limit`."""
-        step = (limit + _DIP) / _UINT8_LARGEST
-        return cls(step, round(_DIP / step))
+        return cls.between(GELU_CURVE.least, limit)
+
+    @classmethod
+    def between(cls, least: float, limit: float) -> "HiddenRange":
+        """The range from `least`, which is at most 0, to `limit`."""
+        step = (limit - least) / _UINT8_LARGEST
+        return cls(step, round(-least / step))
 
     @property
     def limit(self) -> float:

@@ -23,6 +23,7 @@ __all__ = [
     "Observer",
     "attend",
     "encode",
+    "erf",
     "gelu",
     "normalize",
     "segments",
@@ -214,18 +215,19 @@ def normalize(x: Floats) -> Floats:
 
 
 def gelu(x: Floats) -> Floats:
-    """``x * (1 + erf(x / sqrt 2)) / 2``, with erf to within 4 units of float32's last place.
-
-    erf is an odd polynomial over an even one (Eigen's).
-    """
+    """``x * (1 + erf(x / sqrt 2)) / 2``."""
     result = np.empty_like(x)
     for start in range(0, len(x), _GELU_ROWS):
         rows = slice(start, start + _GELU_ROWS)
-        result[rows] = x[rows] * (1 + _erf(x[rows] * _ROOT_HALF)) * np.float32(0.5)
+        result[rows] = x[rows] * (1 + erf(x[rows] * _ROOT_HALF)) * np.float32(0.5)
     return result
 
 
-def _erf(x: Floats) -> Floats:
+def erf(x: Floats) -> Floats:
+    """The error function, to within 4 units of float32's last place.
+
+    It is an odd polynomial over an even one (Eigen's).
+    """
     t = np.clip(x, -_ERF_LIMIT, _ERF_LIMIT)
     square = t * t
     return t * _polynomial(square, _ERF_NUMERATOR) / _polynomial(square, _ERF_DENOMINATOR)

@@ -27,6 +27,7 @@ __all__ = [
     "model_files",
     "read_embeddings",
     "read_encoder",
+    "read_tensors",
     "tokenize",
 ]
 
@@ -119,6 +120,12 @@ def read_encoder(layers: int = MINILM.layers) -> EncoderWeights:
         return EncoderWeights(shape=shape, norm=norm, layers=tuple(map(file.layer, range(layers))))
 
 
+def read_tensors() -> dict[str, Any]:
+    """All arrays of the model file, by name.  Raises `MissingModelError` without a model."""
+    with _open() as file:
+        return {name: file[name] for name in file.names()}
+
+
 @contextmanager
 def _open() -> Iterator["_Weights"]:
     path = model_files()[0]
@@ -137,6 +144,9 @@ class _Weights:
 
     def __getitem__(self, name: str) -> Floats:
         return self._file.get_tensor(name)
+
+    def names(self) -> list[str]:
+        return list(self._file.keys())
 
     def linear(self, name: str) -> Linear:
         weights = np.ascontiguousarray(self[f"{name}.weight"].T)

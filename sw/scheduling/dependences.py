@@ -1,10 +1,12 @@
 """What must come before what in a program: by rows of local memories, statistics and tensors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
@@ -35,6 +37,11 @@ _ROW_FUNCTIONS: Final = (
 )
 """Functions that use the statistics of rows, whatever their settings."""
 
+_BUCKET: Final = 64
+"""Rows whose readers are looked for together."""
+
+Reading = tuple[int, int, int]
+"""First row, row behind the last, and the operation that reads them."""
 Range = tuple[Space | str, int, int]
 """A local memory (or the statistics), first row and row behind the last."""
 
@@ -67,8 +74,8 @@ def accesses(op: Op, dim: int) -> Accesses:
 def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int, ...]]:
     """The indices of the operations before each one that must stay before it.
 
-    Only the nearest ones are named, and of those that read a row since it was written only the
-    last: no schedule changes the order of operations that read local rows.
+    Only the nearest ones are named, and of the products that read a row since it was written only
+    the last: no schedule changes the order of products.
     """
     known = {
         Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
@@ -85,8 +92,9 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
             needs |= known[space].writers(first, end)
         for space, first, end in used.writes:
             needs |= known[space].write(first, end, index)
+        product = isinstance(op, Multiply | Products)
         for space, first, end in used.reads:
-            known[space].read(first, end, index)
+            known[space].read(first, end, index, product=product)
         match op:
             case Load():
                 written = stores.get(op.view.tensor, ())
@@ -100,25 +108,47 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
 
 
 class _Rows:
-    """The operations that wrote each row of a memory last, and read it last since; -1: none."""
+    """The operations that wrote each row of a memory last, and those that have read it since."""
 
     def __init__(self, rows: int):
         self._writer = np.full(rows, -1, np.int64)
-        self._reader = np.full(rows, -1, np.int64)
+        self._product = np.full(rows, -1, np.int64)
+        """The last product that has read a row since; -1: none."""
+        self._others: list[list[Reading]] = [[] for _ in range(-(-rows // _BUCKET))]
+        """What else has, for some rows each."""
 
     def writers(self, first: int, end: int) -> set[int]:
         """The operations that wrote these rows last."""
-        return set(self._writer[first:end].tolist())
+        return _different(self._writer[first:end])
 
-    def read(self, first: int, end: int, index: int) -> None:
+    def read(self, first: int, end: int, index: int, *, product: bool) -> None:
         """Operation `index` reads rows."""
-        self._reader[first:end] = index
+        if product:
+            self._product[first:end] = index
+            return
+        for bucket in range(first // _BUCKET, -(-end // _BUCKET)):
+            self._others[bucket].append((first, end, index))
 
     def write(self, first: int, end: int, index: int) -> set[int]:
-        """Operation `index` writes rows; returns the last operations that wrote and read them."""
-        before = {*self._writer[first:end].tolist(), *self._reader[first:end].tolist()}
-        self._writer[first:end], self._reader[first:end] = index, -1
+        """Operation `index` writes rows; returns those that wrote them last and have read them."""
+        before = _different(self._writer[first:end]) | _different(self._product[first:end])
+        self._writer[first:end], self._product[first:end] = index, -1
+        for bucket in range(first // _BUCKET, -(-end // _BUCKET)):
+            begin, over = bucket * _BUCKET, (bucket + 1) * _BUCKET
+            kept: list[Reading] = []
+            for reading in self._others[bucket]:
+                if reading[0] < end and first < reading[1]:
+                    before.add(reading[2])
+                if max(reading[0], begin) < first or min(reading[1], over) > end:
+                    kept.append(reading)
+            self._others[bucket] = kept
         return before
+
+
+def _different(numbers: NDArray[np.int64]) -> set[int]:
+    """All that are in `numbers`, which mostly are the same."""
+    first = numbers[0]
+    return {int(first)} if (numbers == first).all() else set(numbers.tolist())
 
 
 def _blocks(rows: LocalRows) -> Iterator[Range]:
@@ -133,13 +163,31 @@ def _operands(op: Multiply) -> Iterator[Range]:
 
 
 def _nest(op: Products, dim: int) -> Accesses:
-    """The accesses of all products of a nest, each range once."""
-    reads: dict[Range, None] = {}
-    writes: dict[Range, None] = {}
-    for each in op.each(dim):
-        reads.update(dict.fromkeys(_operands(each)))
-        writes[Space.ACCUMULATOR, each.c, each.c + each.rows] = None
-    return Accesses((*reads, *(writes if op.accumulate else ())), tuple(writes))
+    """The accesses of all products of a nest: neighbors as one range, each range once."""
+    reads: list[Range] = []
+    sums = [op.c + column * op.c_column for column in range(op.columns)]
+    for piece, k in product(range(op.pieces), range(op.k)):
+        deepest = piece == op.pieces - 1 and k == op.k - 1
+        first = op.a + piece * op.a_piece + k * op.a_k
+        reads.append((Space.SCRATCHPAD, first, first + op.rows))
+        for column in range(op.columns):
+            cols = op.last_cols if column == op.columns - 1 else dim
+            depth = op.last_depth if deepest else dim
+            first = op.w + column * op.w_column + piece * op.w_piece + k * op.w_k
+            reads.append((Space.SCRATCHPAD, first, first + (cols if op.w_transposed else depth)))
+    writes = _joined((Space.ACCUMULATOR, row, row + op.rows) for row in sums)
+    return Accesses((*_joined(reads), *(writes if op.accumulate else ())), writes)
+
+
+def _joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """`ranges`, of which those that begin where the one before ends are one with it."""
+    joined: list[Range] = []
+    for space, first, end in ranges:
+        if joined and joined[-1][0] is space and joined[-1][2] == first:
+            joined[-1] = (space, joined[-1][1], end)
+        else:
+            joined.append((space, first, end))
+    return tuple(joined)
 
 
 def _transform(op: Transform, dim: int) -> Accesses:

@@ -2,26 +2,44 @@
 
 from collections.abc import Iterator
 
-from celosia.sw.ir.graph import Graph, MatMul
+from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.program import Op
 from celosia.sw.lowering.writer import Written
-from celosia.sw.planning.plan import Plan
-from celosia.sw.scheduling.pieces import Pieces
+from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
+from celosia.sw.scheduling.expand_attention import expand_attention
+from celosia.sw.scheduling.expand_linear import expand_linear
+from celosia.sw.scheduling.expand_norm import expand_norm
+from celosia.sw.scheduling.moves import Moves
+from celosia.sw.scheduling.pieces import open_rings
 from celosia.sw.scheduling.product import expand_product
+from celosia.sw.scheduling.waits import with_waits
 
 __all__ = ["expand"]
 
 
 def expand(plan: Plan, graph: Graph) -> tuple[Written, ...]:
     """All operations of a `plan` that is legal for `graph`, each with its operator."""
-    return tuple(Written(op, operator) for operator, op in _ops(plan, graph))
+    return tuple(with_waits([Written(op, operator) for operator, op in _ops(plan, graph)]))
 
 
 def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
-    rings = {name: Pieces(ring) for name, ring in plan.rings.items()}
+    moves = Moves(plan, graph, open_rings(plan))
     known = {op.name: op for op in graph.ops}
     for stage in plan.stages:
-        op = known[stage.op]
-        assert isinstance(op, MatMul)
-        for each in expand_product(stage, op, graph, plan, rings):
-            yield op.name, each
+        match stage, [known[op] for op in stage.ops]:
+            case AttentionStage(), members:
+                products = {op.name: op for op in members if isinstance(op, MatMul)}
+                yield from expand_attention(stage, products, moves)
+                continue
+            case ProductStage(), [MatMul() as op]:
+                ops = expand_product(stage, op, graph, plan, moves.rings)
+            case LinearStage(), [MatMul() | Transform() as op, *rest]:
+                norm = next((each for each in rest if isinstance(each, LayerNorm)), None)
+                ops = expand_linear(stage, op, norm, moves)
+            case NormStage(), [LayerNorm() as op]:
+                ops = expand_norm(stage, op, moves)
+            case _:
+                raise AssertionError(f"{stage}: the plan is not legal")
+        for each in ops:
+            yield stage.ops[0], each

@@ -4,19 +4,35 @@ from collections.abc import Hashable
 
 from celosia.sw.ir.program import Space
 from celosia.sw.lowering.rings import Ring
-from celosia.sw.planning.plan import RingPlan
+from celosia.sw.planning.forms.plan import Plan, RingPlan
 
-__all__ = ["Pieces"]
+__all__ = ["Pieces", "open_rings"]
 
 
 class Pieces:
     """A ring of a plan in use."""
 
     def __init__(self, plan: RingPlan):
-        self.space = Space(plan.space)
-        self._ring = Ring(self.space, *plan.spans)
+        self.plan = plan
+        # A ring of statistics gives slots, which nothing but numbers tell apart.
+        self._ring = Ring(Space.ACCUMULATOR, *plan.spans)
         self._where: dict[Hashable, tuple[int, int]] = {}
         """First row of each piece that is still there, and the row behind its last."""
+        self._meeting: tuple[Pieces, ...] = (self,)
+        """All rings that have rows in common with this one."""
+
+    @property
+    def space(self) -> Space:
+        """The memory that the ring is in."""
+        return Space(self.plan.space)
+
+    def share_with(self, others: tuple["Pieces", ...]) -> None:
+        """Let pieces of this ring overwrite those of all `others` that it has rows in common with.
+
+        `others` may name the ring itself.
+        """
+        meeting = (other for other in others if self.plan.meets(other.plan))
+        self._meeting = tuple(meeting)
 
     def find(self, key: Hashable) -> int | None:
         """The first row of this piece, unless another one has taken any of its rows."""
@@ -24,10 +40,22 @@ class Pieces:
 
     def take(self, key: Hashable, rows: int) -> int:
         """The first of `rows` rows for a piece."""
-        first = self._ring.take(rows)
-        end = first + rows
+        first = self._ring.take(self.plan.taken(rows))
+        for ring in self._meeting:
+            ring._forget(first, first + rows)
+        self._where[key] = first, first + rows
+        return first
+
+    def _forget(self, first: int, end: int) -> None:
+        """Forget pieces in any of these rows."""
         gone = [other for other, (a, b) in self._where.items() if a < end and first < b]
         for other in gone:
             del self._where[other]
-        self._where[key] = first, end
-        return first
+
+
+def open_rings(plan: Plan) -> dict[str, Pieces]:
+    """The rings of a plan, all empty."""
+    rings = {name: Pieces(ring) for name, ring in plan.rings.items()}
+    for ring in rings.values():
+        ring.share_with(tuple(rings.values()))
+    return rings

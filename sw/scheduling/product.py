@@ -17,7 +17,7 @@ from celosia.sw.ir.program import (
     Products,
     Store,
 )
-from celosia.sw.planning.plan import Plan, ProductStage
+from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.scheduling.pieces import Pieces
 
 __all__ = ["expand_product"]
@@ -109,9 +109,13 @@ class _Expansion:
                 yield begin, end - begin
 
     def _groups(self, block: _Block) -> list[Cut]:
-        """The tiles of K that the pieces of A hold."""
+        """The tiles of K that the pieces of A hold.
+
+        Blocks that meet the pieces of the very first one, if they are kept, have the same.
+        """
         a = self.stage.a
-        first = a.tiles if block.row[0] else a.first
+        small = block.number == 0 or (a.keep and not block.row[0])
+        first = a.first if small else a.tiles
         return [(0, first), *_cuts((first, self.k_tiles - first), a.tiles)]
 
     def _piece_of_a(self, block: _Block, k: Cut) -> Iterator[Op]:

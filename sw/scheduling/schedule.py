@@ -6,15 +6,16 @@ program repeats in the schedule, and becomes a loop.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store
+from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products
 from celosia.sw.lowering.writer import Written
+from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
+from celosia.sw.scheduling.waits import with_waits
 
 __all__ = ["MAX_LEAD", "schedule"]
 
@@ -28,7 +29,7 @@ def schedule(ops: Sequence[Written], config: AcceleratorConfig) -> tuple[Written
     Only the number of stores that a load waits for is new.
     """
     order = _Scheduler(ops, config).order()
-    return tuple(_with_waits(ops[index] for index in order))
+    return tuple(with_waits([ops[index] for index in order]))
 
 
 @dataclass
@@ -84,7 +85,7 @@ class _Scheduler:
         """
         self._ahead = [load for load in self._ahead if self._first_use[load] > product]
         kept: list[int] = []
-        room = self.config.load_queue * 3 // 4 - len(self._ahead)
+        room = loads_ahead(self.config) - len(self._ahead)
         while self._loads and room > 0 and len(kept) < self.config.load_queue:
             load = self._loads.popleft()
             if self._done[load]:
@@ -124,20 +125,3 @@ def _cycles(op: Op) -> int:
             return op.rows * op.count
         case _:
             return 0
-
-
-def _with_waits(ops: Iterator[Written]) -> Iterator[Written]:
-    """Each load with the number of stores that it comes after: all that it reads elements of."""
-    stored: dict[str, list[tuple[View, int]]] = {}
-    count = 0
-    for written in ops:
-        match written.op:
-            case Store(view):
-                count += 1
-                stored.setdefault(view.tensor, []).append((view, count))
-                yield written
-            case Load(view) as load:
-                numbers = (n for other, n in stored.get(view.tensor, ()) if other.meets(view))
-                yield replace(written, op=replace(load, after=max(numbers, default=0)))
-            case _:
-                yield written

@@ -32,6 +32,8 @@ TOKEN_CYCLES: Final = TOKEN_LATENCY - 1
 """Cycles from a store that is over to the load that waits for it."""
 END_CYCLES: Final = 2
 """Cycles from the last event to the end of the run."""
+TRANSFORMS: Final = 1 << 40
+"""What is added to the number of a transform, which stands for a time, so that it is no load's."""
 BUSY_WAVES: Final = 3
 """Tiles of weights keep their bank busy if fewer tiles of rows stream through each."""
 
@@ -65,13 +67,29 @@ class _QueuedStore:
     move: Transfer
     words: int
     parameters: Rows | None
+    transform: int
+    """The number of the last transform that writes its rows; 0: they are there at `head`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedTransform:
+    begin: float
+    """The cycle in which its rows are there and its places free, at its queue's head."""
+    work: TransformWork
+    space: LocalTimes
+    rows: Rows
+    targets: Sequence[Rows]
+    residual: Rows | None
+    parameters: Sequence[Rows]
+    accesses: Sequence[tuple[int, int]]
+    """First rows in the scratchpad, and how often their banks are accessed."""
 
 
 class Timeline:
     """Operations in program order become times, in cycles since the first command.
 
-    Loads and stores are followed late, when somebody needs what they leave behind: then it is known
-    who of those that come first at a bank was there meanwhile.
+    Loads, stores and transforms are followed late, when somebody needs what they leave behind: then
+    it is known who of those that come first at a bank was there meanwhile.
     """
 
     def __init__(self, config: AcceleratorConfig, timing: MemoryTiming | None = None):
@@ -84,9 +102,10 @@ class Timeline:
         self._sum_claims = Banks(config.accumulator_bank_rows, config.accumulator_banks)
         self._loads = LoadUnit(config, self.bus)
         self._stores = StoreUnit(config, self.bus)
-        self._transforms = TransformUnit()
+        self._transforms = TransformUnit(config)
         self._queued_loads: deque[_QueuedLoad] = deque()
         self._queued_stores: deque[_QueuedStore] = deque()
+        self._queued_transforms: deque[_QueuedTransform] = deque()
         self._issued = float(DECODE_CYCLES)
         self._load_ends: list[float] = []
         self._store_reads: list[float] = []
@@ -101,6 +120,7 @@ class Timeline:
         """Cycles from the first command to the end of everything."""
         self._finish_loads(len(self._load_ends) + len(self._queued_loads))
         self._finish_stores(len(self._store_ends) + len(self._queued_stores))
+        self._finish_transforms(len(self._transform_ends) + len(self._queued_transforms))
         ends = [self._issued]
         for each in (self._load_ends, self._store_ends, self._transform_ends, self._product_ends):
             ends += each[-1:]
@@ -139,11 +159,14 @@ class Timeline:
         number, depth = self._number(self._store_ends, self._queued_stores), self.config.store_queue
         self._finish_stores(number - depth)
         head = self._issue(commands, self._store_reads, depth - len(self._queued_stores))
-        head = max(head, self._when_written(space, rows))
+        written, transform = self._settled(space, rows)
+        head = max(head, written)
         if parameters is not None:
             head = max(head, self._when_written(self.parameters, parameters))
         move = self.bus.write(moved.rows, moved.bytes, moved.pitch, moved.address)
-        self._queued_stores.append(_QueuedStore(head, space, rows, move, words, parameters))
+        self._queued_stores.append(
+            _QueuedStore(head, space, rows, move, words, parameters, transform)
+        )
         stamp(space.read, rows, -number)
 
     def product(
@@ -160,10 +183,10 @@ class Timeline:
         """Rows of A through a tile of weights; returns when the first one enters the array."""
         head = self._issue(commands, self._product_ends, self.config.execute_queue)
         written, read, dim = self.scratchpad.written, self.scratchpad.read, self.config.dim
-        if written[a] < 0 or written[w] < 0:
-            self._finish_loads(round(-min(written[a], written[w])))
+        while written[a] < 0 or written[w] < 0:
+            self._follow_writer(min(written[a], written[w]))
         if self.accumulator.read[c] < 0:
-            self._finish_stores(round(-self.accumulator.read[c]))
+            self._follow_reader(self.accumulator.read[c])
         begin = max(head, written[a], written[w], self.accumulator.read[c])
         begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
         begin = max(begin, self.array)
@@ -191,31 +214,32 @@ class Timeline:
         commands: int = 1,
     ) -> None:
         """A function of rows; each of `work.accesses` is of the scratchpad."""
-        head = self._issue(commands, self._transform_ends, self.config.transform_queue)
+        ends, depth = self._transform_ends, self.config.transform_queue
+        number = self._number(ends, self._queued_transforms)
+        self._finish_transforms(number - depth)
+        head = self._issue(commands, ends, depth - len(self._queued_transforms))
         memory, rows = source
         begin = max(head, self._when_written(memory, rows))
         begin = max([begin, *(self._when_read(self.scratchpad, each) for each in targets)])
         begin = max([begin, *(self._when_written(self.parameters, each) for each in parameters)])
-        used = list(zip([each[0] for each in targets], work.accesses, strict=True))
         if residual is not None:
             begin = max(begin, self._when_written(self.scratchpad, residual))
-            used.append((residual[0], work.steps))
-        if memory is self.scratchpad:
-            used.append((rows[0], work.steps))
-        start, over = self._transforms.begin(begin, work)
-        delays = [self._bank_claims.claim(row, start, over, count) for row, count in used]
-        if memory is self.accumulator:
-            delays.append(self._sum_claims.claim(rows[0], start, over, work.steps))
-        over += max(delays, default=0.0)
-        read, end = self._transforms.finish(work, start, over)
-        stamp(memory.read, rows, read)
+        accesses = list(zip([each[0] for each in targets], work.accesses, strict=True))
         if residual is not None:
-            stamp(self.scratchpad.read, residual, read)
+            accesses.append((residual[0], work.steps))
+        if memory is self.scratchpad:
+            accesses.append((rows[0], work.steps))
+        self._queued_transforms.append(
+            _QueuedTransform(begin, work, memory, rows, targets, residual, parameters, accesses)
+        )
+        pending = -TRANSFORMS - number
+        stamp(memory.read, rows, pending)
+        if residual is not None:
+            stamp(self.scratchpad.read, residual, pending)
         for each in parameters:
-            stamp(self.parameters.read, each, end)
+            stamp(self.parameters.read, each, pending)
         for each in targets:
-            stamp(self.scratchpad.written, each, end)
-        self._transform_ends.append(end)
+            stamp(self.scratchpad.written, each, pending)
 
     def _issue(self, commands: int, ends: Sequence[float], depth: int) -> float:
         """An operation is queued: when it is at the queue's head, if nobody is before it.
@@ -237,6 +261,8 @@ class Timeline:
         """Follow all loads up to this one."""
         while len(self._load_ends) < number:
             load = self._queued_loads.popleft()
+            until = self._loads.until(load.head, load.move)
+            self._finish_meeting(load.space, load.rows[0], until)
             begin = max(load.head, self._when_read(load.space, load.rows))
             banks = self._bank_claims if load.space is self.scratchpad else None
             end = self._loads.take(begin, load.move, load.segments, load.rows, banks)
@@ -248,21 +274,85 @@ class Timeline:
         while len(self._store_ends) < number:
             store = self._queued_stores.popleft()
             banks = self._bank_claims if store.space is self.scratchpad else self._sum_claims
-            read, end = self._stores.take(store.head, store.move, store.words, store.rows[0], banks)
+            head = store.head
+            if store.transform:
+                self._finish_transforms(store.transform)
+                head = max(head, self._transform_ends[store.transform - 1])
+            until = self._stores.until(head, store.move)
+            self._finish_meeting(store.space, store.rows[0], until)
+            read, end = self._stores.take(head, store.move, store.words, store.rows[0], banks)
             self._store_reads.append(read)
             self._store_ends.append(end)
             settle(store.space.read, store.rows, len(self._store_ends), read)
             if store.parameters is not None:
                 stamp(self.parameters.read, store.parameters, read)
 
+    def _finish_transforms(self, number: int) -> None:
+        """Follow all transforms up to this one."""
+        while len(self._transform_ends) < number:
+            queued = self._queued_transforms.popleft()
+            work, memory, rows = queued.work, queued.space, queued.rows
+            start, over = self._transforms.begin(queued.begin, work)
+            delays = [
+                self._bank_claims.claim(row, start, over, count) for row, count in queued.accesses
+            ]
+            if memory is self.accumulator:
+                delays.append(self._sum_claims.claim(rows[0], start, over, work.steps))
+            over += max(delays, default=0.0)
+            read, end = self._transforms.finish(work, start, over)
+            self._transform_ends.append(end)
+            pending = TRANSFORMS + len(self._transform_ends)
+            settle(memory.read, rows, pending, read)
+            if queued.residual is not None:
+                settle(self.scratchpad.read, queued.residual, pending, read)
+            for each in queued.parameters:
+                settle(self.parameters.read, each, pending, end)
+            for each in queued.targets:
+                settle(self.scratchpad.written, each, pending, end)
+
+    def _settled(self, space: LocalTimes, rows: Rows) -> tuple[float, int]:
+        """When all but transforms have written `rows`, and the last transform that writes some."""
+        times = space.written[rows[0] : rows[1]]
+        if (first := min(times)) >= 0:
+            return max(times), 0
+        loads = [time for time in times if -TRANSFORMS < time < 0]
+        if loads:
+            self._finish_loads(round(-min(loads)))
+            times = space.written[rows[0] : rows[1]]
+        return max(0.0, *times), max(0, round(-first) - TRANSFORMS)
+
+    def _finish_meeting(self, space: LocalTimes, row: int, until: float) -> None:
+        """Follow the transforms that come first at the bank of `row` and could begin before."""
+        if space is not self.scratchpad:
+            return
+        size, done = self.config.scratchpad_bank_rows, len(self._transform_ends)
+        meeting = [
+            number
+            for number, queued in enumerate(self._queued_transforms, start=done + 1)
+            if queued.begin < until and any(at // size == row // size for at, _ in queued.accesses)
+        ]
+        self._finish_transforms(max(meeting, default=0))
+
     def _when_written(self, space: LocalTimes, rows: Rows) -> float:
-        first = min(space.written[rows[0] : rows[1]])
-        if first < 0:
-            self._finish_loads(round(-first))
+        while (first := min(space.written[rows[0] : rows[1]])) < 0:
+            self._follow_writer(first)
         return max(space.written[rows[0] : rows[1]])
 
     def _when_read(self, space: LocalTimes, rows: Rows) -> float:
-        first = min(space.read[rows[0] : rows[1]])
-        if first < 0:
-            self._finish_stores(round(-first))
+        while (first := min(space.read[rows[0] : rows[1]])) < 0:
+            self._follow_reader(first)
         return max(space.read[rows[0] : rows[1]])
+
+    def _follow_writer(self, pending: float) -> None:
+        """Follow the load or transform, and all before it, whose number stands for a time."""
+        if pending < -TRANSFORMS:
+            self._finish_transforms(round(-pending) - TRANSFORMS)
+        else:
+            self._finish_loads(round(-pending))
+
+    def _follow_reader(self, pending: float) -> None:
+        """Follow the store or transform, and all before it, whose number stands for a time."""
+        if pending < -TRANSFORMS:
+            self._finish_transforms(round(-pending) - TRANSFORMS)
+        else:
+            self._finish_stores(round(-pending))

@@ -24,7 +24,7 @@ from celosia.sw.ir.program import (
 from celosia.sw.timeline.follow import Moved, Timeline
 from celosia.sw.timeline.units import TransformWork
 
-__all__ = ["GraphCycles", "ProgramFollower"]
+__all__ = ["GraphCycles", "ProgramFollower", "transform_work"]
 
 _PAIR: Final = 2
 """Commands of a product: PRELOAD and COMPUTE."""
@@ -121,7 +121,7 @@ class ProgramFollower:
 
     def _transform(self, op: Transform, commands: int) -> None:
         self.line.transform(
-            _work(op, self._dim),
+            transform_work(op, self.line.config),
             (self._spaces[op.source.space], (op.source.row, op.source.end)),
             [(rows.row, rows.end) for rows in op.targets],
             residual=None if op.residual is None else (op.residual.row, op.residual.end),
@@ -135,22 +135,30 @@ class ProgramFollower:
         return Moved(view.rows, view.cols * size, pitch, start)
 
 
-def _work(op: Transform, dim: int) -> TransformWork:
-    """What `op` does: a step for each block of a row, two where a residual is added.
+def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
+    """What `op` does: a step for each block of a row, two where it has a second operand.
 
     The steps of a row take no fewer cycles than one of its results has local rows.
     """
     entry, rows = FUNCTIONS[op.function], op.source.rows
-    blocks = -(-op.cols // (dim // 2 if entry.staged else dim))
-    row, header = blocks * (2 if entry.added else 1), int(entry.headed)
-    steps = rows * (row + header)
+    width = config.dim // 2 if entry.staged else config.dim
+    blocks, turns = -(-op.cols // width), 2 if entry.paired else 1
+    header = int(entry.headed)
+    steps = rows * (turns * blocks + header)
+    before = width if len(op.targets) > 1 else 0  # Elements of the row before a second result.
+    rest = op.cols - (blocks - 1) * width
+    full, last = (1 if entry.maximum else -(-(before + n) // config.lanes) for n in (width, rest))
+    entering = turns * ((blocks - 1) * full + last)
     counted = entry.counted or op.settings.get("moments", 0)
     slot = op.settings.get("statistics", 0)
     return TransformWork(
         steps=steps,
-        cycles=rows * (max([row, *(each.blocks for each in op.targets)]) + header),
+        cycles=rows * (max([entering, *(each.blocks for each in op.targets)]) + header),
+        last_part=last - 1,
         # Half a row of bytes takes an access, too.
-        accesses=tuple(steps if entry.staged else each.rows * each.blocks for each in op.targets),
+        accesses=tuple(
+            rows * blocks if entry.staged else each.rows * each.blocks for each in op.targets
+        ),
         rows=rows,
         slots=range(slot, slot + rows),
         facts=entry.facts,

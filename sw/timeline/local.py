@@ -12,7 +12,8 @@ Rows = tuple[int, int]
 class LocalTimes:
     """When the rows of a local memory have been written and read.
 
-    A negative time is the number of a load (of a store), from 1, that has not been followed yet.
+    A negative time is the number of a load (of a store), from 1, that has not been followed yet, or
+    that of a transform, which begin much higher.
     """
 
     written: list[float]
@@ -30,6 +31,6 @@ def stamp(times: list[float], rows: Rows, time: float) -> None:
 
 
 def settle(times: list[float], rows: Rows, number: int, time: float) -> None:
-    """The load or store with this number is over; others may have come to its rows since."""
+    """The operation with this number is over; others may have come to its rows since."""
     part = times[rows[0] : rows[1]]
     times[rows[0] : rows[1]] = [time if each == -number else each for each in part]

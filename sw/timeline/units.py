@@ -10,12 +10,12 @@ from celosia.isa.latencies import (
     DRAIN_WORDS,
     FACTS_CYCLES,
     FACTS_LATENCY,
-    LANE_LATENCY,
     LOCAL_READ_LATENCY,
     ROW_LATENCY,
     SQUARED_FACTS_CYCLES,
     SQUARED_FACTS_LATENCY,
     STORE_LATENCY,
+    lane_latency,
 )
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Credit, Transfer
@@ -33,8 +33,9 @@ LOAD_BUFFER: Final = 4
 """Rows that a load holds on their way."""
 STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
-LANE_CYCLES: Final = LOCAL_READ_LATENCY + LANE_LATENCY + 2
-"""Cycles from a step of a transform that is accepted to its result in the scratchpad."""
+PLACED_CYCLES: Final = LOCAL_READ_LATENCY + 2
+"""Cycles from a step of a transform that is accepted to its result in the scratchpad, beside those
+in the lanes."""
 COUNTED_CYCLES: Final = 32
 """Cycles from the last step of a row to its sums."""
 
@@ -51,6 +52,10 @@ class LoadUnit:
         """When the next load may leave its queue."""
         self._data = 0.0
         """When the data so far have arrived."""
+
+    def until(self, begin: float, move: Transfer) -> float:
+        """When the data of a load that could leave its queue at `begin` will about be there."""
+        return max(self._data, begin + ADDRESS_CYCLES + self._bus.latency) + move.cycles
 
     def take(
         self, begin: float, move: Transfer, segments: int, rows: Rows, banks: Banks | None
@@ -97,6 +102,10 @@ class StoreUnit:
         self._taken = 0.0
         self._data = 0.0
 
+    def until(self, begin: float, move: Transfer) -> float:
+        """When a store that could leave its queue at `begin` will about have read its rows."""
+        return max(self._data, begin + STORE_LATENCY) + move.cycles
+
     def take(
         self, begin: float, move: Transfer, words: int, row: int, banks: Banks
     ) -> tuple[float, float]:
@@ -121,7 +130,10 @@ class TransformWork:
 
     steps: int
     cycles: int
-    """Cycles of all steps: a row takes at least as many as one of its results has local rows."""
+    """Cycles in which all steps enter the lanes, part by part: a row takes at least as many as one
+    of its results has local rows."""
+    last_part: int = 0
+    """How many of these are behind the one in which the last step is accepted."""
     accesses: tuple[int, ...]
     """Accesses to the scratchpad that each of the results takes."""
     rows: int
@@ -164,9 +176,10 @@ class Background:
 
 
 class TransformUnit:
-    """A step per cycle, or a word of a result; transforms follow each other without a pause."""
+    """A part of a step per cycle, or a word of a result; transforms follow without a pause."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: AcceleratorConfig) -> None:
+        self._lane_cycles = PLACED_CYCLES + lane_latency(config)
         self._background = Background()
         self._taken = 0.0
 
@@ -182,4 +195,4 @@ class TransformUnit:
         if work.finishes:
             self._background.derive(work, begin, end)
         self._taken = end
-        return end + 1, end + LANE_CYCLES
+        return end + 1 - work.last_part, end + self._lane_cycles

@@ -9,6 +9,7 @@ from cocotbext.axi import AxiResp
 
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.operations.loops import expand
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import REGISTERS, WINDOW_BYTES, Access, BusId, configuration_words
 from celosia.sw.driver.host import Host, Range
@@ -19,8 +20,9 @@ from tests.cocotb.configuration import CONFIG
 from tests.cocotb.product import MEMORY_BYTES, RING, Product, make_product
 
 PRODUCT = make_product(9, 7, 10)
-COMMANDS = len(PRODUCT.commands)
-ENTRIES = COMMANDS + 3
+COMMANDS = len(list(expand(PRODUCT.commands, CONFIG)))
+"""Commands that are executed: nests of products are one in the ring."""
+ENTRIES = len(PRODUCT.commands) + 3
 """Of the ring: a second program goes around its end."""
 
 

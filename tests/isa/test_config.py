@@ -75,6 +75,9 @@ def test_what_a_dataflow_builds(dataflow, weights, sums):
     ("values", "message"),
     [
         ({"dim": 64, "scratchpad_kib": 16}, "scratchpad_kib, scratchpad_banks: a bank has 64 rows"),
+        ({"vector_lanes": 3}, "^vector_lanes: 3 does not divide dim, which is 16$"),
+        ({"vector_lanes": 32}, "^vector_lanes: 32 does not divide dim, which is 16$"),
+        ({"vector_lanes": -4}, "^vector_lanes: -4 does not divide dim, which is 16$"),
         ({"dim": 2, "loop_ws": True}, "loop_ws: dim is 2, but must be at least 4"),
         ({"dim": 64, "accumulator_kib": 32}, "accumulator_kib, accumulator_banks: a bank has 64"),
         ({"dim": 2, "scratchpad_kib": 16384, "scratchpad_banks": 2}, "more than the 1048576"),
@@ -101,6 +104,12 @@ def test_a_changed_copy_is_checked_too():
 def test_a_configuration_cannot_change():
     with pytest.raises(FrozenInstanceError):
         AcceleratorConfig().dim = 8  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize(("vector_lanes", "lanes", "parts"), [(0, 16, 1), (16, 16, 1), (4, 4, 4)])
+def test_the_lanes_of_the_normalization_unit(vector_lanes, lanes, parts):
+    config = AcceleratorConfig(vector_lanes=vector_lanes)
+    assert (config.lanes, config.row_parts) == (lanes, parts)
 
 
 def test_derived_values_of_the_base_configuration():

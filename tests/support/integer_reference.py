@@ -7,7 +7,7 @@ is a sequence of integers; a mask is a sequence of truth values, true where a co
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt
+from math import floor, isqrt
 
 __all__ = [
     "LIMITS",
@@ -19,10 +19,12 @@ __all__ = [
     "layernorm",
     "layernorm_statistics",
     "matmul",
+    "multiply",
     "normalized",
     "requantize",
     "residual_add",
     "round_float32",
+    "silu",
     "softmax",
 ]
 
@@ -122,16 +124,35 @@ def gelu(q: int) -> int:
     return q * (((-y if q < 0 else y) + 7261607) >> 9)
 
 
-def layernorm_statistics(row: Row) -> tuple[int, int]:
-    """The rounded mean and the root of the sum of squared distances, from two passes."""
+def silu(q: int) -> int:
+    """The raw SiLU of a number with 10 fraction bits."""
+    e = exponent(-abs(q))
+    left, right = (
+        floor(Fraction(2**16) / (1 + Fraction(1024 * k, 45746)) + Fraction(1, 2))
+        for k in (e // 1024, e // 1024 + 1)
+    )
+    sigmoid = left - floor(Fraction((left - right) * (e % 1024), 1024) + Fraction(1, 2))
+    return q * (sigmoid if q >= 0 else 2**16 - sigmoid)
+
+
+def multiply(a: int, b: int, bits: int, kind: str, zero_point: int = 0) -> int:
+    """The product of two int16, requantized."""
+    return requantize(a * b, bits, kind, zero_point)
+
+
+def layernorm_statistics(row: Row, epsilon: int = 0, *, rms: bool = False) -> tuple[int, int]:
+    """The rounded mean and the root of the sum of squared distances, from two passes.
+
+    With `rms`, the mean counts as 0.
+    """
     columns = len(row)
-    mean = (2 * sum(row) + columns) // (2 * columns)
-    return mean, max(isqrt(sum((q - mean) ** 2 for q in row)), 1)
+    mean = 0 if rms else (2 * sum(row) + columns) // (2 * columns)
+    return mean, max(isqrt(sum((q - mean) ** 2 for q in row) + epsilon), 1)
 
 
-def normalized(row: Row) -> list[int]:
+def normalized(row: Row, epsilon: int = 0, *, rms: bool = False) -> list[int]:
     """Distances from the mean over the root, with 16 fraction bits."""
-    mean, root = layernorm_statistics(row)
+    mean, root = layernorm_statistics(row, epsilon, rms=rms)
     reciprocal = 2**31 // root
     return [((q - mean) * reciprocal + 2**14) >> 15 for q in row]
 

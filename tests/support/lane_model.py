@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
+from celosia.isa.latencies import lane_latency
 from celosia.isa.numerics import (
     INT32_MIN,
     IntArray,
@@ -19,7 +19,7 @@ from celosia.isa.numerics import (
 )
 from tests.support.lanes import KINDS, Golden, Step
 
-__all__ = ["Case", "Model", "Scaling"]
+__all__ = ["Case", "Model", "Scaling", "sum_depth"]
 
 COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD}
 SQUARES = (1 << 48) - 1
@@ -74,6 +74,11 @@ class Case:
     kept: tuple[int, int] = (0, 0)
     """Total and squares of the slot."""
     result: bool = True
+    used: int = 0
+    """The row's elements; behind them comes nothing that counts.  0: all of them."""
+
+    def __post_init__(self) -> None:
+        self.used = self.used or len(self.step.elements)
 
     @property
     def has_sums(self) -> bool:
@@ -84,6 +89,12 @@ class Case:
         shown = self.step.visible
         return np.ones(len(self.step.elements), bool) if shown is None else shown
 
+    def last_part(self, lanes: int) -> int:
+        """The number of its last part."""
+        if self.step.mode in {Mode.HEADER, Mode.MAXIMUM}:
+            return 0
+        return -(-self.used // lanes) - 1
+
     def fields(self, number: int, config: AcceleratorConfig) -> dict[str, Any]:
         step = self.step
         names = ("mode", "counted", "kind", "kind2", "shift", "shift2")
@@ -91,6 +102,7 @@ class Case:
         return {name: getattr(step, name) for name in names} | {
             "result": self.result,
             "biased": self.bias is not None,
+            "last_part": self.last_part(config.lanes),
             "visible": sum(int(bit) << lane for lane, bit in enumerate(self.visible)),
             "span": {
                 "first": self.first,
@@ -105,13 +117,18 @@ class Case:
         }
 
 
+def sum_depth(lanes: int) -> int:
+    """The base-4 logarithm of the lanes, as their sums count it."""
+    return max(1, ((lanes - 1).bit_length() + 1) // 2)
+
+
 class Model:
     """What must come out, and when."""
 
-    def __init__(self, dim: int):
+    def __init__(self, config: AcceleratorConfig):
+        self.config = config
         self.golden = Golden()
-        self.depth = (dim - 1).bit_length()
-        self.results: dict[int, tuple[list[int], int, int]] = {}
+        self.results: dict[int, list[int]] = {}
         self.maxima: dict[int, tuple[int, int]] = {}
         self.sums: dict[int, tuple[int, bool, int, int | None]] = {}
         self.largest = 0
@@ -133,16 +150,15 @@ class Model:
             self._take_sums(case, computed.astype(np.int64), cycle, number)
         if case.result:
             assert computed is not None
-            elements = case.scale_out.of(computed).tolist()
-            kinds = case.step.kind, case.step.kind2
-            self.results[cycle + Lanes.LATENCY] = (elements, *kinds)
+            latency = lane_latency(self.config, case.last_part(self.config.lanes) + 1)
+            self.results[cycle + latency] = case.scale_out.of(computed)[: case.used].tolist()
 
     def _take_maximum(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
         found = int(np.where(case.visible, x, INT32_MIN).max())
         begun = INT32_MIN if case.start else case.maximum
         self.largest = max(found, begun if case.first else self.largest)
         if case.last:
-            self.maxima[cycle + 3 + self.depth] = number, self.largest
+            self.maxima[cycle + 3 + (self.config.dim - 1).bit_length()] = number, self.largest
 
     def _take_sums(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
         shown = np.where(case.visible, x, 0)
@@ -153,5 +169,5 @@ class Model:
         self.squares = int(self.squares + (shown**2).sum()) & SQUARES
         if case.last:
             squares = self.squares if squared else None
-            when = cycle + 24 + (self.depth + 1) // 2
+            when = cycle + case.last_part(self.config.lanes) + 24 + sum_depth(self.config.lanes)
             self.sums[when] = number, case.finish, self.total, squares

@@ -79,9 +79,10 @@ class Functions:
         case.step.reciprocal = int(self.rng.integers(1 << 32))
         return [case]
 
-    def gelu(self) -> list[Case]:
+    def curve(self) -> list[Case]:
+        mode = Mode.GELU if self.rng.integers(2) else Mode.SILU
         out = Scaling(self.scale(-12, columns=False), ElementType(self.rng.integers(3)), 5)
-        return [self.accumulated(Mode.GELU, scale_in=Scaling(self.scale(0)), scale_out=out)]
+        return [self.accumulated(mode, scale_in=Scaling(self.scale(0)), scale_out=out)]
 
     def residual(self) -> list[Case]:
         counted = bool(self.rng.integers(2))
@@ -93,6 +94,17 @@ class Functions:
             steps += [keep, add]
         self.spans(steps[1::2])
         return steps
+
+    def product(self) -> list[Case]:
+        """Two steps that are not always right behind each other."""
+        keep = Case(Step(Mode.KEEP, int16(self.rng, self.dim)), result=False)
+        between = self.requantize() if self.rng.integers(2) else []
+        out = Scaling(self.scale(-12, columns=False), ElementType(self.rng.integers(3)), 5)
+        return [
+            keep,
+            *between,
+            Case(Step(Mode.MULTIPLY, int16(self.rng, self.dim)), scale_out=out),
+        ]
 
     def moments(self) -> list[Case]:
         return self.spans([
@@ -114,8 +126,21 @@ class Functions:
     def mixed(self, count: int) -> list[Case]:
         """Rows of all functions in any order."""
         functions = [
-            self.requantize, self.maximum, self.exponents, self.context, self.gelu, self.residual,
-            self.moments, self.layernorm,
+            self.requantize, self.maximum, self.exponents, self.context, self.curve, self.residual,
+            self.product, self.moments, self.layernorm,
         ]  # fmt: skip
         chosen = self.rng.integers(0, len(functions), count)
-        return [case for index in chosen for case in functions[index]()]
+        return [case for index in chosen for case in self.shortened(functions[index]())]
+
+    def shortened(self, cases: list[Case]) -> list[Case]:
+        """The same steps, of fewer elements or of all; those of two results, of one or of both."""
+        least = self.dim // 2 if cases[0].step.mode is Mode.NORMALIZE else 1
+        some = int(self.rng.integers(least, self.dim + 1))
+        used = (least, some, self.dim)[self.rng.integers(3)]
+        if cases[0].step.mode is Mode.NORMALIZE:
+            used -= used % least
+        for case in cases:
+            case.used = used
+            if case.step.visible is not None:
+                case.step.visible[used:] = False
+        return cases

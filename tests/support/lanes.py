@@ -23,6 +23,7 @@ from celosia.isa.numerics import (
     raw_gelu,
     saturate,
 )
+from celosia.isa.numerics.activation import raw_silu
 
 __all__ = ["KINDS", "Golden", "Reads", "Step", "constants", "int16", "int32"]
 
@@ -76,6 +77,10 @@ class Golden:
                 result = context(x, np.array(step.reciprocal))
             case Mode.GELU:
                 result = raw_gelu(x, self.gelu)
+            case Mode.MULTIPLY:
+                result = x * self.kept
+            case Mode.SILU:
+                result = raw_silu(x, self.exponents)
             case Mode.NORMALIZE:
                 result = self._normalized(step)
             case _:

@@ -11,6 +11,7 @@ from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.decode.transforms import TRANSFORM_HULLS
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, Funct, Function
+from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Product, Store
 from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Rows, Transform
@@ -31,7 +32,6 @@ _UNUSED: Final = (
     "bias_row",
     "scale_row",
     "gamma_row",
-    "channels",
     "slot",
 )
 """Fields of a transform that its function may not use: what does not fit them is cut off."""
@@ -161,4 +161,6 @@ def _transform_ranges(config: AcceleratorConfig, transform: Transform) -> list[R
 
 def _cut_to(config: AcceleratorConfig, op: dict) -> dict:
     layout = TransformOp(config).members
-    return op | {name: op[name] % (1 << Shape.cast(layout[name]).width) for name in _UNUSED}
+    cut = {name: op[name] % (1 << Shape.cast(layout[name]).width) for name in _UNUSED}
+    channels = op["norm"]["channels"] % (1 << MAX_COLUMNS.bit_length())
+    return op | cut | {"norm": op["norm"] | {"channels": channels}}

@@ -28,8 +28,11 @@ from celosia.sim.workloads.operands import load_array
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.assembly import disassemble, parse_command
 from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
+from celosia.sw.frontend.importer.import_model import examine
+from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.quantize.model_file import ModelError, load_model
 from tests.support.command_line import PROGRAM
+from tests.sw.frontend.importer.models import small_model
 
 __all__ = ["PARSERS", "Parser"]
 
@@ -111,6 +114,7 @@ PARSERS = {
     "report": Parser(".json", lambda path: read_run(str(path)), InputError, _report()),
     "packed": Parser(".txt", _text(unpack), ValueError, pack(np.arange(40)).encode()),
     "cache record": Parser(".record", _sound, ValueError, json.dumps(_RECORD).encode()),
+    "onnx": Parser(".onnx", lambda path: examine(path, {}), ImportProblem, small_model()),
     "patch": Parser(".patch", lambda path: load_foreign(str(path)), InputError, _PATCH),
 }
 
@@ -131,6 +135,8 @@ def _fuzz(name: str, place: str, arguments: list[str]) -> None:
         "sw.driver.program_file",
         "isa.presets",
         "sim.operands",
+        "sw.frontend.importer.import_model",
+        "sw.frontend.importer.source.model_file",
         "sw.quantize.model_file",
         "sim.reporting.run_file",
         "sim.reporting.run_schema",

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.numerics import GELU_FRACTION_BITS, GELU_SCALE
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.numerics import EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Gelu,
     Mask,
     Normalized,
     Requantize,
@@ -121,7 +122,9 @@ class _RandomGraph:
             gammas = self.builder.constant(f"{name}.gamma", gamma)
             betas = self.builder.constant(f"{name}.beta", beta)
             outputs.append(Normalized(out, gammas, betas, 20 if kind == "int8" else 14))
-        self.builder.layernorm(self._name("norm"), source, outputs)
+        epsilon = int(self.random.integers(1 << 40)) >> int(self.random.integers(8, 41))
+        rms = self._chance(0.3)
+        self.builder.layernorm(self._name("norm"), source, outputs, epsilon=epsilon, rms=rms)
 
     def attention(self) -> None:
         """One or two heads, of columns of int8 tensors."""
@@ -151,14 +154,15 @@ class _RandomGraph:
             case 0:
                 return "int32", Sums()
             case 1:
-                fraction = 2**GELU_FRACTION_BITS
-                scale = self._scale(cols, unit * fraction)
-                return kind, Gelu(scale, GELU_SCALE * _LIMITS[kind] / 4, zero_point)
+                name = str(self.random.choice(list(ACTIVATIONS)))
+                curve = ACTIVATIONS[name]
+                scale = self._scale(cols, unit * 2**curve.fraction_bits)
+                return kind, Activation(name, scale, curve.unit * _LIMITS[kind] / 4, zero_point)
             case 2:
                 residual = self._old("int16", cols)
                 return "int16", AddResidual(self._scale(cols, unit * 2000), residual, 0.7)
             case 3:
-                scale = unit * 2**GELU_FRACTION_BITS
+                scale = unit * 2**EXPONENT_FRACTION_BITS
                 return kind, Softmax(scale, self._mask(cols))
             case _:
                 scale, relu = self._scale(cols, unit * _LIMITS[kind] / 2), self._chance(0.3)

@@ -147,7 +147,7 @@ def operation(transform: Transform) -> dict[str, Any]:
         "visible": visible,
         "causal": mask["causal"],
         "diagonal": mask["first_row"] - mask["first_key"] + 1,
-        "channels": norm["channels"],
+        "norm": {name: norm[name] for name in ("channels", "epsilon", "rms")},
         "constants": {
             "exponent": transform.state.fields[CONFIG_EXPONENT.name],
             "gelu": transform.state.fields[CONFIG_GELU.name],

@@ -1,6 +1,7 @@
 """Plans of short products get better ends."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,7 +9,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
-from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.pipeline import compile_plan, predict_plan
 from celosia.sw.planning.decide import decide
 from celosia.sw.refine import refine
 from tests.sw.scheduling.products import product_graph
@@ -16,16 +17,23 @@ from tests.sw.strategies import problems
 
 
 def expected(plan, graph, config):
-    return predict_graph(compile_plan(graph, plan, config, loops=False), config).cycles
+    return predict_plan(graph, plan, config).cycles
 
 
-def test_a_short_product_uses_four_fifths_of_the_array():
-    config = resolve_config("base")
-    graph, _ = product_graph(MatMul(m=64, n=64, k=64, bias=True, scale=0.01))
+@pytest.mark.parametrize(
+    ("shape", "transposed", "share"),
+    [((64, 64, 64), False, 0.8), ((128, 128, 64), True, 0.93), ((128, 64, 128), False, 0.93)],
+)
+def test_a_short_product_uses_most_of_the_array(shape, transposed, share):
+    """By the timeline, which is 1 % too long here; `celosia bench products` measures."""
+    config, (m, n, k) = resolve_config("base"), shape
+    problem = MatMul(m=m, n=n, k=k, b_transposed=transposed, bias=True, scale=0.01)
+    graph, _ = product_graph(problem)
     decided = decide(graph, config)
     refined = refine(decided, graph, config)
-    assert expected(decided, graph, config) > 1340
-    assert expected(refined, graph, config) <= 64**3 / config.dim**2 / 0.8
+    least = problem.macs / config.dim**2
+    assert least / expected(decided, graph, config) < share - 0.01
+    assert least / expected(refined, graph, config) >= share
 
 
 def test_a_long_product_keeps_its_plan():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.devices.devices import open_device
-from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, View
+from celosia.sw.ir.graph import Activation, AddResidual, Mask, Requantize, View
 from tests.support import integer_reference as reference
 from tests.support.levels import configured
 from tests.support.operators import Blocks, Operators
@@ -170,19 +170,21 @@ def test_residual_addition(bench):
         check(got, expected)
 
 
+@pytest.mark.parametrize("function", ["gelu", "silu"])
 @pytest.mark.parametrize("kind", NARROW)
 @pytest.mark.parametrize("scale", [1.0, 3e-5])
-def test_gelu(bench, scale, kind):
+def test_an_activation(bench, scale, kind, function):
     zero_point = 9 if kind == "uint8" else 0
     out_scale = {"int8": 3e-6, "uint8": 1.5e-6, "int16": 4e-4}[kind]
+    raw_of = {"gelu": reference.gelu, "silu": reference.silu}[function]
     shape = bench.matrix_rows(), bench.width
     x = bench.int32(*shape) if scale < 1 else bench.int16(*shape)
 
     def one(q: int) -> int:
-        raw = reference.gelu(reference.requantize(q, bits(scale), "int16"))
+        raw = raw_of(reference.requantize(q, bits(scale), "int16"))
         return reference.requantize(raw, bits(out_scale), kind, zero_point)
 
-    got = bench.operators.finish(x, Gelu(scale, out_scale, zero_point), kind)
+    got = bench.operators.finish(x, Activation(function, scale, out_scale, zero_point), kind)
     check(got, of_elements(one, x))
 
 

@@ -5,6 +5,7 @@ The counter of cycles counts from the first command to the last word written or 
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,3 +135,25 @@ def test_rates(device, program, cycles, most):
     """At least as fast as promised; and not faster than possible, so that something is measured."""
     took = device.run([*program()], "stream").counters["cycles"]
     assert 0.8 * cycles <= took <= most * cycles
+
+
+@pytest.fixture(scope="module")
+def four_lanes():
+    config = replace(CONFIG, vector_lanes=4)
+    with closing(open_device("verilator", config, MemoryTiming(), 1 << 16)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("program", "cycles"),
+    [
+        (softmax, ROWS * (512 // 16 + 512 // 4)),
+        (layernorm, 2 * ROWS * 768 // 4),
+        (gelu, ROWS * 512 // 4),
+        (residual, 2 * ROWS * 512 // 4),
+    ],
+)
+def test_rates_of_four_lanes(four_lanes, program, cycles):
+    """Maxima are found of whole rows; everything else takes a cycle for four elements."""
+    took = four_lanes.run([*program()], "stream").counters["cycles"]
+    assert 0.8 * cycles <= took <= SLACK * cycles

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.devices.devices import open_device
-from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, View
+from celosia.sw.ir.graph import Activation, AddResidual, Mask, Requantize, View
 from tests.support import integer_reference as reference
 from tests.support.levels import configured
 from tests.support.operators import Blocks, Operators
@@ -129,7 +129,7 @@ def test_sums_of_numerators(operators, size):
 
 def test_gelu(operators):
     data = vectors("gelu")
-    how = Gelu(1.0, float(data["scale"]), zero_point=5)
+    how = Activation("gelu", 1.0, float(data["scale"]), zero_point=5)
     same(operators.finish(data["q"], how, "uint8"), data["u8_zp5"])
 
 

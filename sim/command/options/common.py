@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.presets import PRESETS
 
 __all__ = [
@@ -116,7 +117,8 @@ ShapeOption = Annotated[
     str | None,
     typer.Option(
         metavar="MxNxK|RxC",
-        help="Random operands of this shape: matmul MxNxK; softmax, layernorm, gelu, residual RxC.",
+        help="Random operands of this shape: matmul MxNxK; softmax, layernorm, rmsnorm, residual, "
+        f"{', '.join(ACTIVATIONS)} RxC.",
         rich_help_panel=_COMPUTES,
     ),
 ]

@@ -22,6 +22,7 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.functions.table import FUNCTIONS
+from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sim.fuzz.programs.constants import random_exponent_constants, random_gelu_constants
 
 __all__ = ["STATISTICS_SLOTS", "RandomTransforms"]
@@ -31,7 +32,7 @@ STATISTICS_SLOTS: Final = 8
 
 _SCALES: Final = (1.0, 2.0**-4, 2.0**-10, 2.0**-18, 1e-6, 3e-9, 0.37)
 _TYPES: Final = tuple(ElementType)
-_FUNCTIONS: Final = (*Function, *(Function.RESIDUAL, Function.LAYERNORM) * 3)
+_FUNCTIONS: Final = (*Function, *(Function.RESIDUAL, Function.LAYERNORM, Function.MULTIPLY) * 3)
 """The functions to draw from; those that need more to be legal appear more often."""
 
 
@@ -101,6 +102,8 @@ class RandomTransforms:
             target2_stride=self._stride(),
             parameter_row=self.parameter_row(),
             channels=self.random.choice((7, self.config.dim, 300, 4096)),
+            epsilon=self.random.getrandbits(self.random.randint(0, EPSILON_BITS)),
+            rms=self._flag(),
         )
 
     def _config_mask(self) -> Command:

@@ -68,15 +68,18 @@ def bench_config(config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: 
     size = ring_base(memory_bytes) + RING_BYTES - MEMORY_BASE
     return BenchConfig(
         memory=memory_config(config, timing, size),
-        watchdog=patience(timing) + WATCHDOG_MARGIN,
+        watchdog=patience(config, timing) + WATCHDOG_MARGIN,
         host_stall_percent=timing.stall_percent,
         doorbell=REGISTERS["RING_DOORBELL"].offset,
     )
 
 
-def patience(timing: MemoryTiming) -> int:
-    """Cycles without progress until a run is given up: more with a slower memory."""
-    return WATCHDOG_EDGES + WATCHDOG_LATENCIES * timing.latency
+def patience(config: AcceleratorConfig, timing: MemoryTiming) -> int:
+    """Cycles without progress until a run is given up: more with a slower memory or fewer lanes.
+
+    Progress is a command that is accepted, or a transfer: a queue of long transforms makes none.
+    """
+    return WATCHDOG_EDGES * config.row_parts + WATCHDOG_LATENCIES * timing.latency
 
 
 def ring_base(memory_bytes: int) -> int:

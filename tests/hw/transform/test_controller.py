@@ -18,7 +18,8 @@ from tests.support.streams import offer_cycles, receive, send, simulate, sometim
 CONFIGS = [
     PRESETS["tiny"],
     AcceleratorConfig(dim=2, accumulator_kib=8),
-    AcceleratorConfig(dim=16, accumulator_kib=256),
+    AcceleratorConfig(dim=16, accumulator_kib=256, vector_lanes=4),
+    AcceleratorConfig(dim=8, accumulator_kib=256, vector_lanes=1),
 ]
 WORDS = {ElementType.INT8: 1, ElementType.UINT8: 1, ElementType.INT16: 2, ElementType.INT32: 4}
 HANDED_ON = ("kind", "kind2", "shift", "shift2", "start", "finish")
@@ -28,7 +29,7 @@ def random_op(config: AcceleratorConfig, rng: random.Random, function: Function)
     layout = TransformOp(config).members
     op: dict[str, Any] = {}
     for name, shape in layout.items():
-        if name == "constants":
+        if name in {"constants", "norm"}:
             continue
         limit = shape.stop if isinstance(shape, range) else 1 << min(shape_bits(shape), 32)
         op[name] = rng.randrange(limit)
@@ -70,7 +71,8 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
     for r in range(op["rows"]):
         seen = min(op["visible"], op["diagonal"] + r) if op["causal"] else op["visible"]
         if traits.headed:
-            yield {"mode": Mode.HEADER, "reads": (), "result": 0, "slot": op["slot"] + r, "last": 0}
+            header = {"mode": Mode.HEADER, "reads": (), "last_part": 0, "last": 0}
+            yield header | {"result": 0, "slot": op["slot"] + r}
         for b in range(blocks):
             left = op["cols"] - b * width
             visible = max(0, min(width, seen - b * width if traits.masked else left))
@@ -82,13 +84,14 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "scale_row": op["scale_row"] + b,
                 "gamma_row": op["gamma_row"] + 2 * b,
                 "elements": min(left, width),
+                "last_part": last_part(config, op, min(left, width)),
                 "targets": list(targets(op, r, b, staged=traits.staged)),
             }
             common |= settings(op)
             source = op["row"] + r + b * op["stride"]
             residual = op["residual"] + r + 2 * b * op["residual_stride"]
             last = ends and r == op["rows"] - 1
-            if not traits.added:
+            if not traits.paired:
                 yield common | {
                     "mode": Mode[traits.mode],
                     "reads": (("staged", source),) if traits.staged else (("row", source),),
@@ -98,6 +101,24 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                     "span_last": ends and (traits.counted or traits.maximum),
                     "last": last,
                 }
+                continue
+            if traits.staged:
+                factor = op["residual"] + r + b * op["residual_stride"]
+                parts = (("KEEP", source, 0), ("MULTIPLY", factor, 1))
+                for mode, row, second in parts:
+                    yield (
+                        common
+                        | {
+                            "mode": Mode[mode],
+                            "reads": (("staged", row),),
+                            "result": second,
+                            "counted": 0,
+                            "visible": (1 << visible) - 1,
+                            "last": last and second,
+                            "by_column": (0, 0),
+                        }
+                        | ({"scale": op["scale2"]} if second else {})
+                    )
                 continue
             yield common | {
                 "mode": Mode.KEEP,
@@ -118,6 +139,16 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "biased": 0,
                 "by_column": (0, 0),
             }
+
+
+def last_part(config: AcceleratorConfig, op: dict, elements: int) -> int:
+    """The part of a row with its last element, the second result's if there are two."""
+    traits = FUNCTIONS[op["function"]]
+    if traits.maximum:
+        return 0
+    if traits.staged and op["two"]:
+        elements += config.dim // 2
+    return -(-elements // config.lanes) - 1
 
 
 def settings(op: dict) -> dict:
@@ -174,6 +205,7 @@ def seen_step(step: Any) -> dict:
         "raw": (lane.scaling.raw, lane.scaling2.raw),
         "rescaled": {name: lane.scaling2[name] for name in ("scale", "zero_point", "relu", "kind")},
         "elements": step.target.elements,
+        "last_part": lane.last_part,
         "targets": [(place.row, place.upper) for place in places],
         "last": step.last,
     }

@@ -1,5 +1,6 @@
 """`TransformOrder`: who waits for whom, and for how long."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from celosia.hw.transform.order import (
     FINISHING,
     MAXIMUM_WRITTEN,
     PARAMETERS_APART,
+    SUMS_WRITTEN,
     TransformOrder,
 )
 from celosia.isa.config import AcceleratorConfig
@@ -21,7 +23,7 @@ MAXIMUM = MAXIMUM_WRITTEN + 2  # log2(dim).
 
 
 def op(function: Function, **fields: Any) -> dict[str, Any]:
-    return {"function": function, "rows": 4, "cols": 4, "channels": 4} | fields
+    return {"function": function, "rows": 4, "cols": 4, "norm": {"channels": 4}} | fields
 
 
 def finishing(slot: int, **fields: Any) -> dict[str, Any]:
@@ -72,6 +74,8 @@ async def waiting(ctx, dut: TransformOrder, one: dict[str, Any], most: int = 100
             CONSTANTS_USED,
         ),
         (op(Function.REQUANTIZE), op(Function.GELU, constants={"gelu": {"b": 1}}), 0),
+        (op(Function.SILU), op(Function.SILU, constants={"exponent": {"b": 1}}), CONSTANTS_USED),
+        (op(Function.SILU, column_scale=1), op(Function.LAYERNORM), 0),
         (op(Function.MAXIMUM), op(Function.EXPONENT), MAXIMUM),
         (op(Function.MAXIMUM, slot=4), op(Function.EXPONENT, slot=1), MAXIMUM),
         (op(Function.MAXIMUM, slot=4), op(Function.EXPONENT, slot=0), 0),
@@ -87,6 +91,30 @@ def test_one_operation_waits_for_another(first, second, cycles):
         assert await waiting(ctx, dut, second) == cycles
 
     dut = TransformOrder(CONFIG)
+    simulate(dut, testbench)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cycles"),
+    [
+        (op(Function.CONTEXT, column_scale=1), op(Function.LAYERNORM), PARAMETERS_APART + 3),
+        (
+            op(Function.GELU),
+            op(Function.GELU, constants={"gelu": {"b": 1}}),
+            CONSTANTS_USED + 3,
+        ),
+        (op(Function.MAXIMUM), op(Function.EXPONENT), SUMS_WRITTEN + 3),
+        (op(Function.MOMENTS), op(Function.MOMENTS), SUMS_WRITTEN + 3),
+    ],
+)
+def test_one_lane_keeps_operations_further_apart(first, second, cycles):
+    """By the cycles in which the parts of a step enter behind the first one."""
+
+    async def testbench(ctx):
+        await take(ctx, dut, first)
+        assert await waiting(ctx, dut, second) == cycles
+
+    dut = TransformOrder(replace(CONFIG, vector_lanes=1))
     simulate(dut, testbench)
 
 
@@ -139,9 +167,10 @@ def test_only_so_many_finish_at_once_and_of_one_kind():
         assert await waiting(ctx, dut, moments, 40) == 12
         ctx.set(dut.derived, 0)
         await take(ctx, dut, moments)
-        assert ctx.get(dut.channels) == 4
+        assert ctx.get(dut.norm.channels) == 4
         assert await waiting(ctx, dut, moments | {"slot": 50}, 40) == 0
-        assert await waiting(ctx, dut, moments | {"slot": 50, "channels": 5}, 40) == 40
+        for norm in ({"channels": 5}, {"channels": 4, "epsilon": 1}, {"channels": 4, "rms": 1}):
+            assert await waiting(ctx, dut, moments | {"slot": 50, "norm": norm}, 40) == 40
 
     simulate(dut, testbench)
 

@@ -1,6 +1,7 @@
 """`TransformPath` against the functional model: every function, under stalls of every memory."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from celosia.hw.transform.path import TransformPath
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_GELU, ElementType, Function
+from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, ElementType, Function
 from celosia.isa.execution.machine import Machine
 from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
@@ -49,6 +50,8 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
         "target2_stride": height + 2,
         "parameter_row": 20,
         "channels": width,
+        "epsilon": rng.choice([0, rng.getrandbits(40) >> rng.randrange(40)]),
+        "rms": rng.randrange(2),
     }
     mask = {
         "keys": rng.randint(0, width),
@@ -70,6 +73,11 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
         (Function.REQUANTIZE, {"type": ElementType.INT32, "bias": 1}),
         (Function.REQUANTIZE, {"type": kind, "column_scale": 1, "zero_point": 9}),
         (Function.GELU, {"type": kind, "scale": 1e-5, "scale2": 3e-7, "zero_point": 4}),
+        (Function.SILU, {"type": kind, "column_scale": 1, "scale2": 2e-7, "bias": 1}),
+        (
+            Function.MULTIPLY,
+            staged | {"type": kind, "scale2": 2.0 ** -rng.randrange(10, 24), "column_scale": 1},
+        ),
         (
             Function.RESIDUAL,
             {"type": ElementType.INT16, "scale": 1e-5, "scale2": 0.7, "bias": 1, "moments": 1}
@@ -124,12 +132,21 @@ def prepared(config: AcceleratorConfig, seed: int) -> Machine:
 
 
 @pytest.mark.parametrize(
-    ("dim", "seed", "follow"),
-    [(2, 0, True), (2, 1, False), (4, 0, False), (4, 0, True), (4, 1, True), (8, 2, True)],
+    ("dim", "lanes", "seed", "follow"),
+    [
+        (2, 2, 0, True),
+        (2, 1, 1, False),
+        (4, 4, 0, False),
+        (4, 4, 0, True),
+        (4, 1, 1, True),
+        (4, 2, 3, True),
+        (8, 2, 2, True),
+    ],
 )
-def test_every_function_under_stalls(dim, seed, follow):
+def test_every_function_under_stalls(dim, lanes, seed, follow):
     """One by one, or each right behind the one before it; none writes another one's source."""
     (config,) = (config for config in CONFIGS if config.dim == dim)
+    config = replace(config, vector_lanes=lanes)
     rng = random.Random(seed)
     operations = [one for _ in range(1 + 2 * follow) for one in transforms(config, rng)]
     stalls = 0.3 * rng.randrange(2) if follow else 0.3
@@ -145,16 +162,18 @@ LAYERNORM = (Function.LAYERNORM, {"type": ElementType.INT8, "source": scratchpad
         ["maximum", "exponent", "context"],
         ["scaled", "gelu"],
         ["gelu", "other_gelu"],
-        ["staged_sums", "layernorm", "gelu"],
+        ["maximum", "exponent", "silu", "other_silu"],
+        ["staged_sums", "layernorm", "gelu", "silu"],
         ["staged_sums", "layernorm", "biased"],
         ["staged_sums", "scaled", "layernorm"],
         ["maximum", "wide", "exponent"],  # Which begins with a step without results.
     ],
 )
-@pytest.mark.parametrize("pause", [0, 1, 7])
-def test_what_depends_on_the_one_before_waits(names, pause):
+@pytest.mark.parametrize(("lanes", "pause"), [(4, 0), (4, 1), (4, 7), (1, 0), (1, 1)])
+def test_what_depends_on_the_one_before_waits(names, lanes, pause):
     """Rows of a few steps, so that each operation meets the one before it in the lanes."""
-    machine, state, made = prepared(TINY, 0), ArchState.reset(TINY), []
+    config = replace(TINY, vector_lanes=lanes)
+    machine, state, made = prepared(config, 0), ArchState.reset(config), []
     machine.parameters[:] = np.random.default_rng(1).integers(-1000, 1000, machine.parameters.shape)
     machine.parameters[40:60] = np.arange(80, dtype=np.float32).reshape(20, 4).view(np.int32) + 1
     calls: dict[str, tuple[Function, dict[str, Any]]] = {
@@ -166,6 +185,8 @@ def test_what_depends_on_the_one_before_waits(names, pause):
         "biased": (Function.REQUANTIZE, {"bias": 1, "scale": 1e-8}),
         "gelu": (Function.GELU, {"column_scale": 1, "bias": 1, "scale2": 1e-7}),
         "other_gelu": (Function.GELU, {"scale": 1e-5, "scale2": 1e-7}),
+        "silu": (Function.SILU, {"scale": 1e-5, "scale2": 1e-7}),
+        "other_silu": (Function.SILU, {"scale": 1e-5, "scale2": 1e-7}),
         "layernorm": LAYERNORM,
         "staged_sums": (
             Function.MOMENTS,
@@ -185,13 +206,17 @@ def test_what_depends_on_the_one_before_waits(names, pause):
         )
         if name == "other_gelu":
             commands.insert(0, CONFIG_GELU.encode(b=1000, c=600000, shift=6))
+        if name == "other_silu":
+            commands.insert(
+                0, CONFIG_EXPONENT.encode(ln2=1420, inverse_ln2=11815, b=5544, c=11710980, shift=8)
+            )
         for command in commands:
-            done = step(command, state, TINY)
+            done = step(command, state, config)
             assert not done.cause, (name, done.cause)
             state = done.state
             if isinstance(done.operation, Transform):
                 made.append(done.operation)
-    run_all(TINY, machine, made, 0, stalls=0, follow=True)
+    run_all(config, machine, made, 0, stalls=0, follow=True)
 
 
 def run_all(

@@ -1,14 +1,19 @@
 """`TransformPath`: how its operations follow each other, and what it is told to wait for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from celosia.hw.transform.order import ALIKE_ROWS
-from celosia.hw.transform.path import IN_FLIGHT, TransformPath, VectorState
+from celosia.hw.transform.path import TransformPath, VectorState, in_flight
+from celosia.hw.transform.reader import TransformReader
 from celosia.hw.vector.background import Background
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
+from celosia.isa.functions.table import FUNCTIONS
+from celosia.isa.latencies import lane_latency
 from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
@@ -29,14 +34,34 @@ SOURCE, TARGET, STAGED = 16, 200, 1500
         (Function.MAXIMUM, {"start": 1}, 3 * 4),
         (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1}, 3 * (4 + 1)),
         (Function.GELU, {"type": ElementType.UINT8}, 3 * 4),
+        (Function.SILU, {"type": ElementType.UINT8}, 3 * 4),
+        (Function.MULTIPLY, {"type": ElementType.INT8}, 3 * 8 * 2),
         (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2),
     ],
 )
 def test_steps_follow_each_other_without_a_pause(function, settings, steps):
     """From the operation to its end, with memories that never stall."""
     cycles = cycles_of([(function, settings)], rows=3)
-    ends = 0 if function is Function.MAXIMUM else IN_FLIGHT  # Nothing has to be written.
+    ends = 0 if function is Function.MAXIMUM else in_flight(TINY)  # Nothing has to be written.
     assert steps + ends <= cycles <= steps + ends + 8
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "cycles"),
+    [
+        (Function.REQUANTIZE, {"type": ElementType.INT8}, 3 * 4 * 4),
+        (Function.REQUANTIZE, {"type": ElementType.INT32}, 3 * 4 * 4),
+        (Function.MAXIMUM, {"start": 1}, 3 * 4),
+        (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1}, 3 * (4 * 4 + 1)),
+        (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2 * 4),
+    ],
+)
+def test_one_lane_takes_an_element_per_cycle(function, settings, cycles):
+    """Maxima are still found of whole rows."""
+    config = replace(TINY, vector_lanes=1)
+    took = cycles_of([(function, settings)], rows=3, config=config)
+    ends = 0 if function is Function.MAXIMUM else lane_latency(config) + TransformReader.LATENCY
+    assert cycles + ends <= took <= cycles + ends + 8
 
 
 MAXIMUM = (Function.MAXIMUM, {"start": 1})
@@ -61,14 +86,16 @@ GELU = (Function.GELU, {"type": ElementType.UINT8, "column_scale": 1})
 def test_operations_follow_each_other(calls, rows, pause):
     """Without a pause where they share nothing, or the rows are far enough apart."""
     steps = {Function.EXPONENT: 5 * rows}
-    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + IN_FLIGHT + pause
+    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + in_flight(TINY) + pause
     assert wanted <= cycles_of(calls, rows=rows) <= wanted + 8
 
 
-def cycles_of(calls: list[tuple[Function, dict[str, Any]]], *, rows: int) -> int:
+def cycles_of(
+    calls: list[tuple[Function, dict[str, Any]]], *, rows: int, config: AcceleratorConfig = TINY
+) -> int:
     """From the first operation to the last one's end, with memories that never stall."""
     operations = operations_of(calls, rows)
-    dut, took = TransformPath(TINY), []
+    dut, took = TransformPath(config), []
 
     async def run(ctx):
         for port in (dut.accumulator, dut.scratchpad, dut.parameters, dut.parameters2):
@@ -106,7 +133,7 @@ def operations_of(
         commands = transform(
             function,
             shape=(rows, 16),
-            source=accumulator_row(SOURCE),
+            source=(scratchpad_row if FUNCTIONS[function].staged else accumulator_row)(SOURCE),
             target=scratchpad_row(TARGET),
             rows={
                 "source_stride": rows,

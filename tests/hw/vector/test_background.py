@@ -32,13 +32,13 @@ class Job:
     mean: int | None = None
     reciprocal: int | None = None
 
-    def facts(self, channels: int) -> tuple[int | None, int]:
+    def facts(self, channels: int, epsilon: int, rms: bool) -> tuple[int | None, int]:
         """As the registers hold them."""
         if self.squares is None:
             return None, int(reciprocal32(max(self.total & WORD, 1))) & WORD
         mean = (2 * self.total + channels) // (2 * channels)
-        mean = (mean + (1 << 16) & (1 << 17) - 1) - (1 << 16)
-        distance = self.squares - 2 * mean * self.total + channels * mean * mean & SQUARES
+        mean = 0 if rms else (mean + (1 << 16) & (1 << 17) - 1) - (1 << 16)
+        distance = self.squares + epsilon - 2 * mean * self.total + channels * mean * mean & SQUARES
         return mean, int(reciprocal31(max(int(isqrt(distance)), 1)))
 
 
@@ -50,7 +50,9 @@ class Outcome:
     finished: list[int]
 
 
-def run(jobs: list[Job], channels: int = 1, gaps: bool = False) -> Outcome:
+def run(
+    jobs: list[Job], channels: int = 1, gaps: bool = False, *, epsilon: int = 0, rms: bool = False
+) -> Outcome:
     """Check the facts of each job."""
     dut, rng = Background(CONFIG), random.Random(1)
     outcome = Outcome([], [])
@@ -70,7 +72,7 @@ def run(jobs: list[Job], channels: int = 1, gaps: bool = False) -> Outcome:
         return bool(ctx.get(write.valid))
 
     async def bench(ctx):
-        ctx.set(dut.channels, channels)
+        ctx.set(dut.norm, {"channels": channels, "epsilon": epsilon, "rms": rms})
         number, pause, cycle = 0, 0, 0
         numbers = list(range(len(jobs)))
         while len(reciprocals) < len(jobs):
@@ -96,7 +98,7 @@ def run(jobs: list[Job], channels: int = 1, gaps: bool = False) -> Outcome:
 
     simulate(dut, bench, deadline=200 * len(jobs) + 200)
     for number, job in enumerate(jobs):
-        expected = job.facts(channels)
+        expected = job.facts(channels, epsilon, rms)
         assert (means.get(number), reciprocals[number]) == expected, job
         for known, found in zip((job.mean, job.reciprocal), expected, strict=True):
             assert known in {None, found}
@@ -114,6 +116,16 @@ def test_any_sums_with_squares(channels):
     run([random_job(rng, True) for _ in range(40)], channels)
 
 
+@pytest.mark.parametrize("rms", [False, True])
+@pytest.mark.parametrize("epsilon", [0, 1, 12345, (1 << 40) - 1])
+def test_any_sums_with_an_epsilon(rms, epsilon):
+    """The largest sums wrap: those of rows, up to 43 bits with epsilon, do not."""
+    rng = random.Random(epsilon)
+    jobs = [random_job(rng, bool(rng.randrange(4))) for _ in range(20)]
+    jobs += [Job(0, 0), Job(-(1 << 27), 1 << 42), Job(-1, (1 << 48) - 1)]
+    run(jobs, 300, epsilon=epsilon, rms=rms)
+
+
 def test_any_sums_without_squares():
     rng = random.Random(7)
     edges = [0, 1, 2, 3, 255, -1, -(1 << 31), (1 << 31) - 1]
@@ -126,8 +138,9 @@ def test_jobs_of_both_kinds(gaps):
     run([random_job(rng, bool(rng.getrandbits(1))) for _ in range(80)], 80, gaps)
 
 
+@pytest.mark.parametrize("rms", [False, True])
 @pytest.mark.parametrize("columns", [1, 3, 80, 768, 4096])
-def test_sums_of_rows(columns):
+def test_sums_of_rows(columns, rms):
     """Random ones, constant ones and the extremes."""
     rng = np.random.default_rng(columns)
     rows = [rng.integers(-(1 << 15), 1 << 15, columns) >> rng.integers(0, 16) for _ in range(10)]
@@ -136,10 +149,12 @@ def test_sums_of_rows(columns):
     jobs = []
     for row in rows:
         sums = row_sums(row)
-        statistics = row_statistics(RowSums(sums.total, sums.squares), columns)
+        statistics = row_statistics(
+            RowSums(sums.total, sums.squares), columns, epsilon=columns, rms=rms
+        )
         reciprocal = int(reciprocal31(statistics.root))
         jobs.append(Job(int(sums.total), int(sums.squares), int(statistics.mean), reciprocal))
-    run(jobs, columns)
+    run(jobs, columns, epsilon=columns, rms=rms)
 
 
 @pytest.mark.parametrize("squared", [False, True])

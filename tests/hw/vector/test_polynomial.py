@@ -74,7 +74,7 @@ def run(dim: int, steps: list[Step | None], golden: Golden | None = None) -> lis
         shown = rng.getrandbits(dim)
         if step is not None and step.visible is not None:
             shown = int(sum(int(bit) << lane for lane, bit in enumerate(step.visible)))
-        elif step is not None and step.mode is not Mode.GELU:
+        elif step is not None and step.mode not in {Mode.GELU, Mode.SILU}:
             shown = (1 << dim) - 1
         ctx.set(dut.visible, shown)
 
@@ -174,9 +174,10 @@ def test_distances_from_every_reference():
 
 
 @pytest.mark.parametrize("step", SAMPLED)
-def test_gelu_of_every_int16(step):
+@pytest.mark.parametrize("mode", [Mode.GELU, Mode.SILU])
+def test_a_curve_of_every_int16(mode, step):
     values = np.append(np.arange(-(1 << 15), 1 << 15, step), (1 << 15) - 1)
-    run(16, [Step(Mode.GELU, row) for row in rows_of(values, 16)])
+    run(16, [Step(mode, row) for row in rows_of(values, 16)])
 
 
 @pytest.mark.parametrize(
@@ -187,6 +188,7 @@ def test_gelu_of_every_int16(step):
             unit=(255 << 24) // (11710980 >> 8),
         ),
         Golden(exponents=ExponentConstants(ln2=0, inverse_ln2=0, b=0, c=1, shift=0, lowest=0)),
+        Golden(exponents=ExponentConstants(ln2=0, inverse_ln2=0, b=0, c=65535, shift=0, lowest=0)),
         Golden(gelu=GeluConstants(b=5124, c=(1 << 24) - 1, shift=10)),
         Golden(gelu=GeluConstants(b=0, c=0, shift=0)),
         Golden(gelu=GeluConstants(b=181, c=32767, shift=0)),
@@ -198,7 +200,7 @@ def test_other_constants(golden):
     steps: list[Step | None] = []
     for _ in range(30):
         steps.append(Step(Mode.HEADER, int16(rng, 16)))
-        for mode in (Mode.EXPONENT, Mode.NUMERATOR, Mode.GELU):
+        for mode in (Mode.EXPONENT, Mode.NUMERATOR, Mode.GELU, Mode.SILU):
             steps.append(Step(mode, int16(rng, 16)))
     run(16, steps, golden)
 
@@ -211,7 +213,7 @@ def test_extremes_of_products():
     for elements in (low, high, np.zeros(4, np.int64)):
         for kind in KINDS:
             steps.append(Step(Mode.PROBABILITY, elements, kind=kind, reciprocal=most))
-        steps += [Step(Mode.ADD, elements), Step(Mode.GELU, elements)]
+        steps += [Step(mode, elements) for mode in (Mode.ADD, Mode.MULTIPLY, Mode.GELU, Mode.SILU)]
         steps.append(Step(Mode.PASS, elements, counted=True))
         for wide in (elements, elements << 16):
             steps.append(Step(Mode.CONTEXT, wide, reciprocal=most))

@@ -118,7 +118,7 @@ def test_a_finished_row_with_squares():
     dut = Statistics(CONFIG, memory_seed=1)
 
     async def bench(ctx):
-        ctx.set(dut.channels, 3)
+        ctx.set(dut.norm.channels, 3)
         await write_sums(ctx, dut, 0, 6, 26, 1)
         await until_idle(ctx, dut)
         found = await read(ctx, dut.facts, 0)
@@ -135,7 +135,7 @@ def test_all_slots_finish_at_once(squared):
     slots = rng.sample(range(16), 16)
 
     async def bench(ctx):
-        ctx.set(dut.channels, 80)
+        ctx.set(dut.norm.channels, 80)
         for slot in slots:
             squares = totals[slot] ** 2 if squared else None
             await write_sums(ctx, dut, slot, totals[slot], squares, 1)

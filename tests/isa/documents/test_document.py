@@ -13,7 +13,7 @@ from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import COUNTERS
 from celosia.isa.registers.map import REGISTERS
-from celosia.sim.command.document import write_documents
+from celosia.sim.command.document import documents, write_documents
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,7 +23,7 @@ def test_the_documents_are_current():
 
 
 def test_stale_documents_are_listed_and_written(tmp_path):
-    names = list(generate())
+    names = list(documents())
     assert write_documents(tmp_path, check=True) == names
     assert not list(tmp_path.iterdir())
     assert write_documents(tmp_path) == names

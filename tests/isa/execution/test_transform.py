@@ -14,11 +14,20 @@ from celosia.isa.encoding import (
     ElementType,
     Function,
 )
-from celosia.isa.numerics import deferred_softmax, padding_mask, requantize_to, softmax
+from celosia.isa.numerics import (
+    Affine,
+    deferred_softmax,
+    layernorm,
+    padding_mask,
+    requantize_to,
+    rmsnorm,
+    softmax,
+)
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.device import DeviceError
+from tests.support import integer_reference as reference
 from tests.support.transforms import (
     accumulator_row,
     blocks_of,
@@ -149,6 +158,66 @@ def test_gelu_of_the_vectors(device):
     settings = {"scale2": float(v["scale"]), "zero_point": 5, "type": ElementType.UINT8}
     rows.run(Function.GELU, **settings)
     assert (rows.result(np.uint8) == v["u8_zp5"]).all()
+
+
+@pytest.mark.parametrize("kind", [ElementType.INT8, ElementType.UINT8, ElementType.INT16])
+def test_a_product_of_two_rows(device, kind):
+    """Columns scales, biases and ReLU are not for it."""
+    random, machine = np.random.default_rng(kind), device.machine
+    a, b = random.integers(-(1 << 15), 1 << 15, (2, 3, 21)).astype(np.int16)
+    put_blocks(machine.scratchpad, TARGET, 3, a)
+    put_blocks(machine.scratchpad, STAGED, 4, b)
+    device.run(
+        transform(
+            Function.MULTIPLY,
+            shape=a.shape,
+            source=scratchpad_row(TARGET),
+            target=scratchpad_row(TARGET2),
+            rows={
+                "source_stride": 3,
+                "target_stride": 3,
+                "residual": scratchpad_row(STAGED),
+                "residual_stride": 4,
+            },
+            type=kind,
+            scale2=2.0**-22,
+            zero_point=9,
+            scale=7.0,
+            bias=1,
+            relu=1,
+            column_scale=1,
+        )
+    )
+    dtype = np.dtype(kind.name.lower())
+    got = blocks_of(machine.scratchpad, TARGET2, 3, a.shape, dtype)
+    bits = int(np.float32(2.0**-22).view(np.uint32))
+    zero_point = 9 if kind is ElementType.UINT8 else 0
+    assert got.tolist() == [
+        [reference.multiply(x, y, bits, dtype.name, zero_point) for x, y in zip(*pair, strict=True)]
+        for pair in zip(a.tolist(), b.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("rms", [0, 1])
+def test_a_normalization_with_an_epsilon(device, rms):
+    """The sums are complete where the epsilon counts; LAYERNORM itself does not look at it."""
+    q = np.random.default_rng(rms).integers(-300, 900, (3, 16)).astype(np.int16)
+    machine, (height, width) = device.machine, q.shape
+    machine.parameters[8:12] = np.array([[1 << 12], [7], [1 << 12], [7]])
+    put_blocks(machine.scratchpad, TARGET, height, q)
+    common: dict[str, Any] = {
+        "shape": (height, width),
+        "source": scratchpad_row(TARGET),
+        "target": scratchpad_row(TARGET2),
+        "rows": {"source_stride": height, "target_stride": height},
+    }
+    norm = {"shift": 12, "parameter_row": 8, "channels": width}
+    counts = norm | {"epsilon": 1 << 22, "rms": rms}
+    device.run(transform(Function.MOMENTS, start=1, finish=1, norm=counts, **common))
+    device.run(transform(Function.LAYERNORM, type=ElementType.INT16, norm=norm, **common))
+    got = blocks_of(machine.scratchpad, TARGET2, height, (height, width), np.int16)
+    output = Affine(np.full(width, 1 << 12), np.full(width, 7), 12, np.int16)
+    assert got.tolist() == (rmsnorm if rms else layernorm)(q, output, epsilon=1 << 22).tolist()
 
 
 @pytest.mark.parametrize("name", ["", "term_saturates_"])
@@ -327,6 +396,7 @@ def test_without_the_unit_there_is_no_such_instruction():
         (CONFIG_EXPONENT.encode(b=65535), Function.EXPONENT, "polynomial: "),
         (CONFIG_EXPONENT.encode(c=0), Function.PROBABILITY, "polynomial: "),
         (CONFIG_EXPONENT.encode(shift=0), Function.SUM, "exponent: exp"),
+        (CONFIG_EXPONENT.encode(c=0), Function.SILU, "polynomial: "),
         (CONFIG_GELU.encode(b=32767), Function.GELU, "gelu: c: "),
         (CONFIG_GELU.encode(shift=0), Function.GELU, "gelu: 2 . c >> shift: "),
     ],

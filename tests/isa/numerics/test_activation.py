@@ -1,6 +1,6 @@
-"""GELU: every operand, its error, and the widths that are stated for it."""
+"""GELU and SiLU: every operand, their errors, and the widths that are stated for them."""
 
-from math import erf, sqrt
+from math import erf, exp, sqrt
 
 import numpy as np
 import pytest
@@ -12,7 +12,20 @@ from celosia.isa.numerics import (
     GeluConstants,
     gelu,
     raw_gelu,
+    requantize_to,
 )
+from celosia.isa.numerics.activation import (
+    GELU_CURVE,
+    SIGMOID_ONE,
+    SIGMOID_STEP_BITS,
+    SIGMOIDS,
+    SILU_CURVE,
+    SILU_FRACTION_BITS,
+    SILU_SCALE,
+    Curve,
+    raw_silu,
+)
+from celosia.isa.numerics.exponential import EXPONENT, ExponentConstants, exponent
 from tests.support import integer_reference as reference
 
 EVERY = np.arange(-(1 << 15), 1 << 15).astype(np.int16)
@@ -93,3 +106,92 @@ def test_other_constants():
 def test_constants_that_break_a_width_are_refused(constants, message):
     with pytest.raises(ValueError, match=f"^gelu: {message}$"):
         GeluConstants(**constants)
+
+
+def real_silu(q):
+    x = q / 2**SILU_FRACTION_BITS
+    return x / (1 + exp(-x))
+
+
+def test_every_silu_agrees_with_python():
+    got = raw_silu(EVERY)
+    assert got.dtype == np.int32
+    assert got.tolist() == [reference.silu(q) for q in EVERY.tolist()]
+
+
+def test_the_error_of_silu_is_below_a_thousandth():
+    real = np.array([real_silu(q) for q in EVERY.tolist()])
+    error = np.abs(raw_silu(EVERY) * SILU_SCALE - real)
+    assert 7.8e-4 < error.max() < 7.9e-4
+    assert error[np.abs(EVERY) > 12 << SILU_FRACTION_BITS].max() < 1.2e-4
+
+
+def test_widths_of_every_intermediate_of_silu():
+    exponents = exponent(-np.abs(EVERY.astype(np.int64))).astype(np.int64)
+    assert int(exponents.max()).bit_length() == 16
+    falls = -np.diff(SIGMOIDS)
+    assert len(SIGMOIDS) == (1 << 16 - SIGMOID_STEP_BITS) + 1
+    assert SIGMOIDS[0] == SIGMOID_ONE
+    assert SIGMOID_ONE.bit_length() == 17
+    assert falls.min() > 0
+    assert falls.max() == falls[0]
+    assert (int(falls[0]).bit_length(), (int(falls[0]) * 1023).bit_length()) == (11, 21)
+    raw = raw_silu(EVERY).astype(np.int64)
+    assert raw.max() == 32767 << 16
+    assert raw.min() * SILU_SCALE == pytest.approx(-0.2778, abs=1e-4)
+
+
+def test_constants_for_another_fraction_of_silu():
+    """With 11 fraction bits, as long as the exponential of 0 is the same."""
+    finer = ExponentConstants(ln2=1420, inverse_ln2=11815, b=5544, c=11710980, shift=8)
+    assert finer.one == EXPONENT.one
+    real = np.array([real_silu(q / 2) for q in EVERY.tolist()])
+    assert np.abs(raw_silu(EVERY, finer) * (SILU_SCALE / 2) - real).max() < 7.9e-4
+
+
+@pytest.mark.parametrize("q", [1 << 15, -(1 << 15) - 1])
+def test_a_wider_operand_of_silu_is_refused(q):
+    with pytest.raises(ValueError, match=rf"^silu: {q} is not in -32768\.\.32767$"):
+        raw_silu([q])
+
+
+@pytest.mark.parametrize("curve", [GELU_CURVE, SILU_CURVE])
+def test_the_real_curves_have_their_least_values(curve):
+    values = [curve.real(q / 1000) for q in range(-8000, 8000)]
+    assert curve.least < min(values) < curve.least + 1e-3
+    assert curve.real(-800.0) == 0
+    assert curve.real(800.0) == 800
+
+
+def signal_to_noise(curve: Curve, spread: float, *, of: Curve = SILU_CURVE, factor: float = 1.0):
+    """What int8 from `of` at `factor` times the operand keeps of `curve` of N(0, `spread`), in dB.
+
+    The step of the results is that of a quantizer: the largest is 127.
+    """
+    x = np.random.default_rng(0).normal(0, spread, 20_000)
+    q = requantize_to(np.rint(x * 2**20).astype(np.int64), factor / 2**10, np.int16)
+    real = np.array([curve.real(each) for each in x.tolist()])
+    step = np.abs(real).max() / 127
+    got = requantize_to(of.raw(q, {}), of.unit / factor / step, np.int8) * step
+    return 10 * np.log10(np.square(real).sum() / np.square(got - real).sum())
+
+
+SPREADS = [0.2, 0.3, 0.5, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_silu_of_normal_numbers(spread):
+    assert signal_to_noise(SILU_CURVE, spread) > 35
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_silu_is_a_gelu_as_well(spread):
+    """GELU's own polynomial has a kink at 0, which is most of what small operands see."""
+    assert signal_to_noise(GELU_CURVE, spread, factor=1.702) > 32
+
+
+@pytest.mark.parametrize(
+    ("spread", "low", "high"), [(0.05, 20, 22), (0.2, 23, 25), (0.3, 26, 27), (0.5, 30, 31)]
+)
+def test_gelu_of_normal_numbers(spread, low, high):
+    assert low < signal_to_noise(GELU_CURVE, spread, of=GELU_CURVE) < high

@@ -16,13 +16,16 @@ from celosia.isa.numerics import (
     normalize,
     normalize_by,
     reciprocal31,
+    rmsnorm,
     row_statistics,
     row_sums,
 )
+from celosia.isa.numerics.normalization import EPSILON_BITS
 from tests.support import integer_reference as reference
 
 LOW, HIGH = -(1 << 15), (1 << 15) - 1
 SEEDS = st.integers(0, (1 << 32) - 1)
+EPSILONS = st.sampled_from([0, 1, 12345, (1 << EPSILON_BITS) - 1])
 COLUMNS = st.integers(1, 80) | st.sampled_from([384, 768, 1024, MAX_COLUMNS])
 
 
@@ -57,11 +60,58 @@ def test_any_row_agrees_with_python(rows, seed, shift):
             assert result == reference.layernorm(row, gamma.tolist(), beta.tolist(), shift, kind)
 
 
-@given(rows=any_rows())
-def test_one_pass_finds_what_two_passes_find(rows):
-    mean, root = row_statistics(row_sums(rows), rows.shape[-1])
+@given(rows=any_rows(), epsilon=EPSILONS, rms=st.booleans())
+def test_one_pass_finds_what_two_passes_find(rows, epsilon, rms):
+    mean, root = row_statistics(row_sums(rows), rows.shape[-1], epsilon=epsilon, rms=rms)
     pairs = list(zip(mean.tolist(), root.tolist(), strict=True))
-    assert pairs == [reference.layernorm_statistics(row) for row in rows.tolist()]
+    assert pairs == [reference.layernorm_statistics(row, epsilon, rms=rms) for row in rows.tolist()]
+
+
+@given(rows=any_rows(), epsilon=EPSILONS)
+def test_any_row_over_its_root_mean_square_agrees_with_python(rows, epsilon):
+    columns = rows.shape[-1]
+    output = Affine(np.full(columns, 1 << 13), np.arange(columns), 13, np.int16)
+    for norm, rms in ((layernorm, False), (rmsnorm, True)):
+        got = norm(rows, output, epsilon=epsilon).tolist()
+        for row, result in zip(rows.tolist(), got, strict=True):
+            due = [
+                (y * (1 << 13) + i + (1 << 12)) >> 13
+                for i, y in enumerate(reference.normalized(row, epsilon, rms=rms))
+            ]
+            assert result == np.clip(due, LOW, HIGH).tolist()
+    one, two = layernorm_pair(rows, output, output, epsilon=epsilon, rms=True)
+    assert one.tolist() == two.tolist() == rmsnorm(rows, output, epsilon=epsilon).tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_an_epsilon_is_that_of_a_model(scale):
+    """Llama's first norm has rows of which 1e-5 is a part that matters."""
+    step, eps, columns = scale / 4096, 1e-5, 256
+    x = np.random.default_rng(0).normal(0, scale, (4, columns))
+    q = int16(x / step)
+    epsilon = round(columns * eps / step**2)
+    assert epsilon.bit_length() <= EPSILON_BITS
+    y = normalize(q, row_statistics(row_sums(q), columns, epsilon=epsilon, rms=True))
+    real = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + eps)
+    assert np.abs(y * np.sqrt(columns) / 2**16 - real).max() < 3e-3
+
+
+def test_no_row_with_an_epsilon_exceeds_the_stated_widths():
+    row, epsilon = np.full(MAX_COLUMNS, LOW, np.int16), (1 << EPSILON_BITS) - 1
+    total, squares = row_sums(row)
+    assert int(squares) == 1 << 42
+    assert (int(squares) + epsilon).bit_length() == 43
+    statistics = row_statistics(RowSums(total, squares), MAX_COLUMNS, epsilon=epsilon, rms=True)
+    assert int(statistics.root).bit_length() == 22
+    assert normalize(row, statistics).min() >= -(1 << 16)
+    single = row_statistics(row_sums(row[:1]), 1, rms=True)
+    assert normalize(row[:1], single) == -(1 << 16)
+
+
+@pytest.mark.parametrize("epsilon", [-1, 1 << EPSILON_BITS])
+def test_an_epsilon_of_more_bits_is_refused(epsilon):
+    with pytest.raises(ValueError, match=rf"^layernorm: epsilon: {epsilon} is not in 0\.\."):
+        layernorm([[1, 2]], Affine([0, 0], [0, 0], 0, np.int8), epsilon=epsilon)
 
 
 @given(rows=any_rows(), seed=SEEDS)

@@ -31,6 +31,7 @@ def test_a_case_is_a_product_or_a_graph():
     assert product.name == "matmul 3x4x5 B^T int32 on tiny, latency 5, 4 B/cycle"
     for kind, sizes in (
         ("gelu", (3, 8)),
+        ("silu", (3, 8)),
         ("attention", (2, 5, 4)),
         ("encoder", (2, 4, 2, 1, 3, 4)),
         ("encoder-layer", (2, 4, 2, 1, 3)),
@@ -43,7 +44,7 @@ def test_a_case_is_a_product_or_a_graph():
 def test_each_single_operator_is_there_with_each_type_of_its_results():
     cases = operator_cases()
     made = {(case.kind, case.form) for case in cases}
-    assert {kind for kind, _ in made} == {"softmax", "layernorm", "gelu", "residual"}
+    assert {kind for kind, _ in made} == {"softmax", "layernorm", "gelu", "silu", "residual"}
     assert {form for kind, form in made if kind == "softmax"} == {("uint8",), ("int8",), ("int16",)}
     assert len({case.name for case in cases}) == len(cases)
     (case,) = (

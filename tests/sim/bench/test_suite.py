@@ -16,7 +16,7 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.operands import parse_shape
 from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.matmul.limits import matmul_limit
+from celosia.sw.timeline.limits import matmul_limit
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BASE = PRESETS["base"]

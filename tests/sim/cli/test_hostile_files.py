@@ -11,6 +11,7 @@ import pytest
 from celosia.isa.encoding import pack_ring
 from celosia.sw.driver.program_file import parse_program
 from tests.support.command_line import FAST, MATMUL, PROGRAM, invoke
+from tests.sw.frontend.importer.models import small_model
 
 TOML = 'preset = "tiny"\nscratchpad_kib = 32\nnormalization = false\n'
 PATCH = "Fault: f\n--- a/hw/a.py\n+++ b/hw/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
@@ -29,6 +30,7 @@ FILES = {
     "c.toml": (TOML.encode(), ("config", "show", "c.toml")),
     "a.npy": (_npy(), (*MATMUL, "--a", "a.npy", "--b", "b.npy")),
     "f.patch": (PATCH.encode(), ("mutate", "--patch", "f.patch")),
+    "m.onnx": (small_model(), ("check", "m.onnx")),
     "m.safetensors": (
         b"\x20\0\0\0\0\0\0\0" + b'{"a":{"dtype":"I8","shape":[1]}}',
         ("run", "encoder", *FAST, "--model", "m.safetensors"),

@@ -10,10 +10,12 @@ from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.run.compiled_forms import ALL, FORMS
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.planning.text import parse_plan
+from celosia.sw.planning.forms.plan import ProductStage
+from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import invoke, refused, right
 
 PRODUCT = ("compile", "matmul", "--shape", "40x24x70")
+ATTENTION = ("compile", "attention", "--heads", "2", "--seq", "32", "--dim", "16")
 OWN = {"print_after", "plan", "output"}
 
 
@@ -26,7 +28,7 @@ def test_each_form_is_printed_and_reads_back():
     graph = parse_graph(right(*PRODUCT, "--print-after", "graph").stdout, {})
     plan = parse_plan(right(*PRODUCT, "--print-after", "plan").stdout)
     assert plan.graph == graph.name
-    assert [stage.op for stage in plan.stages] == [op.name for op in graph.ops]
+    assert [stage.ops for stage in plan.stages] == [(op.name,) for op in graph.ops]
     assert parse_program(right(*PRODUCT, "--print-after", "commands").stdout, "x").commands
     every = right(*PRODUCT, "--print-after", ALL).stdout
     places = [every.index(f"{mark} matmul: {form}\n") for form, mark in FORMS.items()]
@@ -38,13 +40,29 @@ def test_an_edited_plan_is_compiled(preset, tmp_path):
     path, edited = tmp_path / "plan.toml", (*PRODUCT, "--preset", preset)
     right(*edited, "--print-after", "plan", "-o", str(path))
     (stage,) = parse_plan(path.read_text()).stages
+    assert isinstance(stage, ProductStage)
     text = path.read_text().replace(f"rows = {list(stage.rows)}", "rows = [8, 16, 16]", 1)
     assert text != path.read_text()
     path.write_text(text)
     commands = right(*edited, "--plan", str(path), "--print-after", "commands").stdout
     assert commands != right(*edited, "--print-after", "commands").stdout
     found = right(*edited, "--plan", str(path), "--print-after", "plan").stdout
-    assert parse_plan(found).stages[0].rows == (8, 16, 16)
+    (stage,) = parse_plan(found).stages
+    assert isinstance(stage, ProductStage)
+    assert stage.rows == (8, 16, 16)
+
+
+def test_the_plan_of_a_graph_is_edited(tmp_path):
+    path = tmp_path / "plan.toml"
+    right(*ATTENTION, "--print-after", "plan", "-o", str(path))
+    text = path.read_text()
+    path.write_text(text.replace("rows = [16, 16]", "rows = [20, 12]", 1))
+    expanded = right(*ATTENTION, "--plan", str(path), "--print-after", "expand").stdout
+    assert "context[20:32, 0:16]" in expanded
+    assert "numerators" not in expanded
+    path.write_text(text.replace("rows = [16, 16]", "rows = [20, 11]", 1))
+    refused("rows: stage scores.head0: parts (20, 11) are not a cut of 32", *ATTENTION,
+            "--plan", path)  # fmt: skip
 
 
 def test_an_illegal_plan_is_refused_with_its_rule(tmp_path):
@@ -64,9 +82,7 @@ def test_an_illegal_plan_is_refused_with_its_rule(tmp_path):
 def test_what_cannot_be_compiled_is_refused():
     refused("there is no workload 'x'", "compile", "x")
     refused("--print-after tile: there are graph, plan", *PRODUCT, "--print-after", "tile")
-    attention = ("compile", "attention", "--heads", "2", "--seq", "32", "--dim", "16")
-    assert '"cel.matmul"' in right(*attention, "--print-after", "graph").stdout
-    refused("kind: ", *attention)
+    refused("normalization: this accelerator has no unit", *ATTENTION, "--preset", "small")
     assert invoke("compile").exit_code == 2
 
 

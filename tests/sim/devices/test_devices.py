@@ -276,7 +276,9 @@ def test_a_model_without_the_fast_signs_is_the_same():
 
 def test_by_default_the_watchdog_is_patient():
     timing = MemoryTiming(latency=50)
-    assert settings.patience(timing) == 25_000
+    assert settings.patience(PRESETS["tiny"], timing) == 25_000
+    one_lane = PRESETS["tiny"].with_values({"vector_lanes": 1})
+    assert settings.patience(one_lane, timing) == 85_000
     # The accelerator's own one comes first.
     bench = settings.bench_config(PRESETS["tiny"], timing, MEMORY_BYTES)
     assert bench.watchdog == 26_000

@@ -80,12 +80,24 @@ def test_a_memory_with_one_port():
     assert not {"read_addr", "write_addr"} & ports.keys()
 
 
+def test_a_memory_with_several_read_ports():
+    text, rams = converted(reads=3)
+    assert rams == {Ram(single_port=False, rows=8, bits=16, element_bits=8, reads=3)}
+    assert "celosia_ram_3r1w_8x16_8 cells (" in text
+    ports = connections(text)
+    assert ports["read_en"] == "{ read, read, read }"
+    assert ports["read_addr"] == "{ row, row, row }"
+    for port in range(3):
+        part = f"[{16 * port + 15}:{16 * port}]"
+        assert f"  assign o__{port} = {ports['read_data']} {part};\n" in text
+
+
 @pytest.mark.parametrize(
     "details",
     [
         {"domain": "comb"},
         {"transparent": True},
-        {"reads": 2},
+        {"reads": 0},
         {"init": [1]},
         {"depth": 1},
     ],

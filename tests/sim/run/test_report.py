@@ -26,7 +26,7 @@ from celosia.sim.run.report import (
     versions,
 )
 from celosia.sw.driver.device import DeviceError
-from celosia.sw.matmul.limits import Limit
+from celosia.sw.timeline.limits import Limit
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 

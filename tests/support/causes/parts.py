@@ -17,6 +17,7 @@ from celosia.isa.encoding import (
     ElementType,
     Function,
 )
+from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.memory import MEMORY_BASE
 from tests.support.causes.case import CONFIG, Program
 from tests.support.transforms import transform
@@ -48,7 +49,7 @@ BLOCKS = CONFIG.max_blocks
 START = [CONFIG_EX.encode(), CONFIG_LD.encode(stride=DIM), CONFIG_ST.encode(stride=DIM)]
 OUT = MEMORY_BASE + 0x8000
 TYPES = {Function.EXPONENT: ElementType.UINT8, Function.RESIDUAL: ElementType.INT16}
-STAGED = (Function.MOMENTS, Function.LAYERNORM)
+STAGED = tuple(function for function, entry in FUNCTIONS.items() if entry.staged)
 READ_ONLY = (Function.MAXIMUM, Function.SUM, Function.MOMENTS)
 ONE, TWO, THREE = BANK, 2 * BANK, 3 * BANK
 """The first rows of banks."""
@@ -99,7 +100,7 @@ def product(
 def steps(function: Function, count: int, source: int, target: int = 0, **settings: Any) -> Program:
     """A TRANSFORM that takes about as many steps, of `DIM` rows."""
     columns = DIM // 2 if function in STAGED else DIM
-    blocks = count // DIM // (2 if function is Function.RESIDUAL else 1)
+    blocks = count // DIM // (2 if FUNCTIONS[function].paired else 1)
     settings = {"type": TYPES.get(function, ElementType.INT8)} | settings
     strides: dict[str, int] = {
         "source_stride": DIM,

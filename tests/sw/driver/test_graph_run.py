@@ -1,6 +1,7 @@
 """Graphs, their programs and their commands give the same elements of every tensor in memory."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ from celosia.sw.lowering.cuts import tiles
 from celosia.sw.lowering.head_places import HeadShape
 from celosia.sw.models.cases import (
     Case,
+    activation_case,
     attention_case,
     encoder_case,
     encoder_layer_case,
-    gelu_case,
     layernorm_case,
     matmul_case,
     random_integer_encoder,
     residual_case,
+    rmsnorm_case,
     softmax_case,
 )
 from celosia.sw.pipeline import compile_graph
@@ -36,9 +38,11 @@ SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
 OPERATORS = {
     "matmul": matmul_case,
     "softmax": softmax_case,
-    "gelu": gelu_case,
+    "gelu": partial(activation_case, "gelu"),
+    "silu": partial(activation_case, "silu"),
     "residual": residual_case,
     "layernorm": layernorm_case,
+    "rmsnorm": rmsnorm_case,
     "attention": attention_case,
 }
 SHAPES = ((1, 1, 1), (1, 5, 3), (5, 1, 2), (19, 17, 21), (3, 130, 9))
@@ -48,7 +52,9 @@ SOME = {name: CONFIGS[name] for name in ("tiny", "base", "dim 2", "dim 64", "lea
 
 @pytest.mark.parametrize("config", SOME.values(), ids=SOME)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("operator", ["matmul", "softmax", "gelu", "residual", "layernorm"])
+@pytest.mark.parametrize(
+    "operator", ["matmul", "softmax", "gelu", "silu", "residual", "layernorm", "rmsnorm"]
+)
 def test_an_operator_of_every_shape(operator, shape, config):
     make, extents = OPERATORS[operator], shape if operator == "matmul" else shape[:2]
     check_levels(make(*extents, seed=1), config)
@@ -188,7 +194,7 @@ def test_the_whole_memory_is_written_by_stores_alone():
 
 
 def test_inputs_are_checked():
-    case, config = gelu_case(3, 4, seed=9), configured("tiny")
+    case, config = activation_case("gelu", 3, 4, seed=9), configured("tiny")
     compiled = compile_graph(case.graph, config)
     run = GraphRun(FunctionalDevice(config, memory_bytes=1 << 12), compiled)
     with pytest.raises(ValueError, match="input source is missing"):
@@ -200,7 +206,7 @@ def test_inputs_are_checked():
 
 
 def test_a_memory_that_is_too_small_is_refused():
-    case, config = gelu_case(30, 40, seed=9), configured("tiny")
+    case, config = activation_case("gelu", 30, 40, seed=9), configured("tiny")
     device = FunctionalDevice(config, memory_bytes=1 << 10)
     with pytest.raises(ValueError, match="more than the 1,024 of the device's memory"):
         GraphRun(device, compile_graph(case.graph, config))

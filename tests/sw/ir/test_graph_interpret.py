@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from celosia.isa.numerics import GELU_SCALE
-from celosia.sw.ir.graph import AddResidual, Gelu, Mask, Requantize, Sums, Tensor, Transform
+from celosia.sw.ir.graph import Activation, AddResidual, Mask, Requantize, Sums, Tensor, Transform
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import (
+    activation_case,
     attention_case,
-    gelu_case,
     layernorm_case,
     matmul_case,
     residual_case,
+    rmsnorm_case,
     softmax_case,
 )
 from celosia.sw.reference.encoder import gelu
@@ -78,10 +79,10 @@ def test_a_mask_leaves_out_columns():
 
 
 def test_gelu_is_near_the_real_one():
-    case = gelu_case(20, 30, 5)
+    case = activation_case("gelu", 20, 30, 5)
     op = case.graph.ops[0]
     assert isinstance(op, Transform)
-    assert isinstance(op.finish, Gelu)
+    assert isinstance(op.finish, Activation)
     step = GELU_SCALE / op.finish.out_scale
     result = (run(case)["out"].astype(np.float64) - op.finish.zero_point) * step
     real = gelu((case.inputs["source"] * 1e-4).astype(np.float32))
@@ -97,10 +98,20 @@ def test_a_residual_is_added_in_its_own_scale():
     assert isinstance(op.finish, AddResidual)
 
 
-def test_both_outputs_of_a_normalization_are_near_the_real_one():
-    case = layernorm_case(5, 96, 9)
-    x = case.inputs["source"].astype(np.float64)
-    normal = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+def deviations(x):
+    return (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+
+
+def over_the_root_mean_square(x):
+    return x / np.sqrt(np.square(x).mean(axis=1, keepdims=True) + 0.01 * 2000**2)
+
+
+@pytest.mark.parametrize(
+    ("make", "norm"), [(layernorm_case, deviations), (rmsnorm_case, over_the_root_mean_square)]
+)
+def test_both_outputs_of_a_normalization_are_near_the_real_one(make, norm):
+    case = make(5, 96, 9)
+    normal = norm(case.inputs["source"].astype(np.float64))
     values = run(case)
     wide, small = values["wide"] * (8 / 32767), values["small"] * (4 / 127)
     slope = np.array([np.polyfit(n, w, 1) for n, w in zip(normal.T, wide.T, strict=True)])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.sw.ir.graph import (
+    Activation,
     DeferredSoftmax,
     DivideBySums,
     LayerNorm,
@@ -22,8 +23,8 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.models.cases import (
+    activation_case,
     attention_case,
-    gelu_case,
     layernorm_case,
     matmul_case,
     residual_case,
@@ -50,7 +51,7 @@ def finish(graph, how, index=0):
     return change(graph, index, finish=how)
 
 
-@pytest.mark.parametrize("graph", [MATMUL, ATTENTION, NORM, gelu_case(2, 3, 0).graph])
+@pytest.mark.parametrize("graph", [MATMUL, ATTENTION, NORM, activation_case("gelu", 2, 3, 0).graph])
 def test_a_good_graph_is_returned(graph):
     assert verify(graph) is graph
 
@@ -111,7 +112,7 @@ def test_a_row_is_no_longer_than_supported():
 
 def test_a_zero_point_is_for_uint8():
     refuse(finish(MATMUL, Requantize(1.0, zero_point=1)), "zero point: 1 is not in 0..0")
-    gelu = gelu_case(2, 3, 0).graph
+    gelu = activation_case("gelu", 2, 3, 0).graph
     op = gelu.ops[0]
     assert isinstance(op, Transform)
     refuse(finish(gelu, replace(op.finish, zero_point=256)), "zero point: 256 is not in 0..255")
@@ -138,6 +139,16 @@ def test_a_normalization_has_one_or_two_outputs_and_a_shift():
     refuse(change(NORM, outputs=()), "outputs: 0 are not one or two")
     bad = replace(op.outputs[0], shift=32)
     refuse(change(NORM, outputs=(bad, op.outputs[1])), "shift: 32 is not in 0..31")
+
+
+@pytest.mark.parametrize("epsilon", [-1, 1 << 40])
+def test_an_epsilon_has_forty_bits(epsilon):
+    refuse(change(NORM, epsilon=epsilon), f"epsilon: {epsilon} is not in 0..1099511627775")
+
+
+def test_an_activation_is_a_known_one():
+    graph = activation_case("silu", 2, 3, 0).graph
+    refuse(finish(graph, Activation("relu6", 1.0, 1.0)), "function: 'relu6' is none of gelu, silu")
 
 
 def test_everything_is_written_once_and_before_it_is_read():

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from celosia.isa.encoding import ElementType, Function, float_bits
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DivideBySums,
-    Gelu,
+    LayerNorm,
     Mask,
     Requantize,
     Softmax,
@@ -17,8 +18,8 @@ from celosia.sw.ir.graph import (
     Tensor,
     View,
 )
-from celosia.sw.ir.program import Load, LoadParameters, LocalRows, Space, Store, Transform
-from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings
+from celosia.sw.ir.program import Load, LoadParameters, LocalRows, Settings, Space, Store, Transform
+from celosia.sw.lowering.finish import FinishedSums, Finisher, mask_settings, norm_settings
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.writer import ProgramWriter
 from tests.support.levels import CONFIGS
@@ -46,8 +47,8 @@ class Bench:
     def sums(self, **values) -> FinishedSums:
         return FinishedSums(rows=self.rows, out=self.out, **values)
 
-    def finished(self, how, *, channels: int = 0, **values) -> list:
-        self.finisher.finish(how, self.sums(**values), channels=channels)
+    def finished(self, how, *, norm: Settings | None = None, **values) -> list:
+        self.finisher.finish(how, self.sums(**values), norm=norm)
         return [one.op for one in self.writer.finish()]
 
 
@@ -110,7 +111,7 @@ def test_sums_with_bias_are_int32():
             {"type": ElementType.UINT8, "zero_point": 7, "relu": 1, "scale": float_bits(0.5)},
         ),
         (
-            Gelu(0.5, 0.25, 9),
+            Activation("gelu", 0.5, 0.25, 9),
             "uint8",
             Function.GELU,
             {
@@ -153,7 +154,8 @@ def test_scales_and_bias_per_column_are_parameters():
 def test_a_residual_is_loaded_and_counted():
     bench = Bench(CONFIGS["tiny"], 16, 400, "int16")
     how = AddResidual(0.5, bench.stream, 0.25)
-    ops = bench.finished(how, scale=0.5, residual=bench.stream, channels=400, slot=8)
+    norm = {"channels": 400, "rms": 1}
+    ops = bench.finished(how, scale=0.5, residual=bench.stream, norm=norm, slot=8)
     parts = transforms(ops)
     assert len(parts) > 1
     for part in parts:
@@ -162,7 +164,7 @@ def test_a_residual_is_loaded_and_counted():
         assert part.settings["finish"] == (part is parts[-1])
         assert part.settings["moments"] == 1
         assert part.settings["statistics"] == 8
-        assert part.norm == {"channels": 400}
+        assert part.norm == norm
     loaded = np.zeros(400)
     for op in ops:
         if isinstance(op, Load):
@@ -186,3 +188,12 @@ def test_softmax_is_not_of_elements():
 )
 def test_masks(mask, settings):
     assert mask_settings(mask, 5, 32) == settings
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [({}, {}), ({"epsilon": 7}, {"epsilon": 7}), ({"rms": True}, {"rms": 1})],
+)
+def test_settings_of_a_normalization_leave_out_what_it_has_not(options, settings):
+    norm = LayerNorm(name="norm", source=View("x", 0, 0, 3, 40), outputs=(), **options)
+    assert norm_settings(norm) == {"channels": 40} | settings

@@ -13,7 +13,7 @@ from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.linear import LinearWriter
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.writer import ProgramWriter
-from celosia.sw.models.cases import Case, gelu_case, matmul_case, residual_case, softmax_case
+from celosia.sw.models.cases import Case, activation_case, matmul_case, residual_case, softmax_case
 from tests.support.levels import CONFIGS, check_levels, configured
 from tests.support.norms import normalized_sum
 
@@ -53,7 +53,7 @@ def test_weights_that_fit_are_loaded_once():
     assert elements == 64 * 64
 
 
-@pytest.mark.parametrize("make", [gelu_case, residual_case])
+@pytest.mark.parametrize("make", [partial(activation_case, "gelu"), residual_case])
 def test_sums_from_memory_are_loaded_once(make):
     ops = written(make(50, 70, seed=1), TINY)
     elements = sum(op.view.rows * op.view.cols for op in ops

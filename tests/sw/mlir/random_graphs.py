@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sw.ir.graph import (
+    Activation,
     AddResidual,
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Gelu,
     Graph,
     Mask,
     Normalized,
@@ -31,7 +32,7 @@ _NAMES = st.text(st.characters(exclude_categories=("Cs",)), max_size=3)
 _KINDS = {
     Sums: ("int32",),
     Requantize: ("int8", "uint8", "int16"),
-    Gelu: ("int8", "uint8", "int16"),
+    Activation: ("int8", "uint8", "int16"),
     AddResidual: ("int16",),
     Softmax: ("uint8", "int8", "int16"),
     DeferredSoftmax: ("uint8",),
@@ -78,7 +79,12 @@ class _Random:
         arguments: dict[type, Any] = {
             Sums: Sums,
             Requantize: lambda: Requantize(self.scale(cols), zero, self.draw(st.booleans())),
-            Gelu: lambda: Gelu(self.scale(cols), self.draw(_FLOATS), zero),
+            Activation: lambda: Activation(
+                self.draw(st.sampled_from(list(ACTIVATIONS))),
+                self.scale(cols),
+                self.draw(_FLOATS),
+                zero,
+            ),
             AddResidual: lambda: AddResidual(
                 self.scale(cols), self.tensor("int16", rows, cols), self.draw(_FLOATS)
             ),
@@ -107,7 +113,9 @@ class _Random:
                 )
                 for _ in range(self.draw(st.integers(1, 2)))
             ]
-            self.builder.layernorm(name, self.tensor("int16", rows, cols), outputs)
+            epsilon, rms = self.draw(st.integers(0, (1 << 40) - 1)), self.draw(st.booleans())
+            source = self.tensor("int16", rows, cols)
+            self.builder.layernorm(name, source, outputs, epsilon=epsilon, rms=rms)
             return outputs[0].out.tensor
         out = self.draw(st.sampled_from(_KINDS[kind]))
         result = self.tensor(out, rows, cols, given=False)

@@ -7,10 +7,10 @@ import pytest
 
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import (
+    activation_case,
     attention_case,
     encoder_case,
     encoder_layer_case,
-    gelu_case,
     layernorm_case,
     matmul_case,
     random_integer_encoder,
@@ -31,7 +31,7 @@ CASES = {
     "matmul": lambda seed: matmul_case(9, 20, 33, seed),
     "softmax": lambda seed: softmax_case(9, 20, seed),
     "softmax of int16": lambda seed: softmax_case(9, 20, seed, kind="int16"),
-    "gelu": lambda seed: gelu_case(9, 20, seed),
+    "gelu": lambda seed: activation_case("gelu", 9, 20, seed),
     "residual": lambda seed: residual_case(9, 20, seed),
     "layernorm": lambda seed: layernorm_case(9, 20, seed),
     "attention": lambda seed: attention_case(2, 9, 16, seed),

@@ -5,14 +5,19 @@ from typing import Any
 import pytest
 
 from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import INSTRUCTIONS, Command, Function
+from celosia.isa.operations.loops import expand
+from celosia.sw.driver.assembly import format_command
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
+    Drain,
     Load,
     LoadParameters,
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -155,6 +160,59 @@ def test_products():
     assert (compute["a"], compute["a_rows"], compute["a_cols"]) == (1, 9, 4)
     assert compute["d"] == GARBAGE
     assert not LocalAddress.decode(first[1][1]["c"]).accumulate
+
+
+def assembly(*ops: Op, config: AcceleratorConfig = TINY, loops: bool = False) -> list[str]:
+    """The commands of a program without tokens, as text."""
+    parts = lower_program(ops, config, TENSORS, ADDRESSES, loops=loops, tokens=False)
+    return [format_command(command) for part in parts for command in part]
+
+
+def test_sums_that_leave_requantized():
+    """Twice from the same rows: what is configured stays so."""
+    drain = Drain(0.5, relu=True, bias_row=6)
+    store = Store(View("x", 1, 4, 2, 3), accumulator(9), drain)
+    bias = LoadParameters(View("bias", 0, 4, 1, 3), LocalRows(PARAMETERS, 6, 1, 1, 1))
+    assert assembly(bias, store, store) == [
+        "config_drain bias=1 bias_row=6 block_stride=2",
+        "config_st activation=1 stride=30 scale=0.5",
+        "mvin_param dram=0x8010 row=6 count=3",
+        "mvout dram=0x1022 local=acc[9] local_cols=3 local_rows=2",
+        "mvout dram=0x1022 local=acc[9] local_cols=3 local_rows=2",
+    ]
+
+
+def test_sums_that_leave_as_they_are():
+    store = Store(View("sums", 1, 4, 2, 3), accumulator(9), Drain(bias_row=6))
+    assert assembly(store) == [
+        "config_drain bias=1 bias_row=6 block_stride=2",
+        "config_st stride=120",
+        "mvout dram=0x4088 local=acc[9]+full local_cols=3 local_rows=2",
+    ]
+
+
+def nest(**changes: Any) -> Products:
+    values = {"a": 0, "w": 32, "c": 0, "a_k": 1, "w_k": 4, "w_column": 8, "c_column": 1}
+    values |= {"rows": 1, "k": 1, "pieces": 1, "columns": 3, "last_depth": 4, "last_cols": 2}
+    return Products(**{**values, "accumulate": False, **changes})
+
+
+def test_nests_are_one_command_each_where_it_exists():
+    nests = [nest(), nest(a=1, w=36, accumulate=True)]
+    lines = assembly(*nests, loops=True)
+    assert lines == [
+        "config_ex",
+        "config_products a_k=1 w_k=4 w_column=8 c_column=1",
+        "products w=32 overwrite=1 rows=1 k=1 pieces=1 columns=3 last_depth=4 last_cols=2",
+        "products a=1 w=36 rows=1 k=1 pieces=1 columns=3 last_depth=4 last_cols=2",
+    ]
+    short, plain = (
+        [each for part in lower_program(nests, TINY, {}, {}, loops=loops) for each in part]
+        for loops in (True, False)
+    )
+    assert [command for _, command in expand(short, TINY)] == plain
+    without = TINY.with_values({"loop_entries": 0})
+    assert assembly(*nests, config=without, loops=True) == assembly(*nests)
 
 
 def test_parameters():

@@ -1,7 +1,6 @@
-"""Commands of plans on the functional model, as pairs and as loops."""
+"""Commands of plans on the functional model, as pairs and as nests."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
 from celosia.isa.encoding import Funct
@@ -16,9 +15,9 @@ from tests.sw.scheduling.products import product_graph
 from tests.sw.scheduling.test_product import works
 
 
-def check(config, problem, seed, *, loops):
+def check(config, problem, seed):
     graph, values = product_graph(problem, seed)
-    compiled = compile_plan(graph, decide(graph, config), config, loops=loops)
+    compiled = compile_plan(graph, decide(graph, config), config)
     run = GraphRun(FunctionalDevice(config, memory_bytes=1 << 20), compiled)
     run.load(values)
     run.run()
@@ -30,14 +29,14 @@ def check(config, problem, seed, *, loops):
 @given(works())
 def test_commands_of_any_product_do_what_the_graph_means(work):
     config, problem, seed = work
-    check(config, problem, seed, loops=bool(seed % 2))
+    entries = config.loop_entries if seed % 2 else 0
+    check(config.with_values({"loop_entries": entries}), problem, seed)
 
 
-@pytest.mark.parametrize("preset", ["base", "small"])
-def test_loops_are_fewer_commands(preset):
-    config, problem = resolve_config(preset), MatMul(m=96, n=128, k=128, bias=True, scale=0.001)
-    short, plain = (check(config, problem, 0, loops=loops) for loops in (True, False))
-    assert len(short.program) <= len(plain.program)
-    assert all(command.funct != Funct.FENCE for command in plain.program)
-    if config.loop_entries:
-        assert 2 * len(short.program) < len(plain.program)
+def test_nests_are_fewer_commands_and_no_other_loops_are_looked_for():
+    config, problem = resolve_config("base"), MatMul(m=96, n=128, k=128, bias=True, scale=0.001)
+    plain = config.with_values({"loop_entries": 0})
+    short, long = (check(each, problem, 0) for each in (config, plain))
+    assert 2 * len(short.program) < len(long.program)
+    unwanted = {Funct.FENCE, Funct.REPEAT, Funct.STRIDE}
+    assert not unwanted & {command.funct for command in (*short.program, *long.program)}

@@ -1,5 +1,7 @@
 """What must stay before what."""
 
+import pytest
+
 from celosia.isa.encoding import Function
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import View
@@ -14,7 +16,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
-from celosia.sw.scheduling.dependences import dependences
+from celosia.sw.scheduling.dependences import accesses, dependences
 
 CONFIG = resolve_config("tiny")
 DIM = CONFIG.dim
@@ -105,3 +107,39 @@ def test_loads_come_after_stores_of_what_they_read():
     overlap, beside = View("x", DIM - 1, 0, 1, 1), View("x", DIM, 0, 1, 1)
     assert needs(store, Load(overlap, rows(0)))[-1] == (0,)
     assert needs(store, Load(beside, rows(0)))[-1] == ()
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_a_nest_uses_the_rows_of_its_products(transposed, accumulate):
+    nest = Products(
+        a=3, w=100, c=5, a_k=7, w_k=DIM, w_column=40, c_column=9, a_piece=30, w_piece=20,
+        rows=6, k=2, pieces=2, columns=3, last_depth=2, last_cols=1,
+        accumulate=accumulate, w_transposed=transposed,
+    )  # fmt: skip
+
+    def used(op, kind):
+        ranges = getattr(accesses(op, DIM), kind)
+        return {(space, row) for space, first, end in ranges for row in range(first, end)}
+
+    each = list(nest.each(DIM))
+    assert used(nest, "writes") == {row for op in each for row in used(op, "writes")}
+    read = {row for op in each for row in used(op, "reads")}
+    own = used(nest, "writes") if not accumulate else set()
+    assert used(nest, "reads") == read - own
+
+
+def test_rows_that_join_are_one_range():
+    nest = Products(
+        a=0, w=2 * DIM, c=0, a_k=DIM, w_k=DIM, w_column=DIM, c_column=DIM,
+        rows=DIM, k=1, pieces=1, columns=3, last_depth=DIM, last_cols=DIM, accumulate=False,
+    )  # fmt: skip
+    assert accesses(nest, DIM).writes == ((Space.ACCUMULATOR, 0, 3 * DIM),)
+
+
+def test_a_load_waits_for_all_that_read_its_rows_but_for_the_products_before_the_last():
+    load, store, w = Load(VIEW, rows(0)), Store(VIEW, rows(0)), Load(VIEW, rows(DIM))
+    first, second = product(0, DIM, 0), product(0, DIM, DIM)
+    assert needs(load, w, first, store, store, second, load)[-1] == (0, 3, 4, 5)
+    part = Load(VIEW, rows(0, count=2))
+    assert needs(load, store, part, part, load)[2:] == [(0, 1), (1, 2), (0, 1, 3)]

@@ -14,15 +14,10 @@ from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.lowering.choices import Choices
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
-from celosia.sw.pipeline import compile_graph, predict_graph
-from celosia.sw.plan import choose
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.schedule import schedule
 from tests.support.random_graphs import random_case
-
-BASE = resolve_config("base")
-SHAPE = EncoderShape(layers=2, width=384, heads=12, hidden=1536)
 
 
 def plain(program):
@@ -76,15 +71,3 @@ def test_what_depends_on_each_other_keeps_its_order():
         for each in before:
             if keys[texts[index]] == keys[texts[each]] == 1:
                 assert places[texts[each]] < places[texts[index]]
-
-
-def test_short_texts_gain_and_long_ones_keep_their_regular_order():
-    model = random_integer_encoder(SHAPE, 0)
-    short = encoder_layer_case(model, [10], 0).graph
-    assert choose(short, BASE).schedule_loads
-    cycles = [
-        predict_graph(compile_graph(short, BASE, choices=choices), BASE).cycles
-        for choices in (Choices(), Choices(schedule_loads=True))
-    ]
-    assert cycles[1] < 0.97 * cycles[0]
-    assert not choose(encoder_layer_case(model, [128], 0).graph, BASE).schedule_loads

@@ -67,7 +67,7 @@ def test_it_says_how_to_run_it_again(text, document):
     assert "celosia run matmul --shape 13x9x22" in text
     assert f"<th>dim</th><td>{document['config']['dim']}</td>" in text
     assert document["versions"]["amaranth"] in text
-    assert "blocks: rows" in text  # The schedule.
+    assert "[[stages]]" in text  # The plan.
 
 
 def test_without_a_log_there_is_a_page_too(document):

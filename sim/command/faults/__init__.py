@@ -1,0 +1,1 @@
+"""The commands that look for faults, and for tests that miss them."""

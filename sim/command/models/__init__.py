@@ -1,0 +1,1 @@
+"""Commands about models of other tools and of language."""

@@ -1,0 +1,1 @@
+"""Area by the units of docs/architecture.md: cells, flip-flops, memories."""

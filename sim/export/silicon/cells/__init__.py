@@ -1,0 +1,1 @@
+"""Cell libraries: areas and functions, without which a netlist of gates says nothing."""

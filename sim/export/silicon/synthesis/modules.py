@@ -1,0 +1,77 @@
+"""The modules of exported Verilog, each as a text that is the same wherever the module stands."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["TOP", "VerilogModule", "split_modules", "standalone"]
+
+TOP: Final = "top"
+"""What a module is called when it stands alone."""
+
+_NAME: Final = r"(\\\S+ |[A-Za-z_][\w$]*)"
+_MODULE: Final = re.compile(rf"^module {_NAME} ?\(.*?^endmodule$\n?", re.MULTILINE | re.DOTALL)
+_INSTANCE: Final = re.compile(rf"^  {_NAME} +{_NAME} *\($", re.MULTILINE)
+_PORT: Final = re.compile(r"^  (?:input|output|inout) .*;\n", re.MULTILINE)
+_ANSI: Final = re.compile(r"\A(module .*?\);\n)", re.DOTALL)
+_AUTOMATIC: Final = re.compile(r"\\\$auto\$verilog_backend\.cc:\d+:dump_module\$(\d+) ")
+
+
+@dataclass(frozen=True)
+class VerilogModule:
+    """A module as it stands in a file that Yosys wrote."""
+
+    name: str
+    text: str
+    instances: Sequence[tuple[str, str]]
+    """The name and the module of each instance in it."""
+
+    @property
+    def interface(self) -> str:
+        """The module without its contents."""
+        head = _ANSI.search(self.text)
+        assert head is not None, f"{self.name}: no list of ports"
+        return "".join([head[1], *_PORT.findall(self.text), "endmodule\n"])
+
+
+def split_modules(verilog: str) -> dict[str, VerilogModule]:
+    """The modules of `verilog`, by name."""
+    found = [
+        VerilogModule(
+            _plain(match[1]),
+            match[0],
+            [(_plain(each[2]), _plain(each[1])) for each in _INSTANCE.finditer(match[0])],
+        )
+        for match in _MODULE.finditer(verilog)
+    ]
+    return {module.name: module for module in found}
+
+
+def standalone(module: VerilogModule, modules: Mapping[str, VerilogModule]) -> tuple[str, str]:
+    """`module` as `TOP`, and the interfaces of what it instantiates.
+
+    Names that tell the place in the hierarchy, and numbers that count over the whole design, are
+    replaced, so that the texts change only when the module does, or an interface.  What is not
+    among `modules` keeps its name, and has no interface.
+    """
+    kinds = list(dict.fromkeys(kind for _, kind in module.instances if kind in modules))
+    new = {module.name: TOP} | {kind: f"part_{number}" for number, kind in enumerate(kinds)}
+
+    def rename(match: re.Match[str]) -> str:
+        kind = _plain(match[1])
+        return match[0].replace(match[1], f"{new[kind]} ", 1) if kind in new else match[0]
+
+    text = _INSTANCE.sub(rename, _head(module.text, TOP))
+    numbers = dict.fromkeys(_AUTOMATIC.findall(text))
+    order = {number: str(place) for place, number in enumerate(numbers)}
+    text = _AUTOMATIC.sub(lambda match: rf"\$auto${order[match[1]]} ", text)
+    return text, "".join(_head(modules[kind].interface, new[kind]) for kind in kinds)
+
+
+def _head(text: str, name: str) -> str:
+    return re.sub(rf"\Amodule {_NAME}", lambda _: f"module {name} ", text, count=1)
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("\\").strip()

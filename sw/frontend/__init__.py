@@ -1,0 +1,1 @@
+"""From files of other tools to graphs that the compiler takes."""

@@ -1,0 +1,1 @@
+"""What an ONNX file holds: its tensors, sizes, nodes and names."""

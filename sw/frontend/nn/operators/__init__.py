@@ -1,0 +1,1 @@
+"""The operators of the float graph, and what each means in NumPy."""

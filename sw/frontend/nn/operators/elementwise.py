@@ -1,0 +1,212 @@
+"""Operators on elements: of one tensor, or of several that broadcast to one shape."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from celosia.sw.frontend.nn.operators.operator import (
+    BOOL,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    TYPES,
+    Array,
+    Attributes,
+    Kind,
+    Operator,
+    TensorType,
+    broadcast_shapes,
+    expect,
+    same_types,
+)
+from celosia.sw.reference.encoder import erf
+
+__all__ = ["ELEMENTWISE"]
+
+_SIGNED: Final = (*FLOATS, "int8", "int16", "int32", "int64")
+
+
+def _unary(
+    name: str,
+    compute: Callable[[Array], Array],
+    allowed: Sequence[str],
+    doc: str,
+    result: str | None = None,
+) -> Operator:
+    def infer(types: Sequence[TensorType], _: Attributes) -> TensorType:
+        kind = same_types(types, allowed)
+        return TensorType(result or kind, types[0].shape)
+
+    def run(values: Sequence[Array], _: Attributes) -> Array:
+        return compute(values[0])
+
+    return Operator(name=name, doc=doc, least=1, most=1, attributes={}, infer=infer, compute=run)
+
+
+def _binary(
+    name: str,
+    compute: Callable[[Array, Array], Array],
+    allowed: Sequence[str],
+    doc: str,
+    result: str | None = None,
+) -> Operator:
+    def infer(types: Sequence[TensorType], _: Attributes) -> TensorType:
+        kind = same_types(types, allowed)
+        return TensorType(result or kind, broadcast_shapes(types))
+
+    def run(values: Sequence[Array], _: Attributes) -> Array:
+        return compute(values[0], values[1])
+
+    return Operator(name=name, doc=doc, least=2, most=2, attributes={}, infer=infer, compute=run)
+
+
+def _erf(x: Array) -> Array:
+    return erf(x.astype(np.float32)).astype(x.dtype)
+
+
+def _sigmoid(x: Array) -> Array:
+    """The logistic function by an exponential that never overflows."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1, small).astype(x.dtype) / (1 + small)
+
+
+def _divide(a: Array, b: Array) -> Array:
+    """Floats by division, integers by truncation; an integer over 0 is 0, as NumPy has it."""
+    if a.dtype.kind == "f":
+        return a / b
+    quotient = a // b
+    if a.dtype.kind == "i":
+        inexact = (quotient * b != a) & (b != 0)
+        quotient = quotient + (inexact & ((a < 0) != (b < 0)))
+    return quotient.astype(a.dtype)
+
+
+def _power(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return np.power(a, b)
+    # NumPy refuses negative exponents of integers: these results are 1, -1 or cut to 0.
+    positive = np.power(a, np.maximum(b, 0))
+    negative = np.where(np.abs(a) == 1, np.power(a, np.abs(b)), 0)
+    return np.where(b < 0, negative, positive).astype(a.dtype)
+
+
+def _where(types: Sequence[TensorType], _: Attributes) -> TensorType:
+    expect(types[0].dtype == "bool", f"its condition is {types[0].dtype}, not bool")
+    return TensorType(same_types(types[1:], TYPES), broadcast_shapes(types))
+
+
+def _cast_type(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    expect(attributes["to"] in TYPES, f"to: {attributes['to']!r} is none of {', '.join(TYPES)}")
+    return TensorType(attributes["to"], types[0].shape)
+
+
+def _round_type(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    known = tuple(_ROUNDED)
+    expect(attributes["to"] in known, f"to: {attributes['to']!r} is none of {', '.join(known)}")
+    same_types(types, ("float32",))
+    return types[0]
+
+
+def _to_half(x: Array) -> Array:
+    return x.astype(np.float16).astype(np.float32)
+
+
+def _to_bfloat(x: Array) -> Array:
+    """The nearest numbers of 8 significant bits, ties to even."""
+    bits = np.ascontiguousarray(x).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32)
+    return np.where(np.isnan(x), x, rounded.view(np.float32).reshape(x.shape))
+
+
+_ROUNDED: Final = {"float16": _to_half, "bfloat16": _to_bfloat}
+
+
+def _round_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    return _ROUNDED[attributes["to"]](values[0])
+
+
+def _mod_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    return (np.fmod if attributes["truncate"] else np.mod)(values[0], values[1])
+
+
+def _mod_type(types: Sequence[TensorType], _: Attributes) -> TensorType:
+    return TensorType(same_types(types, NUMBERS), broadcast_shapes(types))
+
+
+def _cast_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    source, to = values[0], np.dtype(attributes["to"])
+    if source.dtype.kind == "f" and to.kind == "u":
+        # What does not fit is taken modulo, as from a signed integer, on every machine alike.
+        return source.astype(np.int64).astype(to)
+    return source.astype(to)
+
+
+_LOGIC: Final = (*BOOL, *INTEGERS)
+
+ELEMENTWISE: Final = (
+    _unary("abs", np.abs, NUMBERS, "The absolute value of each element."),
+    _unary("cos", np.cos, FLOATS, "The cosine of each element."),
+    _unary("erf", _erf, FLOATS, "The error function, to four units of float32's last place."),
+    _unary("exp", np.exp, FLOATS, "The exponential of each element."),
+    _unary("floor", np.floor, FLOATS, "The next integer below each element."),
+    _unary("is_nan", np.isnan, FLOATS, "Whether each element is not a number.", "bool"),
+    _unary("log", np.log, FLOATS, "The natural logarithm of each element."),
+    _unary("neg", np.negative, _SIGNED, "Each element times -1."),
+    _unary("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
+    _unary("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
+    _unary("sigmoid", _sigmoid, FLOATS, "1 / (1 + exp(-a))."),
+    _unary("sin", np.sin, FLOATS, "The sine of each element."),
+    _unary("sqrt", np.sqrt, FLOATS, "The square root of each element."),
+    _unary("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element."),
+    _binary("add", np.add, NUMBERS, "a + b; integers wrap."),
+    _binary("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
+    _binary("div", _divide, NUMBERS, "a / b; integers are truncated."),
+    _binary("equal", np.equal, TYPES, "Whether a = b.", "bool"),
+    _binary("less", np.less, NUMBERS, "Whether a < b.", "bool"),
+    _binary("less_equal", np.less_equal, NUMBERS, "Whether a <= b.", "bool"),
+    _binary("max", np.maximum, NUMBERS, "The larger of a and b; NaN if one is."),
+    _binary("min", np.minimum, NUMBERS, "The smaller of a and b; NaN if one is."),
+    _binary("mul", np.multiply, NUMBERS, "a * b; integers wrap."),
+    _binary("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
+    _binary("pow", _power, NUMBERS, "a to the power of b; integers are truncated."),
+    _binary("sub", np.subtract, NUMBERS, "a - b; integers wrap."),
+    _binary("xor", np.bitwise_xor, _LOGIC, "a or b but not both, bit by bit."),
+    Operator(
+        name="mod",
+        doc="The rest of a / b, with the sign of a (`truncate`) or of b.",
+        least=2,
+        most=2,
+        attributes={"truncate": Kind.BOOL},
+        infer=_mod_type,
+        compute=_mod_run,
+    ),
+    Operator(
+        name="where",
+        doc="b where a holds, else c.",
+        least=3,
+        most=3,
+        attributes={},
+        infer=_where,
+        compute=lambda values, _: np.where(*values),
+    ),
+    Operator(
+        name="cast",
+        doc="Each element as type `to`; floats are truncated to integers.",
+        least=1,
+        most=1,
+        attributes={"to": Kind.TEXT},
+        infer=_cast_type,
+        compute=_cast_run,
+    ),
+    Operator(
+        name="round_float",
+        doc="The nearest number that format `to` (float16, bfloat16) has, ties to even.",
+        least=1,
+        most=1,
+        attributes={"to": Kind.TEXT},
+        infer=_round_type,
+        compute=_round_run,
+    ),
+)
+"""Operators on elements."""

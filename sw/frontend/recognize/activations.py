@@ -1,0 +1,95 @@
+"""Recognizes GELU and SiLU in whatever form they are written: numbers tell which one it is."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.prove import Build, difference
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match
+
+__all__ = ["find_activations"]
+
+_CURVES: Final = ("erf", "tanh", "sigmoid", "exp")
+"""Operators in the middle of activations."""
+_PLAIN: Final = ("add", "sub", "mul", "div", "neg", "pow")
+"""Operators around them."""
+_REACH: Final = 5
+"""Operators before and behind the one in the middle, at most."""
+
+
+def find_activations(reader: Reader) -> Iterator[Match]:
+    """Each curve with the operators around it that together are an activation of one tensor."""
+    readers = reader.graph.readers()
+    for node in reader.graph.nodes:
+        if node.op in _CURVES and node.type.is_float:
+            match = _match(reader, readers, node)
+            if match is not None:
+                yield match
+
+
+def _match(reader: Reader, readers: dict[str, list[Node]], curve: Node) -> Match | None:
+    sources = _above(reader, curve)
+    for root in _below(readers, curve):
+        for x, factor in sources:
+            if not _is_closed(reader, root.name, x):
+                continue
+            for build in _candidates(factor):
+                if difference(reader, root.name, (x,), build, {}) is None:
+                    return Match(what="an activation", root=root.name, operands=(x,), build=build)
+    return None
+
+
+def _above(reader: Reader, curve: Node) -> list[tuple[str, float]]:
+    """What the curve may be a function of, the nearest first, and the last factor before it."""
+    found = [(curve.inputs[0], 1.0)]
+    for name, factor in found:
+        scaled = reader.scaled(name)
+        node = reader.producer(name, *_PLAIN)
+        if scaled is not None:
+            found.append((scaled[0], factor * scaled[1]))
+        elif node is not None and len(found) < _REACH:
+            same = [each for each in node.inputs if reader.value(each) is None]
+            found += [(each, -factor if node.op == "neg" else factor) for each in same]
+    return list(dict(found).items())
+
+
+def _below(readers: dict[str, list[Node]], curve: Node) -> list[Node]:
+    """Nodes that may end the activation, the farthest first."""
+    found = [curve]
+    for node in found:
+        if len(found) > _REACH:
+            break
+        found += [
+            other
+            for other in readers[node.name]
+            if other.op in _PLAIN and other.type == curve.type and other not in found
+        ]
+    return found[:0:-1]
+
+
+def _is_closed(reader: Reader, root: str, x: str) -> bool:
+    """Whether `root` only depends on `x` and constants, by a few operators."""
+    try:
+        nodes = reader.between(root, (x,))
+    except KeyError:
+        return False
+    return all(node.op in {*_PLAIN, *_CURVES} for node in nodes)
+
+
+def _candidates(factor: float) -> list[Build]:
+    """The activations that it may be; `factor` is what a sigmoid is steeper by."""
+    forms: list[tuple[str, dict[str, Any]]] = [
+        ("gelu", {"form": "erf"}),
+        ("gelu", {"form": "tanh"}),
+        *(("silu", {"alpha": float(alpha)}) for alpha in (factor, -factor) if alpha > 0),
+    ]
+
+    def made(op: str, attributes: dict[str, Any]) -> Build:
+        def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+            return builder.op(op, operands[0], **attributes)
+
+        return build
+
+    return [made(op, attributes) for op, attributes in forms]

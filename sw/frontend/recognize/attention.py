@@ -1,0 +1,266 @@
+"""Recognizes attention: two products with a softmax between them, in all forms of exporters.
+
+Scores may be scaled before the product, on either side or both, or behind it; masks are added or
+chosen by `where`; batch and heads may be one axis between the products; rows without keys may be
+guarded against.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.prove import HIDDEN, Probe, ordinary_rows, seen_somewhere
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match, Refusal
+
+__all__ = ["find_attention"]
+
+_VANISHING: Final = -1e30
+"""A bias from here down is what remains if scores are added to it."""
+_STEPS: Final = 12
+"""Operators between the product and the softmax, at most."""
+
+
+@dataclass(frozen=True)
+class _Term:
+    """What is added to scores: a tensor, or minus infinity where a bool says so."""
+
+    name: str
+    hides: bool | None = None
+    """For a bool: whether it hides where it is true, or where it is false."""
+    negative: bool = False
+    """It is subtracted."""
+    least: float = -np.inf
+    """What hides a key: a finite number, so that a row without keys stays the mean of all."""
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """How scores come from a product."""
+
+    product: Node
+    scale: float
+    terms: tuple[_Term, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    """The shapes that scores have on their way."""
+
+
+def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
+    """Every product whose first operand is a softmax of scores."""
+    for node in reader.graph.nodes:
+        softmax = _softmax(reader, node) if node.op == "matmul" else None
+        if softmax is None:
+            continue
+        scores = _scores(reader, softmax.inputs[0])
+        if scores is None:
+            yield Refusal("attention", node.name, "its scores are not those of one product")
+            continue
+        shape = _four_axes((*scores.shapes, softmax.type.shape))
+        if shape is None:
+            yield Refusal("attention", node.name, f"its scores are {softmax.type}")
+            continue
+        yield _match(reader, node, scores, shape)
+
+
+def _softmax(reader: Reader, node: Node) -> Node | None:
+    """The softmax along keys whose result is the first operand of a product."""
+    name = node.inputs[0]
+    for _ in range(_STEPS):
+        guard = reader.producer(name, "where")
+        if guard is not None:  # where(is_nan(x), 0, x)
+            test = reader.producer(guard.inputs[0], "is_nan")
+            if test is None or test.inputs[0] != guard.inputs[2]:
+                return None
+            name = guard.inputs[2]
+            continue
+        view = reader.producer(name, "reshape")
+        if view is None:
+            break
+        name = view.inputs[0]
+    found = reader.producer(name, "softmax")
+    if found is None or found.type.rank < 2:
+        return None
+    return found if found.attributes["axis"] in {-1, found.type.rank - 1} else None
+
+
+def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
+    """Walk from the softmax up to the product; None where there is another operator."""
+    node = reader.producer(name)
+    if node is None or steps == 0:
+        return None
+    if node.op == "matmul":
+        if any(reader.value(operand) is not None for operand in node.inputs):
+            return None
+        return _Scores(node, 1.0, (), (node.type.shape,))
+    for above, factor, term in _above(reader, node):
+        scores = _scores(reader, above, steps - 1)
+        if scores is not None:
+            # What is added before a factor is multiplied by it: only the proof can tell.
+            terms = scores.terms if term is None else (*scores.terms, term)
+            if factor != 1 and any(each.hides is None for each in scores.terms):
+                return None
+            shapes = (*scores.shapes, node.type.shape)
+            return _Scores(scores.product, scores.scale * factor, terms, shapes)
+    return None
+
+
+def _above(reader: Reader, node: Node) -> Iterator[tuple[str, float, _Term | None]]:
+    """Operands that may be the scores, by which factor, and what is added to them."""
+    scaled = reader.scaled(node.name)
+    if scaled is not None:
+        yield *scaled, None
+    elif node.op == "reshape":
+        yield node.inputs[0], 1.0, None
+    elif node.op == "where":
+        condition, chosen, other = node.inputs
+        if _hidden(reader, other):
+            yield chosen, 1.0, _Term(condition, hides=False, least=_least(reader, other))
+        if _hidden(reader, chosen):
+            yield other, 1.0, _Term(condition, hides=True, least=_least(reader, chosen))
+    elif node.op in {"add", "sub", "mul", "max"}:
+        left, right = node.inputs
+        term = _added(reader, node, right)
+        if term is not None:
+            yield left, 1.0, term
+        if node.op == "add":
+            yield right, 1.0, _Term(left)
+        elif node.op == "max" and _hidden(reader, right):
+            yield left, 1.0, None
+
+
+def _added(reader: Reader, node: Node, operand: str) -> _Term | None:
+    """What the second operand of a sum, a difference or a product by 0 and 1 does to scores."""
+    if node.op == "add":
+        return _Term(operand)
+    if node.op == "sub":
+        return _Term(operand, negative=True)
+    value = reader.value(operand)
+    if node.op == "mul" and value is not None and np.isin(value, (0, 1)).all():
+        # What is subtracted behind it hides where it is 0: the proof tells.
+        return _Term(operand, hides=False)
+    return None
+
+
+def _hidden(reader: Reader, name: str) -> bool:
+    number = reader.scalar(name)
+    value = reader.value(name)
+    if number is None and value is not None and value.size:
+        return float(value.max()) <= HIDDEN
+    return number is not None and number <= HIDDEN
+
+
+def _least(reader: Reader, name: str) -> float:
+    """A number that scores vanish beside, or minus infinity in the place of a lesser one."""
+    number = reader.scalar(name)
+    return number if number is not None and number <= _VANISHING else -np.inf
+
+
+def _four_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, int, int, int] | None:
+    """Scores as (batch, heads, queries, keys), if their shapes only merge the first two.
+
+    Five axes split the batch into images and their windows.
+    """
+    ends = {shape[-2:] for shape in shapes if len(shape) >= 2}
+    if len(ends) != 1 or any(len(shape) not in {2, 3, 4, 5} for shape in shapes):
+        return None
+    whole = {shape for shape in shapes if len(shape) == 4}
+    if len(whole) > 1:
+        return None
+    rows, keys = ends.pop()
+    if whole:
+        batch, heads = whole.pop()[:2]
+    else:
+        batch, heads = 1, int(np.prod(shapes[0][:-2]))
+    if any(len(shape) == 5 and shape[2] != heads for shape in shapes):
+        return None
+    return batch, heads, rows, keys
+
+
+def _match(reader: Reader, root: Node, scores: _Scores, shape: tuple[int, int, int, int]) -> Match:
+    queries, query_views, query_scale = _unscaled(reader, scores.product.inputs[0])
+    keys, key_views, key_scale = _unscaled(reader, scores.product.inputs[1])
+    scale = scores.scale * query_scale * key_scale
+    batch, heads, rows, count = shape
+    depth = scores.product.inputs[0]
+    width = reader.type(depth).shape[-1]
+    result = root.type
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        q, k, v, *terms = operands
+        q = _shaped(builder, reader.replay(builder, q, query_views), (batch, heads, rows, width))
+        k = _shaped(builder, reader.replay(builder, k, key_views), (batch, heads, width, count))
+        k = builder.op("transpose", k, permutation=(0, 1, 3, 2))
+        v = _shaped(builder, v, (batch, heads, count, result.shape[-1]))
+        bias = _bias(builder, terms, scores.terms, shape, q)
+        attributes = {"scale": float(scale), "causal": False, "first_query": 0}
+        context = builder.op("attention", q, k, v, *bias, **attributes)
+        return _shaped(builder, context, result.shape)
+
+    probes: dict[int, Probe] = {1: ordinary_rows}
+    for index, term in enumerate(scores.terms):
+        probes[3 + index] = ordinary_rows if term.hides is None else _seen(term)
+    operands = (queries, keys, root.inputs[1], *(term.name for term in scores.terms))
+    return Match(what="attention", root=root.name, operands=operands, build=build, probes=probes)
+
+
+def _seen(term: _Term) -> Probe:
+    if not term.hides:
+        return seen_somewhere
+    return lambda random, kind: ~seen_somewhere(random, kind)
+
+
+def _unscaled(reader: Reader, name: str) -> tuple[str, list[Node], float]:
+    """What an operand is a view and a multiple of: factors are taken out from between views."""
+    views: list[Node] = []
+    factor = 1.0
+    while True:
+        name, more = reader.chain(name)
+        views = [*more, *views]
+        scaled = reader.scaled(name)
+        if scaled is None:
+            return name, views, factor
+        name, factor = scaled[0], factor * scaled[1]
+
+
+def _shaped(builder: GraphBuilder, x: str, shape: Sequence[int]) -> str:
+    found = builder.type(x).shape
+    if found == tuple(shape):
+        return x
+    size = int(np.prod(found))
+    if size != int(np.prod(shape)):  # Stacks that are repeated, as NumPy's product repeats them.
+        x = builder.op("broadcast", x, shape=(*shape[:2], *found[-2:]))
+    return builder.op("reshape", x, shape=tuple(shape))
+
+
+def _bias(
+    builder: GraphBuilder,
+    names: Sequence[str],
+    terms: Sequence[_Term],
+    shape: tuple[int, int, int, int],
+    like: str,
+) -> list[str]:
+    """The sum of all terms, with at most four axes; nothing, if there are none."""
+    total: str | None = None
+    for name, term in zip(names, terms, strict=True):
+        found = name
+        if term.negative:
+            found = builder.op("neg", found)
+        if term.hides is not None:
+            known = builder.type(name).dtype == "bool"
+            condition = name if known else builder.op("cast", name, to="bool")
+            zero, least = builder.like(0, like), builder.like(term.least, like)
+            choice = (least, zero) if term.hides else (zero, least)
+            found = builder.op("where", condition, *choice)
+        sizes = builder.type(found).shape
+        if len(sizes) == 3 and sizes[0] == shape[0] * shape[1] > 1:
+            found = builder.op("reshape", found, shape=(*shape[:2], *sizes[1:]))
+        elif len(sizes) == 5:
+            images = shape[0] // sizes[1]
+            found = builder.op("broadcast", found, shape=(images, *sizes[1:]))
+            found = builder.op("reshape", found, shape=(images * sizes[1], *sizes[2:]))
+        total = found if total is None else builder.op("add", total, found)
+    return [] if total is None else [total]

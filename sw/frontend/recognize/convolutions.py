@@ -1,0 +1,108 @@
+"""Turns convolutions into products: of patches, where windows do not overlap, or of windows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.prove import ordinary_rows
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match, Refusal
+
+__all__ = ["find_convolutions"]
+
+
+def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:
+    """Convolutions of one group with known filters."""
+    for node in reader.graph.nodes:
+        if node.op != "conv":
+            continue
+        filters = reader.value(node.inputs[1])
+        if filters is None:
+            yield Refusal("a product", node.name, "its filters are not constant")
+        elif node.attributes["groups"] != 1:
+            groups = node.attributes["groups"]
+            yield Refusal("a product", node.name, f"it is a convolution of {groups} groups")
+        else:
+            yield _match(node, filters.shape)
+
+
+def _match(node: Node, filters: Sequence[int]) -> Match:
+    attributes: Mapping[str, Any] = node.attributes
+    count, channels, *kernel = filters
+    batch, _, *places = node.type.shape
+    rank = len(kernel)
+    patches = (
+        list(attributes["strides"]) == list(kernel)
+        and not any((*attributes["before"], *attributes["after"]))
+        and set(attributes["dilations"]) == {1}
+    )
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        image, weights, *bias = operands
+        sizes = builder.type(image).shape[2:]
+        whole = [each * size for each, size in zip(places, kernel, strict=True)]
+        if patches and whole == list(sizes):
+            rows = _patches(builder, image, places, kernel)
+            matrix = builder.op("reshape", weights, shape=(count, channels * prod(kernel)))
+        else:
+            rows = _windows(builder, image, places, kernel, attributes)
+            # Elements of a window are outermost: all channels of one are beside each other.
+            order = (0, *range(2, 2 + rank), 1)
+            matrix = builder.op("transpose", weights, permutation=order)
+            matrix = builder.op("reshape", matrix, shape=(count, prod(kernel) * channels))
+        matrix = builder.op("transpose", matrix, permutation=(1, 0))
+        found = builder.op("matmul", rows, matrix)
+        for each in bias:
+            found = builder.op("add", found, each)
+        found = builder.op("reshape", found, shape=(batch, *places, count))
+        return builder.op("transpose", found, permutation=(0, rank + 1, *range(1, rank + 1)))
+
+    probes = {0: ordinary_rows}
+    return Match(what="a product", root=node.name, operands=node.inputs, build=build, probes=probes)
+
+
+def _patches(
+    builder: GraphBuilder, image: str, places: Sequence[int], kernel: Sequence[int]
+) -> str:
+    """Rows of the elements of each patch, channels outermost, as filters have them."""
+    batch, channels = builder.type(image).shape[:2]
+    rank = len(kernel)
+    apart = [size for pair in zip(places, kernel, strict=True) for size in pair]
+    x = builder.op("reshape", image, shape=(batch, channels, *apart))
+    order = (0, *range(2, 2 + 2 * rank, 2), 1, *range(3, 3 + 2 * rank, 2))
+    x = builder.op("transpose", x, permutation=order)
+    return builder.op("reshape", x, shape=(batch, prod(places), channels * prod(kernel)))
+
+
+def _windows(
+    builder: GraphBuilder,
+    image: str,
+    places: Sequence[int],
+    kernel: Sequence[int],
+    attributes: Mapping[str, Any],
+) -> str:
+    """Rows of the elements of each window: the image, shifted by each place in it, side by side."""
+    batch, channels = builder.type(image).shape[:2]
+    rank = len(kernel)
+    x = builder.op("transpose", image, permutation=(0, *range(2, 2 + rank), 1))
+    zero = builder.like(0, x)
+    before, after = (0, *attributes["before"], 0), (0, *attributes["after"], 0)
+    if any((*before, *after)):
+        x = builder.op("pad", x, zero, before=before, after=after)
+    shifted = []
+    for offsets in product(*map(range, kernel)):
+        starts = [a * b for a, b in zip(offsets, attributes["dilations"], strict=True)]
+        shifted.append(
+            builder.op(
+                "slice",
+                x,
+                starts=(0, *starts, 0),
+                sizes=(batch, *places, channels),
+                steps=(1, *attributes["strides"], 1),
+            )
+        )
+    rows = builder.op("concat", *shifted, axis=rank + 1)
+    return builder.op("reshape", rows, shape=(batch, prod(places), prod(kernel) * channels))

@@ -1,0 +1,110 @@
+"""Recognizes LayerNorm and RMSNorm that are written operator by operator."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match
+
+__all__ = ["find_norms"]
+
+
+def find_norms(reader: Reader) -> Iterator[Match]:
+    """What is divided by the root of a mean square, with the factors and addends behind it."""
+    readers = reader.graph.readers()
+    for node in reader.graph.nodes:
+        root = _root(reader, node)
+        if root is None or not _is_last(root, node):
+            continue
+        found = _normed(reader, root, node)
+        if found is not None:
+            x, epsilon, centered = found
+            yield _match(reader, readers, node, x, epsilon, centered=centered)
+
+
+def _root(reader: Reader, node: Node) -> Node | None:
+    """The root that a node divides by, or by whose inverse it multiplies."""
+    if node.op == "div":
+        return reader.producer(node.inputs[1], "sqrt", "pow")
+    if node.op == "mul":
+        for name in node.inputs:
+            inverse = reader.producer(name, "div", "pow")
+            if inverse is None:
+                continue
+            if inverse.op == "pow":
+                return inverse if reader.scalar(inverse.inputs[1]) == -0.5 else None
+            if reader.scalar(inverse.inputs[0]) == 1:
+                return reader.producer(inverse.inputs[1], "sqrt")
+    return None
+
+
+def _is_last(root: Node, node: Node) -> bool:
+    """Whether the root has one number for each row of the result."""
+    return root.type.rank == node.type.rank > 0 and root.type.shape[-1] == 1
+
+
+def _normed(reader: Reader, root: Node, node: Node) -> tuple[str, float, bool] | None:
+    """What is normalized, the epsilon under the root, and whether the mean is taken off."""
+    name, epsilon = root.inputs[0], 0.0
+    total = reader.producer(name, "add")
+    if total is not None:
+        for number, other in (total.inputs, total.inputs[::-1]):
+            if (value := reader.scalar(number)) is not None:
+                name, epsilon = other, value
+    mean = reader.producer(name, "reduce_mean")
+    square = None if mean is None else reader.producer(mean.inputs[0], "pow", "mul")
+    if square is None or square.type.shape != node.type.shape:
+        return None
+    if square.op == "pow" and reader.scalar(square.inputs[1]) != 2:
+        return None
+    inner = square.inputs[0]
+    difference = reader.producer(inner, "sub")
+    if difference is not None:
+        off = reader.producer(difference.inputs[1], "reduce_mean")
+        if off is not None and off.inputs[0] == difference.inputs[0]:
+            return difference.inputs[0], epsilon, True
+    return inner, epsilon, False
+
+
+def _match(
+    reader: Reader,
+    readers: dict[str, list[Node]],
+    node: Node,
+    x: str,
+    epsilon: float,
+    *,
+    centered: bool,
+) -> Match:
+    root, width = node, node.type.shape[-1]
+    gamma, root = _vector(reader, readers, root, "mul", width)
+    beta, root = _vector(reader, readers, root, "add", width) if centered else (None, root)
+    constants = [name for name in (gamma, beta) if name is not None]
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        source, *rest = operands
+        rows = [builder.op("reshape", name, shape=(width,)) for name in rest]
+        if gamma is None:
+            one = np.ones(width, builder.type(source).dtype)
+            rows = [builder.constant(one), *rows]
+        op = "layernorm" if centered else "rmsnorm"
+        return builder.op(op, source, *rows, axis=node.type.rank - 1, epsilon=float(epsilon))
+
+    what = "a LayerNorm" if centered else "an RMSNorm"
+    return Match(what=what, root=root.name, operands=(x, *constants), build=build)
+
+
+def _vector(
+    reader: Reader, readers: dict[str, list[Node]], node: Node, op: str, width: int
+) -> tuple[str | None, Node]:
+    """The vector that the one reader of a node multiplies or adds, and the reader."""
+    following = readers[node.name]
+    if len(following) == 1 and following[0].op == op and following[0].type == node.type:
+        (after,) = following
+        for name in after.inputs:
+            value = reader.value(name)
+            if value is not None and value.size == width == value.shape[-1]:
+                return name, after
+    return None, node

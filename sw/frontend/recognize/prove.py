@@ -1,0 +1,164 @@
+"""Proves by numbers that a replacement computes what a part of a graph computes.
+
+Both are evaluated in float64 on drawn operands, so that a wrong epsilon of a norm shows: rows are
+of scale 1e-3, 1 and 30, constant, and zero.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
+from celosia.sw.frontend.recognize.reader import Reader
+
+__all__ = [
+    "HIDDEN",
+    "Build",
+    "Probe",
+    "difference",
+    "ordinary_rows",
+    "rows_of_all_scales",
+    "seen_somewhere",
+]
+
+Build = Callable[[GraphBuilder, Sequence[str]], str]
+"""Makes a tensor from operands in a graph that is being built."""
+Probe = Callable[[np.random.Generator, TensorType], Array]
+"""Draws an operand of this type."""
+
+TOLERANCE: Final = 1e-6
+"""The largest difference in a row, relative to the row's largest element."""
+FLOOR: Final = 1e-9
+"""The same relative to the largest element of all rows."""
+HIDDEN: Final = -1e4
+"""A score or a bias from here down is as good as minus infinity."""
+_ROUNDS: Final = 2
+_SCALES: Final = (1e-3, 1.0, 30.0)
+
+
+def difference(
+    reader: Reader,
+    root: str,
+    operands: Sequence[str],
+    build: Build,
+    probes: Mapping[int, Probe],
+) -> str | None:
+    """Where the replacement differs from what it is to replace; None if it does not."""
+    try:
+        before = _before(reader, root, operands)
+        after = _after(reader, operands, build)
+    except (GraphError, KeyError) as error:
+        return f"it has no replacement: {error}"
+    kinds = before.types()[before.outputs["root"]], after.types()[after.outputs["root"]]
+    if kinds[0] != kinds[1]:
+        return f"its replacement is {kinds[1]}, not {kinds[0]}"
+    for seed in range(_ROUNDS):
+        random = np.random.default_rng(seed)
+        inputs = {}
+        for index, name in enumerate(operands):
+            kind = before.inputs.get(f"operand{index}")
+            if kind is not None:
+                # One tensor may be several operands, and each may ask for tamer numbers.
+                same = [probes[other] for other in probes if operands[other] == name]
+                probe = same[0] if same else rows_of_all_scales
+                inputs[f"operand{index}"] = probe(random, kind)
+        expected, found = (interpret(graph, inputs)["root"] for graph in (before, after))
+        reason = _worst(expected, found)
+        if reason is not None:
+            return reason
+    return None
+
+
+def rows_of_all_scales(random: np.random.Generator, kind: TensorType) -> Array:
+    """Rows of scale 1e-3, 1 and 30, a constant one, and one of zeros, again and again."""
+    drawn = ordinary_rows(random, kind)
+    if not kind.is_float:
+        return drawn
+    rows = drawn.reshape(-1, kind.shape[-1] if kind.rank else 1)
+    numbers = np.arange(len(rows)) % (len(_SCALES) + 2)
+    for index, scale in enumerate(_SCALES):
+        rows[numbers == index] *= scale
+    rows[numbers == len(_SCALES)] = 1.5
+    rows[numbers == len(_SCALES) + 1] = 0
+    return drawn
+
+
+def ordinary_rows(random: np.random.Generator, kind: TensorType) -> Array:
+    """Normal numbers, bools by chance, or the integers 0 and 1."""
+    if kind.is_float:
+        return random.standard_normal(kind.shape).astype(kind.dtype)
+    return random.integers(0, 2, kind.shape).astype(kind.dtype)
+
+
+def seen_somewhere(random: np.random.Generator, kind: TensorType) -> Array:
+    """Bools of which the first one of each row holds: a query sees a key at least."""
+    drawn = random.integers(0, 2, kind.shape).astype(kind.dtype)
+    drawn[..., :1] = True
+    return drawn
+
+
+def _worst(expected: Array, found: Array) -> str | None:
+    if expected.size == 0 or expected.dtype.kind != "f":
+        return None if np.array_equal(expected, found) else "its replacement differs"
+    if not (np.isfinite(expected).all() and np.isfinite(found).all()):
+        return "it is not finite on probes"
+    rows = expected.reshape(-1, expected.shape[-1] if expected.ndim else 1)
+    errors = np.abs(rows - found.reshape(rows.shape)).max(axis=1)
+    limits = TOLERANCE * np.abs(rows).max(axis=1) + FLOOR * np.abs(rows).max()
+    worst = int(np.argmax(errors - limits))
+    if errors[worst] <= limits[worst]:
+        return None
+    size = np.abs(rows[worst]).max()
+    return f"its replacement differs by {errors[worst]:.2g} in a row of up to {size:.2g}"
+
+
+def _before(reader: Reader, root: str, operands: Sequence[str]) -> FloatGraph:
+    builder = GraphBuilder("before")
+    new = dict(zip(operands, _operands(reader, builder, operands), strict=True))
+
+    def named(name: str) -> str:
+        if name not in new:
+            value = reader.value(name)
+            assert value is not None
+            new[name] = builder.constant(_wide_value(value))
+        return new[name]
+
+    for node in reader.between(root, operands):
+        inputs = [named(name) for name in node.inputs]
+        new[node.name] = builder.op(node.op, *inputs, **_wide_attributes(node))
+    return builder.finish({"root": named(root)})
+
+
+def _after(reader: Reader, operands: Sequence[str], build: Build) -> FloatGraph:
+    builder = GraphBuilder("after")
+    return builder.finish({"root": build(builder, _operands(reader, builder, operands))})
+
+
+def _operands(reader: Reader, builder: GraphBuilder, operands: Sequence[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for index, name in enumerate(operands):
+        value = reader.value(name)
+        if name in found:
+            continue
+        if value is not None:
+            found[name] = builder.constant(_wide_value(value))
+        else:
+            kind = reader.type(name)
+            wide = TensorType("float64" if kind.is_float else kind.dtype, kind.shape)
+            found[name] = builder.input(f"operand{index}", wide)
+    return [found[name] for name in operands]
+
+
+def _wide_value(value: Array) -> Array:
+    return value.astype(np.float64) if value.dtype.kind == "f" else value
+
+
+def _wide_attributes(node: Node) -> dict[str, Any]:
+    attributes = dict(node.attributes)
+    if node.op == "cast" and attributes["to"] == "float32":
+        attributes["to"] = "float64"
+    return attributes

@@ -1,0 +1,63 @@
+"""All recognizers, one after the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.recognize.activations import find_activations
+from celosia.sw.frontend.recognize.attention import find_attention
+from celosia.sw.frontend.recognize.convolutions import find_convolutions
+from celosia.sw.frontend.recognize.masks import find_masks
+from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
+from celosia.sw.frontend.recognize.rotary import find_rotary
+from celosia.sw.frontend.recognize.views import find_groups, find_long_views
+
+__all__ = ["PASSES", "Recognized", "recognize"]
+
+PASSES: Final[dict[str, Finder]] = {
+    "norms": find_norms,
+    "activations": find_activations,
+    "convolutions": find_convolutions,
+    "rotary": find_rotary,
+    "attention": find_attention,
+    "masks": find_masks,
+    "groups": find_groups,
+    "views": find_long_views,
+}
+"""The recognizers by name, in their order: views are shortened when nobody adds to them."""
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """A graph of transformers' operators, as far as they were recognized."""
+
+    graph: FloatGraph
+    refusals: tuple[Refusal, ...]
+    """What looked like an operator, and why it is none."""
+    absorbed: dict[str, str]
+    """For nodes of the file that became part of another one's replacement, that node."""
+
+    def origins(self, node: str) -> Iterator[str]:
+        """The nodes of the file that may stand for `node` now: it first, then its absorbers."""
+        yield node
+        while node in self.absorbed:
+            node = self.absorbed[node]
+            yield node
+
+
+def recognize(graph: FloatGraph) -> Recognized:
+    """The graph behind all passes.  Outputs stay what they are, but for masks.
+
+    Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`).
+    """
+    refusals: list[Refusal] = []
+    absorbed: dict[str, str] = {}
+    for find in PASSES.values():
+        done = rewrite(graph, find)
+        graph = done.graph
+        refusals += done.refusals
+        for node, root in done.absorbed.items():
+            absorbed.setdefault(node, root)
+    return Recognized(graph, tuple(refusals), absorbed)

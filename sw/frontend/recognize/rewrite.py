@@ -1,0 +1,130 @@
+"""Puts operators in the place of parts of a graph that they equal."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.recognize.prove import Build, Probe, difference
+from celosia.sw.frontend.recognize.reader import Reader
+
+__all__ = ["Finder", "Match", "Refusal", "Rewritten", "rebuild", "rewrite"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """A part of a graph, and what is to take its place."""
+
+    what: str
+    """What was recognized, for messages."""
+    root: str
+    """The tensor that the part computes."""
+    operands: tuple[str, ...]
+    """What it computes it from, beside constants."""
+    build: Build
+    """Makes the replacement from the operands."""
+    probes: dict[int, Probe] = field(default_factory=dict)
+    """How operands are drawn for the proof, by number, where rows of all scales do not do."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A part that looked like an operator, and why it is none."""
+
+    what: str
+    root: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.root}: looks like {self.what}, but {self.reason}"
+
+
+Finder = Callable[[Reader], Iterable[Match | Refusal]]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What became of a graph."""
+
+    graph: FloatGraph
+    refusals: tuple[Refusal, ...]
+    absorbed: dict[str, str]
+    """For origins of nodes within a replaced part, the origin of its root."""
+
+
+def rewrite(graph: FloatGraph, find: Finder) -> Rewritten:
+    """The graph with all that `find` recognizes and numbers prove, and what they do not."""
+    reader = Reader(graph)
+    accepted: dict[str, Match] = {}
+    refused: list[Refusal] = []
+    absorbed: dict[str, str] = {}
+    proved: dict[Hashable, str | None] = {}
+    for found in find(reader):
+        if isinstance(found, Refusal):
+            refused.append(found)
+            continue
+        part = _likeness(reader, found)
+        if part not in proved:
+            proved[part] = difference(reader, found.root, found.operands, found.build, found.probes)
+        reason = proved[part]
+        if reason is not None:
+            refused.append(Refusal(found.what, found.root, reason))
+            continue
+        accepted[found.root] = found
+        root = reader.producer(found.root)
+        assert root is not None
+        for node in reader.between(found.root, found.operands):
+            if node.origin != root.origin:
+                absorbed[node.origin] = root.origin
+    if accepted:
+        graph = rebuild(graph, accepted)
+    return Rewritten(graph, tuple(refused), absorbed)
+
+
+def _likeness(reader: Reader, match: Match) -> Hashable:
+    """The part node by node, without names: layers that are alike are proved once.
+
+    Operands that are constants count by their type, all others by their value.
+    """
+    numbers: dict[str, Hashable] = {
+        name: (place, str(reader.type(name)), reader.value(name) is None)
+        for place, name in enumerate(match.operands)
+    }
+    lines = []
+    for index, node in enumerate(reader.between(match.root, match.operands)):
+        for name in node.inputs:
+            value = reader.value(name)
+            if name not in numbers and value is not None:
+                digest = blake2b(value.tobytes(), digest_size=16).hexdigest()
+                numbers[name] = (str(reader.type(name)), digest)
+        operands = tuple(numbers[name] for name in node.inputs)
+        lines.append((node.op, str(node.type), str(sorted(node.attributes.items())), operands))
+        numbers[node.name] = index
+    places = tuple(match.operands.index(name) for name in match.operands)
+    return match.what, places, tuple(lines)
+
+
+def rebuild(graph: FloatGraph, matches: dict[str, Match]) -> FloatGraph:
+    """The graph with replacements; nodes that nothing reads any more are gone."""
+    builder = GraphBuilder(graph.name)
+    new: dict[str, str] = {}
+    for name, kind in graph.inputs.items():
+        new[name] = builder.input(name, kind)
+    for name, value in graph.constants.items():
+        new[name] = builder.constant(value, name)
+    for node in graph.nodes:
+        with builder.origin(node.origin):
+            match = matches.get(node.name)
+            operands = _names(new, node.inputs if match is None else match.operands)
+            if match is not None:
+                new[node.name] = match.build(builder, operands)
+            else:
+                attributes: dict[str, Any] = dict(node.attributes)
+                new[node.name] = builder.op(node.op, *operands, name=node.name, **attributes)
+    return builder.finish({name: new[value] for name, value in graph.outputs.items()})
+
+
+def _names(new: dict[str, str], names: Sequence[str]) -> list[str]:
+    return [new[name] for name in names]

@@ -1,1 +1,0 @@
-"""The compiler of single products: schedules, tiles, cost."""

@@ -1,0 +1,1 @@
+"""Small transformers as the text that exporters write, with seeded weights: ONNX models to try."""

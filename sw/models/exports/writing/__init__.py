@@ -1,0 +1,1 @@
+"""What the models are written with: nodes and their names, weights, and the usual modules."""

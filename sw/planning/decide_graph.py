@@ -1,0 +1,268 @@
+"""A graph to its plan: how each group of operators is cut, and which rings it uses.
+
+Guarantees a plan that `celosia.sw.planning.rules.verify` accepts, for every graph that it does not
+refuse.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.graph import (
+    AddResidual,
+    Graph,
+    LayerNorm,
+    MatMul,
+    Softmax,
+    Sums,
+    Transform,
+    View,
+)
+from celosia.sw.lowering.choices import DEFAULT, Choices
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.planning.decide_heads import decide_heads
+from celosia.sw.planning.forms.groups import Heads, Linear, groups
+from celosia.sw.planning.forms.plan import Plan, Stage
+from celosia.sw.planning.forms.stages import (
+    LinearStage,
+    NormPlan,
+    NormStage,
+    PiecesOfW,
+    SumsDrain,
+    TailPart,
+)
+from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap
+from celosia.sw.planning.rules.common import ELEMENT_BYTES
+from celosia.sw.planning.rules.verify import machine_of, verify_plan
+
+__all__ = ["decide_graph"]
+
+_AFFINE_SHARES: Final = 16
+"""Tiles of columns take four rows each; a transform may take a quarter of the parameter memory."""
+_RESULTS: Final = 2
+"""Results of so many transforms fit into their ring at once."""
+_TAIL_TILES: Final = 2
+"""Tiles of rows in a part of a block whose normalization nothing hides."""
+
+
+def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEFAULT) -> Plan:
+    """The plan of a verified `graph`, as far as `choices` leave anything to decide.
+
+    Raises `ValueError` that names the operator for what the accelerator cannot do.
+    """
+    if not config.normalization:
+        raise ValueError("normalization: this accelerator has no unit for transforms")
+    if _has_few_rows(graph, config):
+        with suppress(ValueError):  # Something does not fit there.
+            return _planned(graph, FewRowsMap(config, choices))
+    return _planned(graph, MemoryMap(config, choices))
+
+
+def _has_few_rows(graph: Graph, config: AcceleratorConfig) -> bool:
+    """Whether no product has more rows than the array, and there are products."""
+    rows = [op.out.rows for op in graph.ops if isinstance(op, MatMul)]
+    return bool(rows) and max(rows) <= config.dim
+
+
+def _planned(graph: Graph, places: MemoryMap) -> Plan:
+    config = places.config
+    stages = tuple(_Decisions(graph, places).stages())
+    plan = Plan(graph=graph.name, machine=machine_of(config), rings=places.rings, stages=stages)
+    return verify_plan(plan, graph, config)
+
+
+class _Decisions:
+    def __init__(self, graph: Graph, places: MemoryMap):
+        self.graph, self.places = graph, places
+        self.config, self.choices, self.dim = places.config, places.choices, places.config.dim
+        self.stays: dict[str, str] = {}
+        """The rings of tensors that stay there as they are computed."""
+        self.of_heads: dict[str, str] = {}
+        """The rings of results of bytes that heads read, if these stay."""
+
+    def stages(self) -> Iterator[Stage]:
+        """A stage for each group of operators."""
+        together = list(groups(self.graph, fused_norms=self.choices.fused_norms))
+        if self.places.stays:
+            self.of_heads = dict(_read_by_heads(together))
+        for group in together:
+            match group:
+                case Heads():
+                    stage = decide_heads(group.heads, self.places, self.graph, self.stays)
+                    for head in group.heads:
+                        self._stay(head.context.out, stage.groups[0].drain.results)
+                case Linear(op, norm):
+                    stage = self._linear(op, norm)
+                    self._stay(op.out, stage.drain.results)
+                    if norm is not None:
+                        self._norm_stays(norm)
+                case LayerNorm():
+                    stage = self._norm(group)
+                    self._norm_stays(group)
+            yield stage
+
+    def _stay(self, out: View, ring: str) -> None:
+        if self.places.stays and ring:
+            self.stays[out.tensor] = ring
+
+    def _norm_stays(self, norm: LayerNorm) -> None:
+        for output, ring in zip(norm.outputs, self._norm_results(norm), strict=True):
+            self._stay(output.out, ring)
+
+    def _linear(self, op: MatMul | Transform, norm: LayerNorm | None) -> LinearStage:
+        most, places = self.places.block_rows, self.places
+        across = tiles(op.out.cols, self.dim)
+        if norm is not None:
+            most = min(most, self._norm_rows(norm))
+        if isinstance(op.finish, Softmax):
+            most = min(most, max(1, places.accumulator_half // across), places.slots)
+        rows = _sizes(even_cuts(op.out.rows, most))
+        whole = isinstance(op.finish, Softmax) and max(rows) * across <= places.accumulator_half
+        blocks = (across,) if whole else self._blocks(op.out.cols, max(rows))
+        drain = self._drain(op, max(rows), max(blocks))
+        source = drain.results if places.stays else places.added
+        return LinearStage(
+            op=op.name,
+            rows=rows,
+            tiles=blocks,
+            a=self._ring_of(op.a, "activations") if isinstance(op, MatMul) else "",
+            w=self._pieces() if isinstance(op, MatMul) else None,
+            sums="halves",
+            drain=drain,
+            slots="slots" if norm is not None or isinstance(op.finish, Softmax) else "",
+            norm=None if norm is None else self._norm_plan(norm, max(rows), source),
+            tail=() if norm is None else self._tail(norm, rows),
+        )
+
+    def _ring_of(self, view: View, ring: str) -> str:
+        """Where `view` stays, or else the ring that it is loaded into."""
+        return self.stays.get(view.tensor, ring)
+
+    def _blocks(self, cols: int, rows: int) -> tuple[int, ...]:
+        """Tiles of columns of the sums of `rows` rows that half the accumulator holds."""
+        most = self.places.accumulator_half // rows
+        multiple = self.dim * min(most, self.config.max_blocks)
+        return tuple(
+            tiles(size, self.dim) for size in _sizes(even_cuts(cols, most * self.dim, multiple))
+        )
+
+    def _pieces(self) -> PiecesOfW:
+        places = self.places
+        columns = places.columns(places.rows("weights"))
+        return PiecesOfW(
+            ring="weights",
+            k_tiles=places.piece_tiles,
+            columns=columns,
+            pieces=places.nest_pieces,
+        )
+
+    def _drain(self, op: MatMul | Transform, rows: int, blocks: int) -> SumsDrain:
+        """How blocks of sums leave: the results of two transforms fit into their ring."""
+        if isinstance(op.finish, Sums) and op.bias is None:
+            return SumsDrain(by="mvout")
+        places, size = self.places, self._bytes(op.out)
+        ring, residuals = places.results(size), ""
+        if size == 1:
+            ring = self.of_heads.get(op.out.tensor, ring)
+        most = min(places.drain_tiles(ring, rows * size), blocks)
+        if isinstance(op.finish, AddResidual):
+            residuals = self._ring_of(op.finish.residual, places.residuals)
+            added = rows * self._bytes(op.finish.residual)
+            most = max(1, min(most, places.rows(residuals) // added))
+        columns = op.bias is not None or isinstance(getattr(op.finish, "scale", None), View)
+        return SumsDrain(
+            tiles=most,
+            results=ring,
+            parameters="columns" if columns else "",
+            residuals=residuals,
+        )
+
+    # Normalizations.
+
+    def _norm(self, op: LayerNorm) -> NormStage:
+        """Rows from memory: loaded once if whole rows fit, else twice."""
+        fit = self.places.rows("words") // (
+            self._bytes(op.source) * tiles(op.source.cols, self.dim)
+        )
+        rows = _sizes(even_cuts(op.source.rows, min(fit or op.source.rows, self._norm_rows(op))))
+        source = self._ring_of(op.source, "words")
+        norm = self._norm_plan(op, max(rows), source, short=True)
+        return NormStage(rows=rows, norm=norm, slots="slots")
+
+    def _norm_rows(self, op: LayerNorm) -> int:
+        """Rows of a block: none of the memories that it needs limits them to fewer."""
+        return min(self.places.block_rows, self._tiles_that_fit(op, 1), self.places.slots)
+
+    def _norm_plan(self, op: LayerNorm, rows: int, source: str, *, short: bool = False) -> NormPlan:
+        return NormPlan(
+            op=op.name,
+            tiles=self._norm_tiles(op, rows, short=short),
+            source=source,
+            results=self._norm_results(op),
+            affines="affines",
+        )
+
+    def _norm_tiles(self, op: LayerNorm, rows: int, *, short: bool) -> int:
+        """Tiles of columns of each transform; the results of `short` ones come sooner."""
+        most = min(self._tiles_that_fit(op, rows), self.config.parameter_rows // _AFFINE_SHARES)
+        most = min(most, self.config.max_blocks) if short else most
+        return max(1, min(most, tiles(op.source.cols, self.dim)))
+
+    def _tiles_that_fit(self, op: LayerNorm, rows: int) -> int:
+        """Tiles of columns of `rows` rows of which several results fit into their rings."""
+        places = self.places
+        source = places.rows(places.added) // (rows * self._bytes(op.source))
+        results = (
+            places.rows(ring) // (_RESULTS * rows * self._bytes(output.out))
+            for ring, output in zip(self._norm_results(op), op.outputs, strict=True)
+        )
+        return min(source, *results)
+
+    def _norm_results(self, op: LayerNorm) -> tuple[str, ...]:
+        """Where each result goes: two of them never to one ring, which may be full with either."""
+        narrow, wide = self.places.narrow_norms, "normalized"
+        sizes = [self._bytes(output.out) for output in op.outputs]
+        rings = [narrow if size == 1 else wide for size in sizes]
+        if len(rings) > 1 and rings[0] == rings[1]:
+            rings[1] = wide if rings[0] == narrow else narrow
+        return tuple(rings)
+
+    def _tail(self, norm: LayerNorm, rows: tuple[int, ...]) -> tuple[TailPart, ...]:
+        """The end of the last block, if there is nothing to hide its normalization under.
+
+        Its last columns are done in parts of fewer rows, so that the normalization of only the last
+        of these is exposed.  Behind the last products of the graph nobody else needs the ring of
+        what is added.
+        """
+        ends = norm == self.graph.ops[-1]
+        if not ends and len(rows) > 1:
+            return ()
+        sizes = _sizes(even_cuts(rows[len(rows) - 1], _TAIL_TILES * self.dim, self.dim))
+        parts = [
+            TailPart(rows=each, tiles=self._norm_tiles(norm, each, short=False)) for each in sizes
+        ]
+        if ends:
+            short = self._norm_tiles(norm, sizes[-1], short=True)
+            ring = "words" if self.places.added != "words" else ""
+            parts[-1] = TailPart(rows=sizes[-1], tiles=short, source=ring)
+        return tuple(parts) if ends or len(parts) > 1 else ()
+
+    def _bytes(self, view: View) -> int:
+        return ELEMENT_BYTES[self.graph.tensors[view.tensor].type]
+
+
+def _read_by_heads(
+    together: Iterable[Heads | Linear | LayerNorm],
+) -> Iterator[tuple[str, str]]:
+    """Tensors that heads of attention read, and the ring of each: queries apart from others."""
+    heads = [head for group in together if isinstance(group, Heads) for head in group.heads]
+    for head in heads:
+        yield head.scores.a.tensor, "queries"
+    for head in heads:
+        yield head.scores.b.tensor, "operands"
+        yield head.context.b.tensor, "operands"
+
+
+def _sizes(cuts: Iterator[tuple[int, int]]) -> tuple[int, ...]:
+    return tuple(size for _, size in cuts)

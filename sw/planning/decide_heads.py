@@ -1,0 +1,202 @@
+"""How heads of attention are cut, and where their pieces stand.
+
+`celosia.sw.planning.memory_map` has the rings.  Keys and values that do not fit there are streamed
+past, once for each block of rows.  They then share the ring of weights, whose banks take turns: so
+one piece arrives while another is read.
+
+Scores of all keys stand in half of the accumulator at once if enough rows of them do to stream
+through the tiles of weights, each of which takes as long as `dim` rows to move in.  Else keys are
+taken block by block, twice: once for the maximum, once for all else.  That is half as many products
+again, but of full blocks of rows.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from celosia.sw.ir.graph import Graph, View
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.rings import RING_SHARES
+from celosia.sw.planning.forms.groups import Head
+from celosia.sw.planning.forms.plan import RingPlan
+from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, PiecesOfW, SumsDrain
+from celosia.sw.planning.memory_map import MemoryMap
+from celosia.sw.planning.rules.common import ELEMENT_BYTES
+
+__all__ = ["decide_heads"]
+
+_EXPONENTS: Final = 2
+"""Transforms that make the numerators of a part: the next scores can follow the first."""
+
+
+Spans = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
+    """What cuts and places of a head depend on."""
+
+    rows: int
+    """The number of queries."""
+    keys: int
+    depth: int
+    """Columns of queries and keys."""
+    width: int
+    """The number of columns of values."""
+    parameters: bool
+    """Something is added to scores or contexts, or each column has a scale of its own."""
+    type: str
+    """The type of the context."""
+
+
+def decide_heads(
+    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str]
+) -> AttentionStage:
+    """The stage of heads of `graph` that do not read each other; its rings are added to `memory`.
+
+    Some tensors stay in a ring as they are computed.
+
+    Raises `ValueError` that names the head if not even a row of its context fits.
+    """
+    groups = []
+    for shape, alike in groupby(heads, lambda head: _shape(head, graph)):
+        members = tuple(alike)
+        try:
+            groups.append(_Group(members, shape, memory, stays).decide())
+        except ValueError as error:
+            raise ValueError(f"{members[0].context.name}: {error}") from None
+    ahead = 1 if memory.choices.overlap else 0
+    return AttentionStage(groups=tuple(groups), slots="slots", ahead=ahead)
+
+
+def _shape(head: Head, graph: Graph) -> _Shape:
+    scores, context = head.scores, head.context
+    return _Shape(
+        rows=scores.out.rows,
+        keys=scores.out.cols,
+        depth=scores.a.cols,
+        width=context.out.cols,
+        parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
+        type=graph.tensors[context.out.tensor].type,
+    )
+
+
+class _Group:
+    """The decisions for heads of one shape."""
+
+    def __init__(
+        self,
+        heads: tuple[Head, ...],
+        shape: _Shape,
+        memory: MemoryMap,
+        stays: Mapping[str, str],
+    ):
+        self.heads, self.shape, self.memory, self.stays = heads, shape, memory, stays
+        self.dim, self.half = memory.config.dim, memory.accumulator_half
+        self.width = tiles(shape.width, self.dim)
+
+    def decide(self) -> HeadGroup:
+        """All of them."""
+        shape, memory, half, bank = self.shape, self.memory, self.half, self.memory.bank_rows
+        if self.width > half:
+            raise ValueError(
+                f"a head is {shape.width} wide, more than the {half * self.dim} that the sums of "
+                "fit"
+            )
+        most, block_keys = self._cut()
+        rows = tuple(size for _, size in even_cuts(shape.rows, most))
+        keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
+        room = max(bank // 2, most * tiles(block_keys, self.dim))
+        self.spans = memory.head_spans(room)
+        return HeadGroup(
+            heads=tuple((head.scores.name, head.context.name) for head in self.heads),
+            rows=rows,
+            keys=keys,
+            queries=self._queries(),
+            k=self._pieces("keys", (head.scores.b for head in self.heads)),
+            v=self._pieces("values", (head.context.b for head in self.heads)),
+            scores=self._scores(at_once=len(keys) == 1),
+            exponents=_EXPONENTS,
+            numerators=(
+                self._scratchpad("numerators even", fixed=True),
+                self._scratchpad("numerators odd", fixed=True),
+            ),
+            contexts=self._contexts(most),
+            drain=self._drain(self._scratchpad("contexts out"), max(rows)),
+        )
+
+    def _queries(self) -> tuple[str, str]:
+        """Rings by turns; but one where queries stay, unless keys or values stay there, too."""
+        used = {self._kept(head.scores.b for head in self.heads)}
+        used.add(self._kept(head.context.b for head in self.heads))
+        ring = self._kept(head.scores.a for head in self.heads)
+        if ring and ring not in used:
+            return ring, ring
+        return self._scratchpad("queries even"), self._scratchpad("queries odd")
+
+    def _kept(self, views: Iterable[View]) -> str:
+        """The ring where all of `views` stay; empty: there is none."""
+        rings = {self.stays.get(view.tensor, "") for view in views}
+        return rings.pop() if len(rings) == 1 else ""
+
+    def _cut(self) -> tuple[int, int]:
+        """Rows of a block, and keys of a part."""
+        shape, memory, dim, half = self.shape, self.memory, self.dim, self.half
+        bank, keys = memory.bank_rows, tiles(shape.keys, dim)
+        most = min(memory.block_rows, memory.slots, half // self.width)
+        # All numerators in half a bank, or beside just the queries that are used together.
+        queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
+        rows = min(most, half // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
+            return rows, shape.keys
+        rows = min(most, shape.rows, max(1, half // 4))
+        fit = max(1, min(half // 2, bank // 2) // rows)
+        return rows, dim * min(fit, tiles(keys, 2))
+
+    def _stay(self) -> bool:
+        """Whether keys and values of a head stay in the scratchpad."""
+        bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
+        depth = tiles(self.shape.depth, self.dim)
+        return keys * depth <= bank and keys * self.width <= bank // 2
+
+    def _pieces(self, name: str, views: Iterable[View]) -> PiecesOfW:
+        memory = self.memory
+        ring = self._kept(views) or (self._scratchpad(name) if self._stay() else "weights")
+        columns = memory.columns(memory.rows(ring))
+        return PiecesOfW(ring=ring, k_tiles=memory.piece_tiles, columns=columns)
+
+    def _scores(self, *, at_once: bool) -> str:
+        """The first half: all of it for the scores of all keys, else for two parts by turns."""
+        spans = ((0, self.half),) if at_once else _two(0, self.half // 2)
+        return self._sums("scores", spans)
+
+    def _contexts(self, rows: int) -> str:
+        """The second half: for the contexts of two blocks by turns, if both fit."""
+        half = self.half
+        fit = 2 * rows * self.width <= half
+        return self._sums("contexts", _two(half, half // 2) if fit else ((half, half),))
+
+    def _sums(self, name: str, spans: Spans) -> str:
+        ring = RingPlan(space="accumulator", spans=spans, step=spans[0][1])
+        return self.memory.add(name, ring)
+
+    def _scratchpad(self, name: str, *, fixed: bool = False) -> str:
+        """A ring of the scratchpad; pieces of a `fixed` one all stand in the same place."""
+        span = self.spans[name]
+        step = span[1] if fixed else 1
+        return self.memory.add(name, RingPlan(space="scratchpad", spans=(span,), step=step))
+
+    def _drain(self, results: str, rows: int) -> SumsDrain:
+        """The results of two transforms fit into their ring."""
+        row_bytes = rows * ELEMENT_BYTES[self.shape.type]
+        return SumsDrain(
+            tiles=min(self.memory.drain_tiles(results, row_bytes), self.width),
+            results=results,
+            parameters="columns" if self.shape.parameters else "",
+        )
+
+
+def _two(first: int, rows: int) -> Spans:
+    """Two spans side by side."""
+    return (first, rows), (first + rows, rows)

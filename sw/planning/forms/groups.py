@@ -1,0 +1,154 @@
+"""Operators of a graph that are computed together: a head's two products, a sum and its norm."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from celosia.sw.ir.graph import (
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Graph,
+    LayerNorm,
+    MatMul,
+    Op,
+    Transform,
+    View,
+    operands,
+    results,
+)
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.stages import AttentionStage
+
+__all__ = ["Head", "Heads", "Linear", "groups", "head_of", "on_chip"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """Two products: numerators of softmax from scores, and the context that they weight."""
+
+    scores: MatMul
+    context: MatMul
+
+    @property
+    def softmax(self) -> DeferredSoftmax:
+        """The finish of the scores."""
+        assert isinstance(self.scores.finish, DeferredSoftmax)
+        return self.scores.finish
+
+    @property
+    def division(self) -> DivideBySums:
+        """The finish of the context."""
+        assert isinstance(self.context.finish, DivideBySums)
+        return self.context.finish
+
+    @property
+    def on_chip(self) -> tuple[str, str]:
+        """The tensors of numerators and of their sums, which never are in memory."""
+        return self.scores.out.tensor, self.softmax.sums.tensor
+
+    def reads(self, others: Iterable["Head"]) -> bool:
+        """Whether it takes what one of the `others` computes: then it comes after it."""
+        views = [*operands(self.scores), *operands(self.context)]
+        return any(view.meets(other.context.out) for other in others for view in views)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Heads of attention that follow each other, none of which reads what another computes."""
+
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Sums, and the normalization of what they become, if it is computed together with them."""
+
+    op: MatMul | Transform
+    norm: LayerNorm | None
+
+
+def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | LayerNorm]:
+    """The operators of `graph` in order, those together that are computed together.
+
+    Moments are counted as a product's results leave if `fused_norms`.
+    Raises `ValueError` that names the operator if numerators and sums of softmax are not those of
+    one product right behind them.
+    """
+    readers = _Readers(graph)
+    heads: list[Head] = []
+    index = 0
+    while index < len(graph.ops):
+        op = graph.ops[index]
+        behind = graph.ops[index + 1] if index + 1 < len(graph.ops) else None
+        alone = behind is not None and readers.only(op, behind)
+        head = head_of(op, behind if alone else None)
+        if heads and (head is None or head.reads(heads)):
+            yield Heads(tuple(heads))
+            heads = []
+        if head is not None:
+            heads.append(head)
+            index += 2
+        elif isinstance(op, LayerNorm):
+            yield op
+            index += 1
+        else:
+            fused = fused_norms and alone and _fuses(op, behind)
+            norm = behind if fused and isinstance(behind, LayerNorm) else None
+            yield Linear(op, norm)
+            index += 1 if norm is None else 2
+    if heads:
+        yield Heads(tuple(heads))
+
+
+def head_of(op: Op, behind: Op | None) -> Head | None:
+    """The head that begins with `op`, if one does.  `behind` alone reads what `op` writes."""
+    finish = None if isinstance(op, LayerNorm) else op.finish
+    if isinstance(finish, DivideBySums):
+        raise ValueError(f"{op}: its sums are not those of the operator before it")
+    if not isinstance(finish, DeferredSoftmax):
+        return None
+    if (
+        isinstance(op, MatMul)
+        and isinstance(behind, MatMul)
+        and isinstance(behind.finish, DivideBySums)
+        and behind.finish.sums == finish.sums
+        and behind.a == op.out
+    ):
+        return Head(op, behind)
+    raise ValueError(f"{op}: numerators and sums are not those of one product right behind it")
+
+
+def on_chip(plan: Plan, graph: Graph) -> frozenset[str]:
+    """The tensors of `graph` that a legal `plan` never stores."""
+    ops = {op.name: op for op in graph.ops}
+    stages = (stage for stage in plan.stages if isinstance(stage, AttentionStage))
+    pairs = (pair for stage in stages for group in stage.groups for pair in group.heads)
+    heads = (head_of(ops[scores], ops[context]) for scores, context in pairs)
+    return frozenset(name for head in heads if head for name in head.on_chip)
+
+
+def _fuses(op: MatMul | Transform, norm: Op | None) -> bool:
+    """Whether moments for `norm` may be counted while its source is computed."""
+    return (
+        isinstance(norm, LayerNorm) and isinstance(op.finish, AddResidual) and norm.source == op.out
+    )
+
+
+class _Readers:
+    """The operators that read each part of a tensor."""
+
+    def __init__(self, graph: Graph):
+        self._outputs = graph.outputs
+        self._of: dict[str, list[tuple[View, str]]] = {}
+        for op in graph.ops:
+            for view in operands(op):
+                self._of.setdefault(view.tensor, []).append((view, op.name))
+
+    def only(self, op: Op, reader: Op) -> bool:
+        """Whether nobody but `reader` reads what `op` writes."""
+        return all(
+            view.tensor not in self._outputs
+            and {name for other, name in self._of.get(view.tensor, ()) if view.meets(other)}
+            <= {reader.name}
+            for view in results(op)
+        )

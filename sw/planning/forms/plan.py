@@ -1,0 +1,154 @@
+"""The plan of a graph: blocks, pieces, rings, order, and how sums leave the accumulator.
+
+A *ring* is rows of a local memory that pieces take in turn.  A *stage* computes an operator, or
+operators that are computed together: one of a lone product is here, those of graphs are in
+`celosia.sw.planning.forms.stages`.  A plan does not say when anything happens:
+`celosia.sw.scheduling` decides that, within what rings have room for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
+
+__all__ = [
+    "DrainPlan",
+    "Machine",
+    "PiecesOfA",
+    "PiecesOfB",
+    "Plan",
+    "ProductStage",
+    "RingPlan",
+    "Stage",
+    "only_stage",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The facts about an accelerator that a plan depends on."""
+
+    dim: int
+    scratchpad_rows: int
+    accumulator_rows: int
+    parameter_rows: int
+    statistics_rows: int
+    """Rows of which statistics are kept."""
+    max_blocks: int
+    """Blocks of columns that a load or store of the scratchpad moves at once."""
+    max_accumulator_blocks: int
+    """Blocks of columns that a load or store of the accumulator moves at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RingPlan:
+    """Rows of a local memory that pieces take in turn, from one span after the other."""
+
+    space: Literal["scratchpad", "accumulator", "parameters", "statistics"]
+    spans: tuple[tuple[int, int], ...]
+    """First row and number of rows of each."""
+    step: int = 1
+    """Pieces begin so many rows apart, or a multiple of them: the same places are taken again."""
+
+    @property
+    def least(self) -> int:
+        """Rows of the shortest span."""
+        return min(rows for _, rows in self.spans)
+
+    def taken(self, rows: int) -> int:
+        """The rows that a piece of `rows` rows takes, with those before the next one."""
+        return max(rows, min(self.least, -(-rows // self.step) * self.step))
+
+    def meets(self, other: "RingPlan") -> bool:
+        """Whether the two have a row in common."""
+        return self.space == other.space and any(
+            a < b + more and b < a + rows for a, rows in self.spans for b, more in other.spans
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecesOfA:
+    """How the left operand is moved: pieces of a block of rows by so many tiles of K."""
+
+    ring: str
+    tiles: int
+    first: int
+    """Tiles of the very first piece; fewer let the array start earlier."""
+    keep: bool
+    """Pieces serve all blocks that need them, rather than being loaded for each block."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecesOfB:
+    """How the right operand is moved."""
+
+    ring: str
+    k_tiles: int
+    """Tiles of K in a piece."""
+    n_tiles: int
+    """Tiles of columns of C in a piece."""
+    keep: bool
+    """Pieces serve all blocks that need them, rather than being loaded for each block."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrainPlan:
+    """How sums leave the accumulator."""
+
+    by: Literal["mvout"]
+    """``mvout``: a store adds the bias and requantizes."""
+    tiles: int
+    """Tiles of columns that leave together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductStage:
+    """A product, block by block of C: one half of the accumulator drains while one is summed up."""
+
+    op: str
+    """The operator of the graph."""
+    rows: tuple[int, ...]
+    """Rows of each block, from the first on."""
+    tiles: tuple[int, ...]
+    """Tiles of columns of each block, from the first on."""
+    outer: Literal["rows", "cols"]
+    """What changes less often from one block to the next."""
+    a: PiecesOfA
+    b: PiecesOfB
+    sums: str
+    """The ring of blocks of C."""
+    bias: str = ""
+    """The ring of the bias, if there is one."""
+    drain: DrainPlan
+    tail: tuple[int, ...] = ()
+    """Tiles of each part of the last block, which are finished one after the other; (): at once."""
+    kind: Literal["product"] = "product"
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operator that the stage computes."""
+        return (self.op,)
+
+
+Stage = ProductStage | LinearStage | NormStage | AttentionStage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All decisions for a graph."""
+
+    graph: str
+    """The name of the graph."""
+    machine: Machine
+    rings: Mapping[str, RingPlan] = field(default_factory=dict)
+    """The rings by their names."""
+    stages: tuple[Stage, ...]
+    """The stages in the order in which they are computed."""
+
+
+def only_stage(plan: Plan) -> ProductStage:
+    """The stage of the `plan` of a product alone."""
+    (stage,) = plan.stages
+    assert isinstance(stage, ProductStage)
+    return stage

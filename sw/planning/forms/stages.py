@@ -1,0 +1,177 @@
+"""The stages of graphs: what a plan decides about sums, their drains, norms and heads of attention.
+
+Rings are named; `celosia.sw.planning.forms.plan.RingPlan` says where they are.  Extents are
+elements unless they are called tiles: a tile is `dim` columns.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "AttentionStage",
+    "HeadGroup",
+    "LinearStage",
+    "NormPlan",
+    "NormStage",
+    "PiecesOfW",
+    "SumsDrain",
+    "TailPart",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecesOfW:
+    """How a product is cut into nests: a nest meets pieces of A with as many of W, along K.
+
+    A piece of A is all rows of a block by `k_tiles`; one of W is `k_tiles` by `columns`.
+    """
+
+    ring: str
+    """The ring of pieces of W."""
+    k_tiles: int
+    """Tiles of K in a piece, at most."""
+    columns: int
+    """Tiles of columns in a piece of W, at most."""
+    pieces: Literal[1, 2] = 2
+    """Pieces of a nest: two that are in different banks are each read while the other arrives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumsDrain:
+    """How a block of sums leaves the accumulator."""
+
+    by: Literal["mvout", "transform"] = "transform"
+    """``mvout``: a store of int32 as they are; ``transform``: by way of the scratchpad."""
+    tiles: int = 0
+    """Tiles of columns that a transform takes, at most; parts are nearly equal."""
+    results: str = ""
+    """The ring of results on their way to memory."""
+    parameters: str = ""
+    """The ring of bias and scales of columns, if there are any."""
+    residuals: str = ""
+    """The ring of what is added, if anything is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormPlan:
+    """How rows are normalized: some columns of them at a time."""
+
+    op: str
+    tiles: int
+    """Tiles of columns that a transform takes, at most; parts are nearly equal."""
+    source: str
+    """The ring of what is normalized, which is loaded from memory."""
+    results: tuple[str, ...]
+    """The ring of each output."""
+    affines: str
+    """The ring of gamma and beta."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailPart:
+    """Some rows of the last columns of a block, which are normalized before the next part."""
+
+    rows: int
+    tiles: int
+    """Tiles of columns that a transform of the normalization takes, at most."""
+    source: str = ""
+    """The ring of what is normalized; empty: as for other rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearStage:
+    """Sums, block by block, and what they become on their way out of the accumulator.
+
+    The sums are those of a product or int32 in memory.  Blocks of rows are outermost.  A softmax
+    takes three passes over the sums of its rows, which are made again for each one if they are more
+    than one block.
+    """
+
+    kind: Literal["linear"] = "linear"
+    op: str
+    rows: tuple[int, ...]
+    """Rows of each block, from the first on."""
+    tiles: tuple[int, ...]
+    """Tiles of columns of each block, from the first on."""
+    a: str = ""
+    """The ring of pieces of A, if the sums are those of a product."""
+    w: PiecesOfW | None = None
+    """The pieces of W, if the sums are those of a product."""
+    sums: str
+    """The ring of blocks of sums."""
+    drain: SumsDrain
+    slots: str = ""
+    """The ring of statistics of rows, if there are any."""
+    norm: NormPlan | None = None
+    """The normalization of the results, whose moments are counted as they leave."""
+    tail: tuple[TailPart, ...] = ()
+    """The last columns of the last block of rows, in parts; (): its rows at once."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operators that the stage computes."""
+        return (self.op,) if self.norm is None else (self.op, self.norm.op)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormStage:
+    """A normalization of rows from memory: some columns at a time, once for sums, once for all."""
+
+    kind: Literal["norm"] = "norm"
+    rows: tuple[int, ...]
+    """Rows of each block, from the first on."""
+    norm: NormPlan
+    slots: str
+    """The ring of statistics of rows."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operator that the stage computes."""
+        return (self.norm.op,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadGroup:
+    """Heads of attention that are alike.
+
+    A *part* is some keys of a block of rows.  Parts use rings of queries and numerators by turns,
+    whatever their head.
+    """
+
+    heads: tuple[tuple[str, str], ...]
+    """The products of each head: numerators, and the context that they weight."""
+    rows: tuple[int, ...]
+    """Rows of each block, from the first on."""
+    keys: tuple[int, ...]
+    """Keys of each part of a block; more than one are passed twice: first for the maxima, then for
+    all else."""
+    queries: tuple[str, ...]
+    k: PiecesOfW
+    """The pieces of keys."""
+    v: PiecesOfW
+    """The pieces of values."""
+    scores: str
+    """The ring of the scores of parts."""
+    exponents: int
+    """Transforms that make the numerators of a part, at most: products may follow the first."""
+    numerators: tuple[str, ...]
+    contexts: str
+    """The ring of the contexts of blocks."""
+    drain: SumsDrain
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionStage:
+    """Heads of attention: neither scores nor numerators are ever in memory."""
+
+    kind: Literal["attention"] = "attention"
+    groups: tuple[HeadGroup, ...]
+    slots: str
+    """The ring of statistics of blocks of rows."""
+    ahead: Literal[0, 1] = 1
+    """The scores of so many parts are summed up before the context of a part."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operators that the stage computes."""
+        return tuple(op for group in self.groups for head in group.heads for op in head)

@@ -1,0 +1,1 @@
+"""What makes a plan legal, stage by stage."""

@@ -1,0 +1,119 @@
+"""Bytes and bus cycles of what a product moves.
+
+The bus moves whole beats, so rows that begin inside a beat cost more; bursts of few bytes are
+bound by how many may be in flight.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+from typing import Final
+
+import numpy as np
+
+from celosia.isa.config import ACC_BYTES, MAX_REQUEST_BYTES, AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.graph import Graph, MatMul, View
+from celosia.sw.planning.forms.plan import ProductStage
+
+__all__ = ["Move", "Traffic", "cut"]
+
+REQUEST_CYCLES: Final = 2
+"""How long a burst is in flight beyond the memory's latency."""
+
+
+def cut(extent: int, step: int) -> list[int]:
+    """Sizes of the pieces of `extent`; only the last may be short."""
+    return [min(step, extent - start) for start in range(0, extent, step)]
+
+
+@dataclass(frozen=True)
+class Move:
+    """Bytes, the cycles in which the bus moves them, and in how many pieces they move."""
+
+    bytes: int = 0
+    cycles: float = 0.0
+    pieces: int = 0
+
+    def __add__(self, other: "Move") -> "Move":
+        return Move(
+            self.bytes + other.bytes, self.cycles + other.cycles, self.pieces + other.pieces
+        )
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What moves for parts of the product `op` of `graph`, computed as `stage` says."""
+
+    op: MatMul
+    graph: Graph
+    config: AcceleratorConfig
+    stage: ProductStage
+    timing: MemoryTiming
+
+    def a(self, rows: int) -> Move:
+        """`rows` rows of A."""
+        size = self.stage.a.tiles * self.config.dim
+        return self._pieces(self.op.a, (rows, rows), (self.op.a.cols, size))
+
+    def b(self, columns: int) -> Move:
+        """`columns` columns of B."""
+        op, dim = self.op, self.config.dim
+        k, n = (op.a.cols, self.stage.b.k_tiles * dim), (columns, self.stage.b.n_tiles * dim)
+        return self._pieces(op.b, *((n, k) if op.b_transposed else (k, n)))
+
+    def bias(self, columns: int) -> Move:
+        """The bias of `columns` columns."""
+        size = ACC_BYTES * columns
+        cycles = sum(self._burst(burst, size) for burst in cut(size, MAX_REQUEST_BYTES))
+        return Move(size, cycles, 1)
+
+    def stored_bytes(self, rows: int, columns: int) -> int:
+        """Bytes of `columns` columns of `rows` rows of C."""
+        return rows * columns * self._element(self.op.out)
+
+    def store_cycles(self, rows: int, columns: int) -> float:
+        """Cycles in which `columns` columns of C leave: the accumulator gives a row per cycle."""
+        out, dim, cycles = self.op.out, self.config.dim, 0.0
+        for group in cut(columns, self.stage.drain.tiles * dim):
+            parts = cut(group * self._element(out), MAX_REQUEST_BYTES)
+            bus = sum(self._burst(part, self._pitch(out)) for part in parts)
+            cycles += rows * max(float(-(-group // dim)), bus)
+        return cycles
+
+    def first_a_cycles(self, tiles: int) -> float:
+        """Cycles of a piece of A of `tiles` tiles in the first row block."""
+        columns = min(self.op.a.cols, tiles * self.config.dim)
+        return self.stage.rows[0] * self._burst(columns, self._pitch(self.op.a))
+
+    def first_b_cycles(self) -> float:
+        """Cycles of the first piece of B."""
+        stage, op, dim = self.stage, self.op, self.config.dim
+        k = min(op.a.cols, stage.b.k_tiles * dim)
+        n = min(op.out.cols, min(stage.b.n_tiles, stage.tiles[0]) * dim)
+        rows, cols = (n, k) if op.b_transposed else (k, n)
+        return rows * self._burst(cols, self._pitch(op.b))
+
+    def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
+        """Elements of bytes in rows and columns, each with the extent of a piece."""
+        pieces = cut(*cols)
+        cycles = rows[0] * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
+        return Move(rows[0] * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))
+
+    def _element(self, view: View) -> int:
+        """Bytes of an element."""
+        return np.dtype(self.graph.tensors[view.tensor].type).itemsize
+
+    def _pitch(self, view: View) -> int:
+        """Bytes from one row in memory to the next."""
+        return self.graph.tensors[view.tensor].cols * self._element(view)
+
+    def _burst(self, size: int, pitch: int) -> float:
+        """Cycles per burst of `size` bytes, many in flight, in rows `pitch` bytes apart."""
+        bus = self.config.bus_bytes
+        step = gcd(pitch, bus)
+        beats = max(1.0, (size + bus - step) / bus)
+        if step == bus:
+            beats = float(-(-size // bus))
+        transfer = beats * bus / min(bus, self.timing.bytes_per_cycle)
+        flight = self.timing.latency + REQUEST_CYCLES
+        return max(transfer, flight / self.config.read_requests)

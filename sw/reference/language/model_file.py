@@ -1,0 +1,129 @@
+"""The file of a small language model: safetensors, float16, with its shape and where it is from."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from celosia.isa.foreign_file import ForeignFileError, check_foreign
+from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.errors import LanguageError
+from celosia.sw.reference.language.llama import LlamaWeights
+from celosia.sw.reference.language.shape import LlamaShape
+from celosia.sw.reference.language.tokenizer import TextTokenizer
+
+__all__ = [
+    "TOKENIZER",
+    "WEIGHTS",
+    "LanguageModel",
+    "LanguageModelError",
+    "load_language_model",
+    "save_weights",
+    "shipped_folder",
+]
+
+FORMAT: Final = "celosia-llama"
+VERSION: Final = 1
+
+WEIGHTS: Final = "model.safetensors"
+TOKENIZER: Final = "tokenizer.json"
+
+_ENTRY: Final = "celosia"
+"""The one entry of the metadata: safetensors writes several in no fixed order."""
+_MOST_BYTES: Final = 256 << 20
+"""The largest file of weights that is opened."""
+
+
+class LanguageModelError(LanguageError):
+    """A file that is no model of this form, or a folder without one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """Weights, their tokenizer, and how they were made."""
+
+    weights: LlamaWeights
+    tokenizer: TextTokenizer
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """The training's recipe, and the interpreter and a hash of its text."""
+
+
+def shipped_folder() -> Path:
+    """The folder of the model that comes with the project."""
+    return Path(str(files("celosia.sw.reference.language") / "data"))
+
+
+def save_weights(
+    path: Path, shape: LlamaShape, tensors: Mapping[str, Floats], origin: Mapping[str, Any]
+) -> None:
+    """Write `tensors` as float16.
+
+    Raises `ValueError` for tensors that are not those of `shape`, or that float16 does not have.
+    """
+    with np.errstate(over="ignore"):
+        halves = {name: np.ascontiguousarray(x, np.float16) for name, x in tensors.items()}
+    LlamaWeights(shape, {name: x.astype(np.float32) for name, x in halves.items()})
+    header = {"format": FORMAT, "version": VERSION, "shape": asdict(shape), "origin": dict(origin)}
+    save_file(halves, path, metadata={_ENTRY: json.dumps(header)})
+
+
+def load_language_model(folder: Path | None = None) -> LanguageModel:
+    """The model in `folder`, or the one that comes with the project.
+
+    Raises `LanguageModelError` for a file that is missing, no model, of another version, or whose
+    tensors are not those of its shape, `TokenizerError` for the tokenizer's file.
+    """
+    folder = folder or shipped_folder()
+    tokenizer, path = TextTokenizer(folder / TOKENIZER), folder / WEIGHTS
+    try:
+        check_foreign(path, _MOST_BYTES)
+        with safe_open(path, framework="np") as file:
+            header = _header(file.metadata() or {})
+            shape = LlamaShape(**header["shape"])
+            names = list(file.keys())
+            weights = LlamaWeights(shape, {name: _tensor(file, name) for name in names})
+    except ForeignFileError as error:
+        raise LanguageModelError(str(error)) from None
+    except SafetensorError as error:
+        raise LanguageModelError(f"{path}: not a safetensors file: {error}") from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise LanguageModelError(f"{path}: {error}") from None
+    if tokenizer.size != shape.vocabulary:
+        raise LanguageModelError(
+            f"{folder}: the tokenizer has {tokenizer.size} tokens, the model {shape.vocabulary}"
+        )
+    return LanguageModel(weights, tokenizer, header["origin"])
+
+
+def _tensor(file: Any, name: str) -> Floats:
+    """A tensor of the file in float32, its size in bytes checked by the library."""
+    tensor = file.get_slice(name)
+    if tensor.get_dtype() != "F16":
+        raise ValueError(f"tensor {name}: type {tensor.get_dtype()} is not F16")
+    return file.get_tensor(name).astype(np.float32)
+
+
+def _header(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """What the metadata say, if they are those of a model of this version.
+
+    The sizes of the shape are whole numbers; whether they fit each other is `LlamaShape`'s to say.
+    """
+    try:
+        header = json.loads(metadata[_ENTRY])
+        found, version, shape = header["format"], header["version"], header["shape"]
+        origin = header["origin"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise ValueError("not a small language model: its metadata are missing") from None
+    if found != FORMAT or version != VERSION:
+        raise ValueError(f"format {found!r} version {version!r} is not {FORMAT!r} {VERSION}")
+    names = {each.name for each in fields(LlamaShape)}
+    whole = isinstance(shape, dict) and all(type(size) is int for size in shape.values())
+    if not whole or shape.keys() != names or not isinstance(origin, dict):
+        raise ValueError(f"shape {shape!r}: is not whole numbers for {', '.join(sorted(names))}")
+    return header

@@ -1,0 +1,1 @@
+"""Training of the small language model: its text, its tokenizer, its weights."""

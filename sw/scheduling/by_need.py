@@ -1,0 +1,274 @@
+"""Programs in order of meaning to schedules in which what is needed soonest comes first.
+
+A permutation under dependences.  Products keep their order.  All else is merged between them by a
+list scheduler, unit by unit: loads, transforms and stores alike.  Time is expected, not known, and
+the queues are in order: so what nobody is in a hurry for comes a margin later than it could, for a
+load or a transform that waits holds up all those behind it.
+
+Its schedules are faster than those of `celosia.sw.scheduling.schedule`, and less regular.
+"""
+
+from bisect import insort
+from collections import deque
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
+from celosia.sw.lowering.writer import Written
+from celosia.sw.scheduling.dependences import dependences
+from celosia.sw.scheduling.expected import Expected
+from celosia.sw.scheduling.waits import with_waits
+
+__all__ = ["schedule_by_need"]
+
+
+class _Unit(Enum):
+    ARRAY = auto()
+    LOAD = auto()
+    TRANSFORM = auto()
+    STORE = auto()
+
+
+MAX_LEAD: Final = 5000
+"""Cycles of products that a load is issued before its first use, at most: the products of two long
+nests, and not just as many."""
+MARGINS: Final = {_Unit.LOAD: 2048, _Unit.TRANSFORM: 1024, _Unit.STORE: 0}
+"""Cycles by which an operation comes later than what it waits for, if it is not needed before."""
+NEVER: Final = 1 << 60
+_WINDOW: Final = 12
+"""Operations of a unit that are compared: those that are needed soonest."""
+_FAR: Final = 40
+"""Loads that are needed too late, of which so many in a row end the search for others."""
+_AHEAD: Final = 64
+"""Cycles before the array comes to a nest when those before it leave its queue."""
+_DEMANDED: Final = 512
+"""Cycles that what the array waits for may be issued before it begins."""
+
+
+def schedule_by_need(ops: Sequence[Written], config: AcceleratorConfig) -> tuple[Written, ...]:
+    """`ops` in an order in which units rarely wait for each other.
+
+    Only the number of stores that a load waits for is new.
+    """
+    scheduler = _Scheduler([written.op for written in ops], config)
+    order = scheduler.order()
+    times = [(scheduler.begin[index], scheduler.end[index]) for index in order]
+    return tuple(with_waits([ops[index] for index in order], times))
+
+
+class _Scheduler:
+    """The expected times of what is in the schedule so far, and what may come next."""
+
+    def __init__(self, ops: Sequence[Op], config: AcceleratorConfig):
+        self.ops = ops
+        self.needs = dependences(ops, config)
+        self._expected = Expected(config)
+        self._units = [_unit(op) for op in ops]
+        self._cycles = [self._expected.cycles(op) for op in ops]
+        self._rooms = {
+            _Unit.TRANSFORM: config.transform_queue - 1,
+            _Unit.STORE: config.store_queue,
+            # A queue that is full of loads holds up the array.
+            _Unit.LOAD: config.load_queue * 3 // 4,
+        }
+        self._readers: list[list[int]] = [[] for _ in ops]
+        for index, needs in enumerate(self.needs):
+            for each in needs:
+                self._readers[each].append(index)
+        self._clock = self._clocks()
+        self._latest = self._latest_begins()
+        self._missing = [len(needs) for needs in self.needs]
+        self._candidates: dict[_Unit, list[tuple[int, int]]] = {unit: [] for unit in self._rooms}
+        """What depends on nothing that is not in the schedule: when it is needed, and its index."""
+        self._queued: dict[_Unit, deque[int]] = {unit: deque() for unit in self._rooms}
+        """When those in a queue leave it."""
+        self._free = dict.fromkeys(_Unit, 0)
+        self.begin = [-1] * len(ops)
+        self.end = [0] * len(ops)
+        self._order: list[int] = []
+        self._now = self._stall = 0
+
+    def _clocks(self) -> list[int]:
+        """Cycles of products before each operation; for a load, before what needs it first."""
+        clocks, clock = [], 0
+        for unit, cycles in zip(self._units, self._cycles, strict=True):
+            clocks.append(clock)
+            clock += cycles if unit is _Unit.ARRAY else 0
+        for index, readers in enumerate(self._readers):
+            if self._units[index] is _Unit.LOAD and readers:
+                clocks[index] = clocks[readers[0]]
+        return clocks
+
+    def _latest_begins(self) -> list[int]:
+        """When each operation must begin if the array is never to wait, by the array's clock."""
+        total = sum(
+            c for unit, c in zip(self._units, self._cycles, strict=True) if unit is _Unit.ARRAY
+        )
+        latest = [total] * len(self.ops)
+        for index in reversed(range(len(self.ops))):
+            over = [latest[each] - self._latency(index, each) for each in self._readers[index]]
+            if self._units[index] is _Unit.ARRAY:
+                over.append(self._clock[index] + self._cycles[index])
+            latest[index] = min(total, *over) - self._cycles[index] if over else total
+        return latest
+
+    def order(self) -> list[int]:
+        """The indices of all operations in the order of the schedule."""
+        for index, missing in enumerate(self._missing):
+            if not missing:
+                self._offer(index)
+        for index, unit in enumerate(self._units):
+            if unit is _Unit.ARRAY:
+                self._before(index)
+                self._put(index, max(self._free[_Unit.ARRAY], self._ready(index)))
+        for index in range(len(self.ops)):
+            self._supply(index)
+            if self.begin[index] < 0:
+                self._put(index, self._soonest(index))
+        return self._order
+
+    def _before(self, product: int) -> None:
+        """All that comes between a product and the one before it: loads first, then the rest."""
+        mark = len(self._order)
+        self._supply(product)
+        mark = max(mark, len(self._order))
+        start = max(self._free[_Unit.ARRAY], self._ready(product))
+        self._stall = start - self._clock[product]
+        self._now = max(self._now, self._free[_Unit.ARRAY] - _AHEAD)
+        self._fill(start + self._cycles[product], self._clock[product])
+        self._order[mark:] = self._tidied(self._order[mark:])
+
+    def _tidied(self, group: list[int]) -> Iterator[int]:
+        """`group` with those loads first, in order of need, that nothing in it has to precede.
+
+        What is alike but for its times is the same then, and becomes a loop.
+        """
+        inside = set(group)
+        early = {
+            index
+            for index in group
+            if self._units[index] is _Unit.LOAD and inside.isdisjoint(self.needs[index])
+        }
+        yield from sorted(early, key=lambda index: (self._readers[index][:1], index))
+        yield from (index for index in group if index not in early)
+
+    def _supply(self, product: int) -> None:
+        """All that a product needs, among whatever may begin earlier."""
+        clock = self._clock[product]
+        while any(self.begin[each] < 0 for each in self.needs[product]):
+            found = [self._choice(unit, NEVER, clock) for unit in self._rooms]
+            soonest = min((each for each in found if each), default=None)
+            leaving = [queue[0] for queue in self._queued.values() if queue]
+            if soonest:
+                self._put(soonest[2], soonest[0])
+                self._now = max(self._now, soonest[0] - _DEMANDED)
+            elif leaving:
+                self._now = max(self._now + 1, min(leaving))
+            else:
+                index = self._first_missing(product)
+                self._put(index, self._soonest(index))
+
+    def _first_missing(self, index: int) -> int:
+        """What an operation needs that nothing else has to precede."""
+        while missing := [each for each in self.needs[index] if self.begin[each] < 0]:
+            index = missing[0]
+        return index
+
+    def _fill(self, end: int, clock: int) -> None:
+        """Put whatever may begin before `end` into the schedule."""
+        begun = -1
+        while begun < len(self._order):
+            begun = len(self._order)
+            for unit in (_Unit.LOAD, _Unit.TRANSFORM, _Unit.STORE, _Unit.LOAD):
+                while choice := self._choice(unit, end, clock):
+                    self._put(choice[2], choice[0])
+                    if unit is _Unit.TRANSFORM:
+                        self._stores_of(choice[2])
+
+    def _stores_of(self, transform: int) -> None:
+        for index in self._readers[transform]:
+            ready = self.begin[index] < 0 and not self._missing[index]
+            if ready and self._units[index] is _Unit.STORE:
+                self._put(index, self._soonest(index))
+
+    def _choice(self, unit: _Unit, end: int, clock: int) -> tuple[int, int, int] | None:
+        """What a unit takes next before `end`, if anything: begin, when it is needed, and index."""
+        if self._is_full(unit) or (unit is _Unit.TRANSFORM and self._is_full(_Unit.STORE)):
+            return None
+        near = self._near(unit, clock)
+        found = [(self._soft_begin(index), latest, index) for latest, index in near]
+        found = [each for each in found if each[0] < end]
+        if not found:
+            return None
+        first = max(self._free[unit], min(found)[0])
+        return min((each for each in found if each[0] <= first), key=lambda each: each[1:])
+
+    def _is_full(self, unit: _Unit) -> bool:
+        queue = self._queued[unit]
+        while queue and queue[0] <= self._now:
+            queue.popleft()
+        return len(queue) >= self._rooms[unit]
+
+    def _near(self, unit: _Unit, clock: int) -> Iterator[tuple[int, int]]:
+        """The candidates that are needed soonest, without loads of what is far ahead."""
+        found = far = 0
+        for latest, index in self._candidates[unit]:
+            if unit is _Unit.LOAD and self._clock[index] > clock + MAX_LEAD:
+                far += 1
+            else:
+                found += 1
+                yield latest, index
+            if found == _WINDOW or far > _FAR:
+                return
+
+    def _soonest(self, index: int) -> int:
+        """When an operation could begin."""
+        return max(self._free[self._units[index]], self._ready(index), self._now)
+
+    def _soft_begin(self, index: int) -> int:
+        """When an operation better begins: with a margin, unless somebody needs it by then."""
+        margin = MARGINS[self._units[index]]
+        late = self._latest[index] + self._stall - margin
+        ready = self._ready(index)
+        if self.needs[index]:
+            ready = max(ready, min(ready + margin, late))
+        return max(self._free[self._units[index]], ready, self._now)
+
+    def _ready(self, index: int) -> int:
+        """When all that an operation depends on is there."""
+        return max((self.end[n] + self._latency(n, index) for n in self.needs[index]), default=0)
+
+    def _latency(self, index: int, reader: int) -> int:
+        return self._expected.latency(self.ops[index], self.ops[reader])
+
+    def _offer(self, index: int) -> None:
+        if (unit := self._units[index]) is not _Unit.ARRAY:
+            insort(self._candidates[unit], (self._latest[index], index))
+
+    def _put(self, index: int, begin: int) -> None:
+        """The next operation of the schedule, and when it begins."""
+        unit = self._units[index]
+        self._order.append(index)
+        self.begin[index] = begin
+        self.end[index] = self._free[unit] = begin + self._cycles[index]
+        if unit is not _Unit.ARRAY:
+            self._candidates[unit].remove((self._latest[index], index))
+            self._queued[unit].append(begin)
+        for reader in self._readers[index]:
+            self._missing[reader] -= 1
+            if not self._missing[reader]:
+                self._offer(reader)
+
+
+def _unit(op: Op) -> _Unit:
+    match op:
+        case Load() | LoadParameters():
+            return _Unit.LOAD
+        case Transform():
+            return _Unit.TRANSFORM
+        case Store():
+            return _Unit.STORE
+        case _:
+            return _Unit.ARRAY

@@ -1,0 +1,107 @@
+"""Normalizations to operations: moments of rows from memory, and the rows normalized by them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from celosia.isa.encoding import Function
+from celosia.sw.ir.graph import LayerNorm, View
+from celosia.sw.ir.program import Op, Transform
+from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.lowering.finish import TYPES, norm_settings
+from celosia.sw.lowering.norm import affine_name
+from celosia.sw.planning.forms.stages import NormPlan, NormStage
+from celosia.sw.scheduling.moves import Moves
+
+__all__ = ["NormBlock", "expand_norm", "normalized"]
+
+
+@dataclass(frozen=True)
+class NormBlock:
+    """Rows of a layer normalization."""
+
+    op: LayerNorm
+    row: int
+    rows: int
+    slot: int
+    """The slot of the first row's statistics."""
+
+    def part(self, view: View, col: int, cols: int) -> View:
+        """Some columns of these rows of the source or an output."""
+        return view.part(row=self.row, rows=self.rows, col=col, cols=cols)
+
+
+def expand_norm(stage: NormStage, op: LayerNorm, moves: Moves) -> Iterator[Op]:
+    """The operations of a legal `stage`."""
+    norm = stage.norm
+    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
+        slot = moves.rings[stage.slots].take((op.name, end), rows)
+        block = NormBlock(op, end - rows, rows, slot)
+        for col, cols in _chunks(op, norm.tiles, moves.dim):
+            yield from _moments(moves, block, col, cols, norm.source)
+        yield from normalized(moves, block, norm)
+
+
+def normalized(
+    moves: Moves, block: NormBlock, norm: NormPlan, tiles: int = 0, source: str = ""
+) -> Iterator[Op]:
+    """Normalize rows whose statistics are complete.
+
+    Some blocks take other `tiles` of columns at once, or another ring of their `source`.
+    """
+    for col, cols in _chunks(block.op, tiles or norm.tiles, moves.dim):
+        yield from _normalized(moves, block, norm, col, cols, source or norm.source)
+
+
+def _chunks(op: LayerNorm, most: int, dim: int) -> Iterator[tuple[int, int]]:
+    """First column and columns of each transform."""
+    return even_cuts(op.source.cols, dim * most, dim)
+
+
+def _moments(moves: Moves, block: NormBlock, col: int, cols: int, ring: str) -> Iterator[Op]:
+    """The moments of some columns."""
+    channels = block.op.source.cols
+    source = yield from moves.load(block.part(block.op.source, col, cols), ring)
+    start, finish = int(col == 0), int(col + cols == channels)
+    yield Transform(
+        function=Function.MOMENTS,
+        source=source,
+        cols=cols,
+        settings={"start": start, "finish": finish, "statistics": block.slot},
+        norm=norm_settings(block.op),
+    )
+
+
+def _normalized(
+    moves: Moves, block: NormBlock, norm: NormPlan, col: int, cols: int, ring: str
+) -> Iterator[Op]:
+    """One transform, and its stores."""
+    op = block.op
+    source = yield from moves.load(block.part(op.source, col, cols), ring)
+    outs = [block.part(output.out, col, cols) for output in op.outputs]
+    targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
+    types = [TYPES[moves.type(out)] for out in outs]
+    affine = yield from moves.load_parameters(_affine(op, col, cols, moves.dim), norm.affines)
+    settings = {
+        "parameter_row": affine,
+        **norm_settings(op),
+        "shift": op.outputs[0].shift,
+    }
+    if len(outs) > 1:
+        settings |= {"two": 1, "type2": types[1], "shift2": op.outputs[1].shift}
+    yield Transform(
+        function=Function.LAYERNORM,
+        source=source,
+        cols=cols,
+        targets=tuple(targets),
+        settings={"statistics": block.slot, "type": types[0]},
+        norm=settings,
+    )
+    for out, target in zip(outs, targets, strict=True):
+        yield from moves.store(out, target)
+
+
+def _affine(op: LayerNorm, col: int, cols: int, dim: int) -> View:
+    """Gamma and beta of some columns, as TRANSFORM takes them."""
+    half, wide = dim // 2, 2 * dim
+    return View(affine_name(op), 0, col // half * wide, 1, tiles(cols, half) * wide)

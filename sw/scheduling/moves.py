@@ -1,0 +1,96 @@
+"""Loads, stores, and the rows of rings that pieces take: what the stages of a graph share."""
+
+from collections.abc import Generator, Hashable, Iterator
+
+import numpy as np
+
+from celosia.isa.config import ACC_BYTES
+from celosia.sw.ir.graph import Graph, View
+from celosia.sw.ir.program import Load, LoadParameters, LocalRows, Op, Space, Store
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.scheduling.pieces import Pieces
+from celosia.sw.scheduling.results import Results
+
+__all__ = ["Loading", "Moves"]
+
+Loading = Generator[Op, None, LocalRows]
+"""The loads of a piece, if it has to be loaded; it returns the piece's rows."""
+
+
+class Moves:
+    """The rings of a plan, and what moves pieces of a graph's tensors to and from them.
+
+    A row of a tensor becomes a row in each of the piece's blocks, which follow each other.
+    """
+
+    def __init__(self, plan: Plan, graph: Graph, rings: dict[str, Pieces]):
+        self.machine = plan.machine
+        self.dim = plan.machine.dim
+        self.rings = rings
+        self._tensors = graph.tensors
+        self._results = Results(rings, graph.tensors, plan.machine.dim)
+
+    def type(self, view: View) -> str:
+        """The type of the view's elements."""
+        return self._tensors[view.tensor].type
+
+    def found(self, view: View, ring: str) -> LocalRows | None:
+        """The rows of a ring that hold `view`: from an earlier load, or as results on their way."""
+        row = self.rings[ring].find(view)
+        if row is not None:
+            return self._place(view, ring, row)
+        return self._results.find(view, ring)
+
+    def load(self, view: View, ring: str) -> Loading:
+        """Load `view`, unless the ring still holds it."""
+        if (rows := self.found(view, ring)) is not None:
+            return rows
+        rows = self._take(view, ring, view)
+        for part, to in self._commands(view, rows):
+            yield Load(part, to)
+        return rows
+
+    def take(self, view: View, ring: str) -> LocalRows:
+        """Rows of a ring for a result, which stay there until others take them."""
+        return self._take(view, ring, self._results.add(view, ring))
+
+    def _take(self, view: View, ring: str, key: Hashable) -> LocalRows:
+        rows = self._blocks(view, self.rings[ring].space) * view.rows
+        return self._place(view, ring, self.rings[ring].take(key, rows))
+
+    def load_parameters(self, view: View, ring: str) -> Generator[Op, None, int]:
+        """Load `view`, a row of 32-bit elements; returns the first of its parameter rows."""
+        count = -(-view.cols // self.dim)
+        first = self.rings[ring].take(view, count)
+        yield LoadParameters(view, LocalRows(Space.PARAMETERS, first, count, 1, count))
+        return first
+
+    def store(self, view: View, source: LocalRows) -> Iterator[Op]:
+        """Move local rows to memory."""
+        for part, rows in self._commands(view, source):
+            yield Store(part, rows)
+
+    def _place(self, view: View, ring: str, row: int) -> LocalRows:
+        space = self.rings[ring].space
+        return LocalRows(space, row, view.rows, self._blocks(view, space), view.rows)
+
+    def _blocks(self, view: View, space: Space) -> int:
+        return -(-view.cols * self._element_bytes(view) // self._row_bytes(space))
+
+    def _element_bytes(self, view: View) -> int:
+        return np.dtype(self.type(view)).itemsize
+
+    def _row_bytes(self, space: Space) -> int:
+        return self.dim * (1 if space is Space.SCRATCHPAD else ACC_BYTES)
+
+    def _commands(self, view: View, rows: LocalRows) -> Iterator[tuple[View, LocalRows]]:
+        """What one command can move, piece by piece."""
+        scratchpad = rows.space is Space.SCRATCHPAD
+        most = self.machine.max_blocks if scratchpad else self.machine.max_accumulator_blocks
+        size, row_bytes = self._element_bytes(view), self._row_bytes(rows.space)
+        for block in range(0, rows.blocks, most):
+            count = min(most, rows.blocks - block)
+            # A row of two bytes holds no whole int32, but as many rows as move at once do.
+            col = block * row_bytes // size
+            width = min(count * row_bytes // size, view.cols - col)
+            yield view.part(col=col, cols=width), rows.block(block, count)

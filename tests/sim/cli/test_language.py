@@ -1,0 +1,87 @@
+"""The small language model, from outside."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celosia.sim.command.models import language_commands
+from celosia.sw.reference.language.model_file import (
+    TOKENIZER,
+    WEIGHTS,
+    save_weights,
+    shipped_folder,
+)
+from tests.support.command_line import invoke, refused, right
+from tests.support.language import random_weights, small_shape
+
+SHAPE = small_shape(layers=1, width=16, heads=2, key_heads=1, hidden=16, context=32)
+GENERATE = ("generate", "--model", "model", "--tokens", "9", "--prompt")
+
+
+@pytest.fixture(autouse=True)
+def model():
+    """A folder with a model of random weights in the current folder."""
+    folder = Path("model")
+    folder.mkdir()
+    save_weights(folder / WEIGHTS, SHAPE, random_weights(SHAPE).tensors, {})
+    (folder / TOKENIZER).write_bytes((shipped_folder() / TOKENIZER).read_bytes())
+    return folder
+
+
+def test_a_text_goes_on_the_same_way_for_the_same_seed():
+    texts = [right(*GENERATE, "Return", "--seed", seed).stdout for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+    assert all(text.startswith("Return") for text in texts)
+    assert len(texts[0]) > len("Return\n")
+
+
+def test_without_temperature_the_seed_does_not_matter():
+    words = (*GENERATE, "Return", "--temperature", "0")
+    assert right(*words, "--seed", "1").stdout == right(*words, "--seed", "2").stdout
+
+
+def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
+    def interrupted(*_):
+        yield from (65, 66)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(language_commands, "generate", interrupted)
+    result = invoke(*GENERATE, "Return")
+    assert result.exit_code == 130
+    assert len(result.stdout) > len("Return")
+    assert sorted(path.name for path in Path().iterdir()) == ["model"]
+
+
+def test_texts_that_cannot_go_on_are_refused():
+    refused("--prompt '': is empty", *GENERATE, "")
+    refused("of --prompt they are more than the 32", *GENERATE, " q" * 30)
+    refused("--tokens", *GENERATE, "a", "--tokens", "0")
+    refused("temperature: -1.0 is not", *GENERATE, "a", "--temperature", "-1")
+    refused("top_p: 2.0 is not", *GENERATE, "a", "--top-p", "2")
+    refused("'verilator' is not", *GENERATE, "a", "--sim", "verilator")
+
+
+def test_models_that_cannot_be_read_are_refused(model):
+    refused("No such file", *GENERATE[:1], "--prompt", "a", "--model", "nowhere")
+    (model / WEIGHTS).write_bytes(b"x" * 100)
+    refused("not a safetensors file", *GENERATE, "a")
+    refused("not a safetensors file", "language", "perplexity", "--model", "model")
+
+
+def test_training_needs_its_extra_and_enough_steps(monkeypatch):
+    monkeypatch.setattr(language_commands, "EXTRA", ("jax_that_is_not_there",))
+    refused("pip install 'celosia[training]'", "language", "train", "--out", "out")
+    monkeypatch.setattr(language_commands, "EXTRA", ())
+    refused("steps: 3 are not more than", "language", "train", "--out", "out", "--steps", "3")
+
+
+@pytest.mark.slow
+def test_perplexity_stands_beside_that_of_3_grams():
+    table = right("language", "perplexity", "--model", "model", "--integers").stdout
+    rows = [line.split("│") for line in table.splitlines() if line.count("│") > 2]
+    values = [float(row[2].replace(",", "")) for row in rows]
+    assert 60 < values[0] < 80  # The documentation of other versions is not quite the same.
+    assert len(values) == 7
+    assert np.isfinite(values).all()
+    assert "not the one that the model was trained on" in " ".join(table.split())

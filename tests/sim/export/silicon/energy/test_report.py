@@ -1,0 +1,61 @@
+"""Energies are told with the table's name, and what is not known stays unknown."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from celosia.sim.export.silicon.energy.events import EVENTS
+from celosia.sim.export.silicon.energy.report import EnergyReport, energy_document, print_energy
+from celosia.sim.export.silicon.energy.table import EnergyTable, Entry
+
+TABLE = EnergyTable("a table", {name: Entry(2.0, "somewhere") for name in EVENTS})
+OPEN = EnergyTable("a table", {**TABLE.entries, "lane_step": Entry(None, "nobody")})
+COUNTS = dict.fromkeys(EVENTS, 100)
+UNIT = sum(event.normalization for event in EVENTS.values())
+REST = len(EVENTS) - UNIT
+
+
+def test_everything_known():
+    report = EnergyReport("run", COUNTS, TABLE)
+    assert not report.unknown
+    assert report.normalization_adds(bus=True) == UNIT / REST
+    assert report.normalization_adds(bus=False) == UNIT / (REST - 2)
+    document = energy_document(report)
+    assert document["known_pj"] == 200 * len(EVENTS)
+    assert document["normalization"]["at_least"] is False
+
+
+def test_an_unknown_entry_of_the_unit():
+    document = energy_document(EnergyReport("run", COUNTS, OPEN))
+    assert document["unknown"] == ["lane_step"]
+    assert document["events"]["lane_step"] == {
+        "count": 100,
+        "pj_each": "unknown",
+        "pj": "unknown",
+        "source": "nobody",
+        "normalization": True,
+    }
+    assert document["normalization"]["at_least"] is True
+    assert document["normalization"]["adds"] == pytest.approx((UNIT - 1) / REST)
+
+
+def test_what_did_not_happen_takes_nothing():
+    assert not EnergyReport("run", {**COUNTS, "lane_step": 0}, OPEN).unknown
+
+
+def test_unknown_counts():
+    counts = {name: COUNTS[name] for name in ("mac", "bus_read_byte", "bus_write_byte")}
+    report = EnergyReport("run", counts, TABLE)
+    assert "scratchpad_read_byte" in report.unknown
+    assert report.normalization_adds(bus=True) is None
+    assert report.picojoules("mac") == 200
+
+
+def test_the_table():
+    paper = io.StringIO()
+    print_energy(Console(file=paper, width=150), EnergyReport("run", COUNTS, OPEN))
+    text = paper.getvalue()
+    assert "by a table." in text
+    assert "Unknown: lane_step." in text
+    assert f"adds at least {(UNIT - 1) / REST:.1%}." in text

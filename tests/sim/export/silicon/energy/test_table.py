@@ -1,0 +1,48 @@
+"""Tables of energies: each entry has a source, and what nobody knows says so."""
+
+import pytest
+
+from celosia.sim.export.silicon.energy.events import EVENTS
+from celosia.sim.export.silicon.energy.table import Entry, load_table, parse_table
+from celosia.sim.support.problems import InputError
+
+
+def test_the_default_has_every_event():
+    table = load_table(None)
+    assert table.entries.keys() == EVENTS.keys()
+    assert table.entries["mac"].pj == 0.3
+    assert table.entries["lane_step"].pj is None
+    assert all(entry.source for entry in table.entries.values())
+
+
+def test_a_file(tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text('name = "mine"\n[mac]\npj = 2\nsource = "measured"\n')
+    table = load_table(str(path))
+    assert table.name == "mine"
+    assert table.entries == {"mac": Entry(2.0, "measured")}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name = ", "t.toml: not TOML"),
+        ("[mac]\n", "name: None is no name"),
+        ('name = "x"\nmac = 3', "mac: an entry has pj and source"),
+        ('name = "x"\n[mac]\npj = 1', "mac: an entry has pj and source"),
+        ('name = "x"\n[macs]\npj = 1\nsource = "y"', "macs: there is no such event; there are mac"),
+        ('name = "x"\n[mac]\npj = -1\nsource = "y"', "mac.pj: -1 is neither a number"),
+        ('name = "x"\n[mac]\npj = nan\nsource = "y"', "mac.pj: nan is neither a number"),
+        ('name = "x"\n[mac]\npj = true\nsource = "y"', "mac.pj: True is neither a number"),
+        ('name = "x"\n[mac]\npj = "?"\nsource = "y"', "mac.pj: '\\?' is neither a number"),
+        ('name = "x"\n[mac]\npj = 1\nsource = " "', "mac.source: ' ' does not say where"),
+    ],
+)
+def test_bad_tables(text, problem):
+    with pytest.raises(InputError, match=problem):
+        parse_table(text, "t.toml")
+
+
+def test_no_file():
+    with pytest.raises(InputError, match=r"no\.toml: No such file"):
+        load_table("no.toml")

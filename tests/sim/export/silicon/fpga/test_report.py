@@ -1,0 +1,31 @@
+"""The document and the tables of a design on an FPGA."""
+
+import io
+
+from rich.console import Console
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.export.silicon.fpga.implement import Implementation
+from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
+
+FOUND = Implementation({"TRELLIS_COMB": (50, 200), "MULT18X18D": (3, 4)}, {1: 51.0, 2: 62.5})
+REPORT = FpgaReport("tiny", resolve_config("tiny"), "ecp5-85k", ["Yosys 9.9"], FOUND)
+
+
+def test_the_document():
+    document = fpga_document(REPORT)
+    assert document["schema"] == "celosia.fpga/1"
+    assert document["used"] == {
+        "LUTs": {"used": 50, "available": 200},
+        "multipliers": {"used": 3, "available": 4},
+    }
+    assert document["fmax_mhz"] == {"1": 51.0, "2": 62.5}
+    assert document["best_mhz"] == 62.5
+
+
+def test_the_tables():
+    paper = io.StringIO()
+    print_fpga(Console(file=paper, width=140), REPORT)
+    text = paper.getvalue()
+    assert "25.0%" in text
+    assert "Fmax 62.5 MHz (by seed: 1: 51.0, 2: 62.5)" in text

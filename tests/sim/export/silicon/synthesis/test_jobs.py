@@ -1,0 +1,63 @@
+"""Programs run side by side, and are ended with what started them."""
+
+import os
+import sys
+import time
+from contextlib import closing
+from itertools import count
+
+import pytest
+
+from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
+from celosia.sim.support.errors import EnvironmentProblem
+
+NUMBERS = count()
+
+
+def job(folder, program: str) -> Job:
+    work = folder / f"job{next(NUMBERS)}"
+    work.mkdir()
+    return Job(f"module {work.name}", (sys.executable, "-c", program), work)
+
+
+def test_each_runs_in_its_directory(tmp_path):
+    jobs = [job(tmp_path, "open('made', 'w').close()") for _ in range(3)]
+    assert {each.name for each in run_jobs(jobs, 2)} == {each.name for each in jobs}
+    assert all((each.work / "made").exists() for each in jobs)
+
+
+def test_no_more_than_permitted_at_a_time(tmp_path):
+    made = []
+
+    def jobs():
+        for _ in range(3):
+            made.append(job(tmp_path, "pass"))
+            yield made[-1]
+
+    assert len(list(run_jobs(jobs(), 1))) == 3
+
+
+def test_a_failure_is_told_with_its_last_lines(tmp_path):
+    bad = job(tmp_path, "print('reading'); print('ERROR: no such thing'); raise SystemExit(3)")
+    with pytest.raises(EnvironmentProblem) as caught:
+        list(run_jobs([bad], 1))
+    message = str(caught.value)
+    assert message.startswith(f"{bad.name}: ")
+    assert message.endswith("ended with exit code 3\nreading\nERROR: no such thing")
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with pytest.raises(EnvironmentProblem, match="/no/such: No such file"):
+        list(run_jobs([Job("x", ("/no/such",), tmp_path)], 1))
+
+
+def test_nothing_is_left_running(tmp_path):
+    program = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    slow, quick = job(tmp_path, program), job(tmp_path, "pass")
+    pid = slow.work / "pid"
+    with closing(run_jobs([slow, quick], 2)) as ended:
+        assert next(ended) is quick
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.01)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)

@@ -1,0 +1,76 @@
+"""Modules stand alone, with texts that do not tell where they stood."""
+
+from celosia.sim.export.silicon.synthesis.modules import TOP, split_modules, standalone
+
+LEAF = """\
+module {name} (clk, i, o);
+  reg \\$auto$verilog_backend.cc:2355:dump_module${number} ;
+  initial \\$auto$verilog_backend.cc:2355:dump_module${number} <= 0;
+  input clk;
+  wire clk;
+  input [3:0] i;
+  output o;
+  assign o = ^i;
+endmodule
+"""
+
+PARENT = """\
+module top_of_all(clk, i, o);
+  input clk;
+  \\top.a  a (
+    .clk(clk)
+  );
+  \\top.b  \\b.odd  (
+    .clk(clk)
+  );
+  celosia_ram_1rw_2x2_2 rows (
+    .clk(clk)
+  );
+endmodule
+"""
+TEXT = "// A head.\n\n" + "\n".join([
+    PARENT,
+    LEAF.format(name="\\top.a ", number=7),
+    LEAF.format(name="\\top.b ", number=31),
+])
+
+
+def test_modules_and_their_instances():
+    modules = split_modules(TEXT)
+    assert list(modules) == ["top_of_all", "top.a", "top.b"]
+    assert modules["top_of_all"].instances == [
+        ("a", "top.a"),
+        ("b.odd", "top.b"),
+        ("rows", "celosia_ram_1rw_2x2_2"),
+    ]
+    assert not modules["top.a"].instances
+
+
+def test_siblings_are_alike():
+    modules = split_modules(TEXT)
+    text, parts = standalone(modules["top.a"], modules)
+    assert standalone(modules["top.b"], modules) == (text, parts)
+    assert text.startswith(f"module {TOP} ")
+    assert "dump_module" not in text
+    assert not parts
+
+
+def test_what_is_instantiated_is_an_interface():
+    modules = split_modules(TEXT)
+    text, parts = standalone(modules["top_of_all"], modules)
+    assert "  part_0  a (\n" in text
+    assert "  part_1  \\b.odd  (\n" in text
+    assert "  celosia_ram_1rw_2x2_2 rows (\n" in text
+    assert parts.count("endmodule") == 2
+    assert "module part_1  (clk, i, o);\n  input clk;\n  input [3:0] i;\n  output o;\n" in parts
+    assert "assign" not in parts
+
+
+def test_only_a_change_of_the_interface_reaches_the_parent():
+    def parent(old: str, new: str):
+        modules = split_modules(TEXT.replace(old, new))
+        return standalone(modules["top_of_all"], modules)
+
+    same = parent("", "")
+    assert parent("o = ^i", "o = &i") == same
+    assert parent("[3:0]", "[4:0]") != same

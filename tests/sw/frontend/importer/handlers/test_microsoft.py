@@ -1,0 +1,164 @@
+"""Operators of ONNX Runtime's own, compared with ONNX Runtime."""
+
+import numpy as np
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+from celosia.sw.frontend.nn.interpret import interpret
+from tests.sw.frontend.importer.models import floats, imported
+
+_TYPES = {
+    "float32": TensorProto.FLOAT,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+}
+
+
+_WHOLE = ("lengths",)
+"""Outputs that are int32."""
+
+
+def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
+    """Run one node by the float graph and by ONNX Runtime; an input of None is left out."""
+    values = {f"i{k}": value for k, value in enumerate(inputs) if value is not None}
+    names = ["" if value is None else f"i{k}" for k, value in enumerate(inputs)]
+    node = helper.make_node(op, names, outputs, name="node", domain=domain, **attributes)
+    graph = helper.make_graph(
+        [node],
+        "test",
+        [
+            helper.make_tensor_value_info(name, _TYPES[str(value.dtype)], value.shape)
+            for name, value in values.items()
+        ],
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT32 if name in _WHOLE else 1, None)
+            for name in filter(None, outputs)
+        ],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    proto = helper.make_model(graph, opset_imports=imports, ir_version=9)
+    found = imported(proto)
+    assert not found.lost, found.refused
+    results = interpret(found.graph, values)
+    session = onnxruntime.InferenceSession(
+        proto.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    for name, wanted in zip(filter(None, outputs), session.run(None, values), strict=True):
+        assert isinstance(wanted, np.ndarray)
+        np.testing.assert_allclose(results[name], wanted, rtol=1e-4, atol=2e-6, err_msg=name)
+    return found.graph
+
+
+X, BIAS = floats(2, 5, 8), floats(8, seed=1)
+GAMMA, BETA = floats(8, seed=2), floats(8, seed=3)
+IDS = np.array([[3, 1, 0, 2, 2], [1, 1, 4, 0, 3]], np.int32)
+WEIGHTS, PACKED = floats(8, 24, seed=4), floats(24, seed=5)
+KEYS, VALUES = floats(2, 7, 8, seed=6), floats(2, 7, 8, seed=7)
+MASK = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)
+ANGLES = np.outer(np.arange(6), [1, 0.3]).astype(np.float32)
+PLACES = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]], np.int64)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "made"),
+    [
+        ("Gelu", [X], ["gelu"]),
+        ("BiasGelu", [X, BIAS], ["add", "gelu"]),
+        ("FastGelu", [X], ["gelu"]),
+        ("FastGelu", [X, BIAS], ["add", "gelu"]),
+        ("QuickGelu", [X], ["silu"]),
+    ],
+)
+def test_activations(op, inputs, made):
+    assert [node.op for node in compare(op, inputs).nodes] == made
+
+
+@pytest.mark.parametrize("more", [[BETA], [None, BIAS], [BETA, BIAS]])
+def test_layer_normalization_of_a_sum(more):
+    inputs = [X, floats(2, 5, 8, seed=9), GAMMA, *more]
+    compare("SkipLayerNormalization", inputs, ("y", "", "", "sum"), epsilon=1e-3)
+
+
+@pytest.mark.parametrize("more", [[], [BIAS]])
+def test_rms_normalization_of_a_sum(more):
+    inputs = [X, floats(2, 5, 8, seed=9), GAMMA, *more]
+    compare("SkipSimplifiedLayerNormalization", inputs, ("y", "", "", "sum"), epsilon=1e-3)
+
+
+def test_rms_normalization():
+    compare("SimplifiedLayerNormalization", [X, GAMMA], domain="", axis=-1, epsilon=1e-3)
+
+
+@pytest.mark.parametrize("segments", [None, np.array([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0]], np.int32)])
+def test_embeddings(segments):
+    tables = [floats(5, 8, seed=1), floats(5, 8, seed=2), floats(2, 8, seed=3)]
+    if segments is None:
+        tables[2] = None
+    inputs = [IDS, segments, *tables, GAMMA, BETA, MASK]
+    compare("EmbedLayerNormalization", inputs, ("y", "lengths"))
+
+
+def test_products_of_turned_matrices():
+    a, b = floats(2, 4, 3), floats(2, 6, 4, seed=1)
+    compare("FusedMatMul", [a, b], transA=1, transB=1, alpha=0.125)
+
+
+@pytest.mark.parametrize(
+    ("mask", "attributes"),
+    [
+        (None, {}),
+        (None, {"unidirectional": 1}),
+        (MASK, {}),
+        (MASK, {"unidirectional": 1}),
+        (np.array([3, 5], np.int32), {}),
+        (np.tril(np.ones((2, 5, 5), np.int32)), {"scale": 0.3}),
+        (None, {"qkv_hidden_sizes": [4, 4, 16]}),
+    ],
+)
+def test_attention_with_all_weights_in_one(mask, attributes):
+    graph = compare("Attention", [X, WEIGHTS, PACKED, mask], num_heads=2, **attributes)
+    assert [node.op for node in graph.nodes if node.name in graph.macs()] == ["matmul", "attention"]
+
+
+@pytest.mark.parametrize(
+    ("more", "attributes"),
+    [
+        ([], {}),
+        ([PACKED], {}),
+        ([None, np.array([[1] * 7, [1] * 4 + [0] * 3], np.int32)], {}),
+        ([None, None, floats(1, 2, 5, 7, seed=8)], {"scale": 0.2}),
+    ],
+)
+def test_attention_of_three_tensors(more, attributes):
+    compare("MultiHeadAttention", [X, KEYS, VALUES, *more], num_heads=2, **attributes)
+
+
+def test_attention_over_keys_that_are_split_into_heads():
+    keys, values = floats(2, 2, 7, 4, seed=6), floats(2, 2, 7, 4, seed=7)
+    compare("MultiHeadAttention", [X, keys, values], num_heads=2)
+
+
+@pytest.mark.parametrize("places", [PLACES, np.array([1], np.int64)])
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_rotary_embeddings(places, interleaved):
+    inputs = [X, places, np.cos(ANGLES), np.sin(ANGLES)]
+    compare("RotaryEmbedding", inputs, interleaved=interleaved)
+
+
+@pytest.mark.parametrize("rotary", [0, 1])
+def test_grouped_queries_of_a_prompt(rotary):
+    query = floats(1, 5, 64)
+    keys, values = floats(1, 5, 32, seed=1), floats(1, 5, 32, seed=2)
+    lengths, total = np.array([4], np.int32), np.array(5, np.int32)
+    inputs = [query, keys, values, None, None, lengths.reshape(1), total.reshape(())]
+    angles = np.outer(np.arange(6), np.geomspace(1, 0.01, 8)).astype(np.float32)
+    inputs += [np.cos(angles), np.sin(angles)] if rotary else []
+    compare(
+        "GroupQueryAttention",
+        inputs,
+        ("y", "keys", "values"),
+        num_heads=4,
+        kv_num_heads=2,
+        do_rotary=rotary,
+    )

@@ -1,0 +1,83 @@
+"""Activations are found in whatever form they are written."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.activations import find_activations
+from celosia.sw.frontend.recognize.rewrite import rewrite
+
+
+class Graph(GraphBuilder):
+    """A builder with numbers as operands, on a product with a bias."""
+
+    def __init__(self):
+        super().__init__("test")
+        self.input("y", TensorType("float32", (5, 16)))
+        bias = self.constant(np.linspace(-1, 1, 16, dtype=np.float32))
+        self.x = self.op("add", "y", bias)
+
+    def __call__(self, op, *operands):
+        names = [each if isinstance(each, str) else self.like(each, "y") for each in operands]
+        return self.op(op, *names)
+
+
+def gelu_erf(g):
+    erf = g("erf", g("div", g.x, np.sqrt(2)))
+    return g("mul", g("mul", g.x, g("add", erf, 1)), 0.5)
+
+
+def gelu_erf_by_halves(g):
+    return g("mul", g.x, g("mul", 0.5, g("add", 1, g("erf", g("mul", g.x, np.sqrt(0.5))))))
+
+
+def gelu_tanh(g):
+    cube = g("mul", g("pow", g.x, 3), 0.044715)
+    inner = g("mul", g("add", g.x, cube), np.sqrt(2 / np.pi))
+    return g("mul", g("mul", g.x, 0.5), g("add", g("tanh", inner), 1))
+
+
+def gelu_fast(g):
+    """0.5 x (1 + tanh(x * 0.7978845608 * (1 + 0.044715 x x))), as in some ports."""
+    inner = g("add", 1, g("mul", g("mul", g.x, 0.044715), g.x))
+    inner = g("mul", g("mul", g.x, np.sqrt(2 / np.pi)), inner)
+    return g("mul", g("mul", 0.5, g.x), g("add", 1, g("tanh", inner)))
+
+
+def silu(g):
+    return g("mul", g.x, g("sigmoid", g.x))
+
+
+def silu_by_exponential(g):
+    return g("div", g.x, g("add", 1, g("exp", g("neg", g.x))))
+
+
+def quick_gelu(g):
+    return g("mul", g.x, g("sigmoid", g("mul", g.x, 1.702)))
+
+
+@pytest.mark.parametrize(
+    ("write", "op", "attributes"),
+    [
+        (gelu_erf, "gelu", {"form": "erf"}),
+        (gelu_erf_by_halves, "gelu", {"form": "erf"}),
+        (gelu_tanh, "gelu", {"form": "tanh"}),
+        (gelu_fast, "gelu", {"form": "tanh"}),
+        (silu, "silu", {"alpha": 1.0}),
+        (silu_by_exponential, "silu", {"alpha": 1.0}),
+        (quick_gelu, "silu", {"alpha": pytest.approx(1.702)}),
+    ],
+)
+def test_an_activation_becomes_one_operator(write, op, attributes):
+    g = Graph()
+    done = rewrite(g.finish({"out": write(g)}), find_activations)
+    assert [node.op for node in done.graph.nodes] == ["add", op]
+    assert done.graph.nodes[-1].attributes == attributes
+
+
+def test_other_factors_are_not_taken_for_an_activation():
+    g = Graph()
+    out = g("mul", g("mul", g.x, g("add", g("erf", g("div", g.x, 1.5)), 1)), 0.5)
+    graph = g.finish({"out": out})
+    assert rewrite(graph, find_activations).graph is graph

@@ -1,0 +1,200 @@
+"""Attention is found in every form, and only where numbers prove it."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.attention import find_attention
+from celosia.sw.frontend.recognize.rewrite import rewrite
+
+BATCH, HEADS, ROWS, KEYS, WIDTH = 2, 3, 5, 7, 4
+SHAPES = {
+    "q": (BATCH, HEADS, ROWS, WIDTH),
+    "k": (BATCH, HEADS, KEYS, WIDTH),
+    "v": (BATCH, HEADS, KEYS, WIDTH),
+}
+
+
+class Graph(GraphBuilder):
+    """A builder with the operators that attention is made of."""
+
+    def __init__(self, shapes=None):
+        super().__init__("test")
+        for name, shape in (shapes or SHAPES).items():
+            self.input(name, TensorType("float32", shape))
+
+    def times(self, x, factor):
+        return self.op("mul", x, self.like(factor, x))
+
+    def turned(self, x):
+        rank = self.type(x).rank
+        order = (*range(rank - 2), rank - 1, rank - 2)
+        return self.op("transpose", x, permutation=order)
+
+    def scores(self, q="q", k="k"):
+        return self.op("matmul", q, self.turned(k))
+
+    def attend(self, scores, v="v", axis=-1):
+        return self.op("matmul", self.op("softmax", scores, axis=axis), v)
+
+    def recognized(self, result):
+        """The graph behind the recognizer, which computes the same, and what was refused."""
+        graph = self.finish({"out": result})
+        done = rewrite(graph, find_attention)
+        found, refused = done.graph, list(done.refusals)
+        random = np.random.default_rng(0)
+        inputs = {
+            name: (random.standard_normal(kind.shape) > -1)
+            if kind.dtype == "bool"
+            else random.standard_normal(kind.shape).astype(kind.dtype)
+            for name, kind in graph.inputs.items()
+        }
+        expected, out = (interpret(each, inputs)["out"] for each in (graph, found))
+        np.testing.assert_allclose(out, expected, atol=1e-5)
+        return found, refused
+
+
+def attention_of(graph):
+    (node,) = [node for node in graph.nodes if node.op == "attention"]
+    assert not any(node.op == "softmax" for node in graph.nodes)
+    return node
+
+
+@pytest.mark.parametrize("side", ["behind", "queries", "keys", "both"])
+def test_a_scale_is_found_on_either_side_of_the_product(side):
+    graph = Graph()
+    match side:
+        case "behind":
+            scores = graph.op("div", graph.scores(), graph.like(4.0, "q"))
+        case "queries":
+            scores = graph.scores(q=graph.times("q", 0.25))
+        case "keys":
+            scores = graph.scores(k=graph.times("k", 0.25))
+        case _:
+            scores = graph.scores(q=graph.times("q", 0.5), k=graph.times("k", 0.5))
+    found, refused = graph.recognized(graph.attend(scores))
+    assert attention_of(found).attributes["scale"] == pytest.approx(0.25)
+    assert len(found.nodes) <= 3
+    assert not refused
+
+
+def test_a_scale_is_taken_out_from_between_views():
+    graph = Graph({"x": (BATCH, ROWS, HEADS * WIDTH)} | SHAPES)
+    apart = graph.op("reshape", graph.times("x", 0.5), shape=(BATCH, ROWS, HEADS, WIDTH))
+    heads = graph.op("transpose", apart, permutation=(0, 2, 1, 3))
+    found, _ = graph.recognized(graph.attend(graph.scores(q=heads)))
+    assert attention_of(found).attributes["scale"] == 0.5
+    assert not any(node.op == "mul" for node in found.nodes)
+
+
+def test_a_bias_and_a_mask_are_added():
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (1, HEADS, ROWS, KEYS)))
+    mask = graph.input("mask", TensorType("float32", (BATCH, 1, 1, KEYS)))
+    total = graph.op("add", mask, graph.op("add", graph.times(graph.scores(), 0.5), bias))
+    found, _ = graph.recognized(graph.attend(total))
+    assert len(attention_of(found).inputs) == 4
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_choice_between_scores_and_a_small_number_is_a_mask(hides):
+    graph = Graph()
+    mask = graph.input("mask", TensorType("bool", (ROWS, KEYS)))
+    least, scores = graph.like(-3.4e38, "q"), graph.scores()
+    if hides:
+        mask = graph.op("not", mask)
+    choice = (least, scores) if hides else (scores, least)
+    found, _ = graph.recognized(graph.attend(graph.op("where", mask, *choice)))
+    assert len(attention_of(found).inputs) == 4
+
+
+def test_a_row_without_keys_is_the_mean_of_all_values_as_before():
+    graph = Graph()
+    mask = graph.constant(np.arange(ROWS)[:, np.newaxis] > np.zeros(KEYS, np.int64))
+    scores = graph.op("where", mask, graph.scores(), graph.like(-3.4e38, "q"))
+    found, refused = graph.recognized(graph.attend(scores))
+    assert attention_of(found)
+    assert not refused
+
+
+def test_a_guard_against_rows_without_keys_goes():
+    graph = Graph()
+    mask = graph.input("mask", TensorType("bool", (BATCH, 1, 1, KEYS)))
+    bias = graph.op("where", mask, graph.like(0, "q"), graph.like(-np.inf, "q"))
+    scores = graph.op("add", graph.scores(), bias)
+    weights = graph.op("softmax", scores, axis=3)
+    guarded = graph.op("where", graph.op("is_nan", weights), graph.like(0, "q"), weights)
+    found, _ = graph.recognized(graph.op("matmul", guarded, "v"))
+    assert attention_of(found)
+    assert not any(node.op == "is_nan" for node in found.nodes)
+
+
+def test_batch_and_heads_may_be_one_axis_between_the_products():
+    graph = Graph()
+    flat = [graph.op("reshape", name, shape=(BATCH * HEADS, *SHAPES[name][2:])) for name in "qkv"]
+    bias = graph.input("bias", TensorType("float32", (BATCH, 1, ROWS, KEYS)))
+    scores = graph.op("reshape", graph.scores(flat[0], flat[1]), shape=(BATCH, HEADS, ROWS, KEYS))
+    scores = graph.op("add", scores, bias)
+    scores = graph.op("reshape", scores, shape=(BATCH * HEADS, ROWS, KEYS))
+    found, _ = graph.recognized(graph.attend(scores, flat[2]))
+    assert attention_of(found).type.shape == (BATCH, HEADS, ROWS, WIDTH)
+
+
+def test_queries_keys_and_values_may_be_parts_of_one_tensor():
+    graph = Graph({"x": (BATCH, HEADS, KEYS, 3 * WIDTH)})
+    sizes, steps = (BATCH, HEADS, KEYS, WIDTH), (1, 1, 1, 1)
+    q, k, v = (
+        graph.op("slice", "x", starts=(0, 0, 0, start), sizes=sizes, steps=steps)
+        for start in (0, WIDTH, 2 * WIDTH)
+    )
+    found, _ = graph.recognized(graph.attend(graph.scores(q, k), v))
+    assert attention_of(found)
+
+
+def test_scores_may_be_multiplied_by_a_mask_before_what_hides_is_subtracted():
+    """Scores * seen - 10000 * (1 - seen), as GPT-2 had it first."""
+    graph = Graph()
+    seen = (np.arange(KEYS) <= np.arange(ROWS)[:, np.newaxis] + 1).astype(np.float32)
+    scores = graph.op("mul", graph.times(graph.scores(), 0.5), graph.constant(seen))
+    scores = graph.op("sub", scores, graph.constant(np.float32(1e4) * (1 - seen)))
+    found, refused = graph.recognized(graph.attend(scores))
+    assert attention_of(found).attributes["scale"] == 0.5
+    assert not refused
+
+
+def test_windows_of_an_image_have_masks_of_their_own():
+    images, windows = 2, 3
+    shape = (images * windows, HEADS, KEYS, WIDTH)
+    graph = Graph(dict.fromkeys("qkv", shape))
+    bias = graph.input("bias", TensorType("float32", (1, windows, 1, KEYS, KEYS)))
+    scores = graph.op("reshape", graph.scores(), shape=(images, windows, HEADS, KEYS, KEYS))
+    scores = graph.op("reshape", graph.op("add", scores, bias), shape=(*shape[:3], KEYS))
+    found, refused = graph.recognized(graph.attend(scores))
+    assert attention_of(found).type.shape == shape
+    assert not refused
+
+
+def test_a_softmax_along_queries_is_not_attention():
+    graph = Graph()
+    found, refused = graph.recognized(graph.attend(graph.scores(), axis=2))
+    assert [node.op for node in found.nodes if node.op == "attention"] == refused == []
+
+
+def test_a_scale_behind_the_mask_is_not_taken_for_one_before_it():
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
+    scores = graph.times(graph.op("add", graph.scores(), bias), 0.5)
+    found, (refused,) = graph.recognized(graph.attend(scores))
+    assert not any(node.op == "attention" for node in found.nodes)
+    assert refused.what == "attention"
+
+
+def test_scores_that_are_not_a_product_are_refused_with_the_reason():
+    graph = Graph()
+    scores = graph.op("tanh", graph.scores())
+    _, (refused,) = graph.recognized(graph.attend(scores))
+    assert str(refused) == (
+        "matmul.1: looks like attention, but its scores are not those of one product"
+    )

@@ -1,0 +1,63 @@
+"""Convolutions become products of patches or of windows."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.convolutions import find_convolutions
+from celosia.sw.frontend.recognize.rewrite import rewrite
+
+
+def convolved(image, filters, *, strides, before=None, after=None, dilations=None, groups=1):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", image))
+    random = np.random.default_rng(0)
+    weights = builder.constant(random.standard_normal(filters).astype(np.float32))
+    bias = builder.constant(random.standard_normal(filters[0]).astype(np.float32))
+    rank = len(strides)
+    out = builder.op(
+        "conv",
+        x,
+        weights,
+        bias,
+        strides=strides,
+        before=before or (0,) * rank,
+        after=after or (0,) * rank,
+        dilations=dilations or (1,) * rank,
+        groups=groups,
+    )
+    graph = builder.finish({"out": out})
+    return graph, rewrite(graph, find_convolutions)
+
+
+def test_patches_are_reordered_but_not_copied():
+    graph, done = convolved((2, 3, 8, 12), (5, 3, 4, 4), strides=(4, 4))
+    ops = [node.op for node in done.graph.nodes]
+    assert "matmul" in ops
+    assert not {"conv", "slice", "concat", "pad"} & {*ops}
+    assert sum(graph.macs().values()) == sum(done.graph.macs().values())
+
+
+@pytest.mark.parametrize(
+    ("image", "filters", "options"),
+    [
+        ((2, 3, 9), (5, 3, 3), {"strides": (1,), "before": (1,), "after": (1,)}),
+        ((2, 3, 9), (5, 3, 3), {"strides": (2,), "before": (1,), "after": (1,)}),
+        ((1, 4, 7, 6), (5, 4, 3, 2), {"strides": (2, 1), "before": (1, 0), "after": (0, 1)}),
+        ((1, 4, 9), (5, 4, 3), {"strides": (1,), "dilations": (2,)}),
+        ((1, 4, 9), (5, 4, 2), {"strides": (2,)}),
+        ((1, 4, 5, 5), (6, 4, 1, 1), {"strides": (1, 1)}),
+    ],
+)
+def test_windows_become_rows_of_a_product(image, filters, options):
+    graph, done = convolved(image, filters, **options)
+    assert not done.refusals
+    assert not any(node.op == "conv" for node in done.graph.nodes)
+    assert sum(graph.macs().values()) == sum(done.graph.macs().values())
+
+
+def test_groups_are_refused_with_the_reason():
+    _, done = convolved((1, 4, 9), (4, 1, 3), strides=(1,), groups=4)
+    (refusal,) = done.refusals
+    assert refusal.reason == "it is a convolution of 4 groups"

@@ -1,0 +1,73 @@
+"""Norms are found in the forms that exporters write, with their epsilon."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.rewrite import rewrite
+
+KIND = TensorType("float32", (2, 5, 16))
+
+
+def chain(*, centered, inverse, epsilon=1e-5, square="pow", twice=False, factors=True):
+    """A norm, operator by operator."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+
+    def mean(y):
+        return builder.op("reduce_mean", y, axes=(2,), keepdims=True)
+
+    inner = builder.op("sub", x, mean(x)) if centered else x
+    other = builder.op("sub", x, mean(x)) if centered and twice else inner
+    squares = (
+        builder.op("pow", other, builder.like(2, x))
+        if square == "pow"
+        else builder.op("mul", other, other)
+    )
+    under = builder.op("add", mean(squares), builder.like(epsilon, x))
+    root = builder.op("sqrt", under)
+    if inverse == "div":
+        y = builder.op("div", inner, root)
+    elif inverse == "reciprocal":
+        y = builder.op("mul", inner, builder.op("div", builder.like(1, x), root))
+    else:
+        y = builder.op("mul", inner, builder.op("pow", under, builder.like(-0.5, x)))
+    if factors:
+        random = np.random.default_rng(0)
+        gamma, beta = (
+            builder.constant(random.standard_normal(16).astype(np.float32)) for _ in range(2)
+        )
+        y = builder.op("mul", gamma, y)
+        y = builder.op("add", y, beta) if centered else y
+    return builder.finish({"out": y})
+
+
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize("inverse", ["div", "reciprocal", "power"])
+@pytest.mark.parametrize("square", ["pow", "mul"])
+def test_a_chain_becomes_one_operator(centered, inverse, square):
+    graph = chain(centered=centered, inverse=inverse, square=square, epsilon=1e-6)
+    done = rewrite(graph, find_norms)
+    (node,) = done.graph.nodes
+    assert node.op == ("layernorm" if centered else "rmsnorm")
+    assert node.attributes["epsilon"] == pytest.approx(1e-6)
+    x = np.random.default_rng(1).standard_normal(KIND.shape).astype(np.float32)
+    expected, found = (interpret(each, {"x": x})["out"] for each in (graph, done.graph))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("twice", [True, False])
+def test_the_mean_may_be_taken_off_twice_and_factors_may_lack(twice):
+    done = rewrite(chain(centered=True, inverse="div", twice=twice, factors=False), find_norms)
+    assert [node.op for node in done.graph.nodes] == ["layernorm"]
+
+
+def test_a_root_of_something_else_is_no_norm():
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    size = builder.op("reduce_mean", builder.op("abs", x), axes=(2,), keepdims=True)
+    graph = builder.finish({"out": builder.op("div", x, builder.op("sqrt", size))})
+    assert rewrite(graph, find_norms).graph is graph

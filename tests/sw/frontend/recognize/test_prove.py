@@ -1,0 +1,65 @@
+"""Numbers tell a wrong epsilon, factor and shape from the right one."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.prove import difference, rows_of_all_scales
+from celosia.sw.frontend.recognize.reader import Reader
+
+KIND = TensorType("float32", (10, 16))
+
+
+def chain(epsilon):
+    """An RMSNorm, operator by operator."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    mean = builder.op("reduce_mean", builder.op("mul", x, x), axes=(1,), keepdims=True)
+    root = builder.op("sqrt", builder.op("add", mean, builder.like(epsilon, x)))
+    return builder.finish({"out": builder.op("div", x, root, name="out")})
+
+
+def proof(graph, epsilon):
+    def build(builder, operands):
+        gamma = builder.constant(np.ones(16, builder.type(operands[0]).dtype))
+        return builder.op("rmsnorm", operands[0], gamma, axis=-1, epsilon=epsilon)
+
+    return difference(Reader(graph), "out", ["x"], build, {})
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-6, 1e-12])
+def test_the_right_epsilon_is_proved(epsilon):
+    assert proof(chain(epsilon), float(np.float32(epsilon))) is None
+
+
+@pytest.mark.parametrize(("epsilon", "other"), [(1e-5, 1e-6), (1e-6, 1e-5), (1e-6, 1e-12)])
+def test_another_epsilon_is_found_out(epsilon, other):
+    reason = proof(chain(epsilon), other)
+    assert reason is not None
+    assert "its replacement differs by" in reason
+
+
+def test_a_replacement_of_another_shape_is_refused():
+    def build(builder, operands):
+        return builder.op("reshape", operands[0], shape=(160,))
+
+    reason = difference(Reader(chain(1e-5)), "out", ["x"], build, {})
+    assert reason == "its replacement is float64[160], not float64[10x16]"
+
+
+def test_what_cannot_be_built_is_refused():
+    def build(builder, operands):
+        return builder.op("reshape", operands[0], shape=(7,))
+
+    reason = difference(Reader(chain(1e-5)), "out", ["x"], build, {})
+    assert reason is not None
+    assert reason.startswith("it has no replacement")
+
+
+def test_rows_are_of_all_scales_constant_and_zero():
+    rows = rows_of_all_scales(np.random.default_rng(0), KIND)
+    sizes = np.abs(rows).max(axis=1)
+    assert sizes[0] < 1e-2 < sizes[1] < 10 < sizes[2]
+    assert (rows[3] == rows[3, 0]).all()
+    assert not rows[4].any()

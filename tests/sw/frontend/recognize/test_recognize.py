@@ -1,0 +1,117 @@
+"""Real forms of transformers become the same few operators, and compute the same."""
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.importer.import_model import import_model
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.recognize.masks import mask_form
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.rotary import rotary_form
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+
+BATCH, TOKENS = 2, 12
+SIZES = {"batch": BATCH, "sequence": TOKENS, "encoder_sequence": 3 * TOKENS // 4}
+LAYERS = SMALL.layers
+
+
+@cache
+def imported(name, folder):
+    model = EXPORTS[name].build(SMALL)
+    path = folder / f"{name}.onnx"
+    path.write_bytes(model.SerializeToString())
+    shapes = (value.type.tensor_type.shape.dim for value in model.graph.input)
+    opened = {size.dim_param for shape in shapes for size in shape}
+    graph = import_model(path, {key: SIZES[key] for key in opened & SIZES.keys()}).graph
+    return graph, recognize(graph)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("exports")
+
+
+def operators(graph):
+    return Counter(node.op for node in graph.nodes)
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_recognized_graph_computes_what_the_imported_one_does(name, folder):
+    graph, done = imported(name, folder)
+    inputs = EXPORTS[name].inputs(SMALL, 1, batch=BATCH, tokens=TOKENS)
+    inputs = {key: value for key, value in inputs.items() if key in graph.inputs}
+    expected = interpret(graph, inputs)
+    for output, value in interpret(done.graph, inputs).items():
+        np.testing.assert_allclose(value, expected[output], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_attention_norm_and_activation_is_one_operator(name, folder):
+    _, done = imported(name, folder)
+    found = operators(done.graph)
+    cross = 2 if name == "bart-decoder" else 1
+    assert found["attention"] == cross * LAYERS
+    assert found["layernorm"] + found["rmsnorm"] >= 2 * LAYERS + 1
+    assert found["gelu"] + found["silu"] + found["relu"] >= LAYERS
+    assert not {"softmax", "sqrt", "erf", "tanh", "sigmoid", "exp"} & {*found}
+
+
+def test_all_forms_of_bert_become_the_same_operators(folder):
+    expected = operators(imported("bert-13", folder)[1].graph)
+    for name in EXPORTS:
+        if name.startswith("bert-") and "boolean" not in name and "fused" not in name:
+            assert operators(imported(name, folder)[1].graph) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        # Whether keys are counted, a bias is added, and later keys are hidden; heads of a group.
+        ("bert-13", {(True, False, False, 1)}),
+        ("bert-sdpa-boolean", {(True, False, False, 1)}),
+        ("bert-attention", {(True, False, False, 1)}),
+        ("vit", {(False, False, False, 1)}),
+        ("gpt2", {(True, False, True, 1)}),
+        ("opt", {(True, False, True, 1)}),
+        ("llama", {(True, False, True, 2)}),
+        ("t5-encoder", {(True, True, False, 1)}),
+        ("bart-decoder", {(False, False, True, 1), (True, False, False, 1)}),
+    ],
+)
+def test_masks_are_what_they_are_meant_to_be(name, forms, folder):
+    reader = Reader(imported(name, folder)[1].graph)
+    found = set()
+    for node in reader.graph.nodes:
+        if node.op == "attention":
+            form = mask_form(reader, node)
+            heads, shared = (reader.type(operand).shape[1] for operand in node.inputs[:2])
+            causal = node.attributes["causal"]
+            found.add((form.keys is not None, form.bias is not None, causal, heads // shared))
+    assert found == forms
+
+
+def test_queries_and_keys_of_llama_are_rotated(folder):
+    reader = Reader(imported("llama", folder)[1].graph)
+    rotations = [rotary_form(reader, name) for name in reader.types]
+    assert sum(each is not None for each in rotations) == 2 * LAYERS
+
+
+def test_only_the_convolution_of_groups_stays_one(folder):
+    _, done = imported("hybrid", folder)
+    assert operators(done.graph)["conv"] == 1
+    assert [refusal.reason for refusal in done.refusals] == ["it is a convolution of 32 groups"]
+
+
+def test_what_is_absorbed_names_the_node_that_stands_for_it(folder):
+    _, done = imported("bert-13", folder)
+    scores = "/encoder/layer.0/attention/self/MatMul"
+    context = "/encoder/layer.0/attention/self/MatMul_1"
+    names = {node.origin for node in done.graph.nodes}
+    assert any(context in name for name in names)
+    (origin,) = [name for name in done.absorbed if name.startswith(scores) and "_1" not in name]
+    assert any(context in name for name in done.origins(origin))

@@ -1,0 +1,148 @@
+"""Plans survive as text; illegal ones are refused with the rule that they break."""
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from celosia.isa.presets import resolve_config
+from celosia.sw.ir.graph import Activation, Sums, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.planning.decide import decide
+from celosia.sw.planning.forms.plan import ProductStage, RingPlan
+from celosia.sw.planning.forms.text import parse_plan, print_plan
+from celosia.sw.planning.rules.verify import PlanError, verify_plan
+from tests.sw.scheduling.products import product_graph
+from tests.sw.scheduling.test_product import works
+
+CONFIG = resolve_config("base")
+GRAPH, _ = product_graph(MatMul(m=200, n=300, k=100, bias=True, scale=0.01))
+PLAN = decide(GRAPH, CONFIG)
+(STAGE,) = PLAN.stages
+assert isinstance(STAGE, ProductStage)
+TALL = replace(product_graph(MatMul(m=5000, n=300, k=100, bias=True))[0], name="tall")
+
+
+@settings(max_examples=40)
+@given(works())
+def test_a_plan_reads_back_as_it_was(work):
+    config, problem, _ = work
+    plan = decide(product_graph(problem)[0], config)
+    text = print_plan(plan)
+    assert parse_plan(text) == plan
+    assert print_plan(parse_plan(text)) == text
+
+
+def test_names_of_any_form_read_back():
+    rings = {'a "b"\n\\': RingPlan(space="scratchpad", spans=((0, 1),)), "": PLAN.rings["a"]}
+    plan = replace(PLAN, graph='q"\x00\\', rings=rings)
+    assert parse_plan(print_plan(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("graph = ", "graph ", "at line 1, column 7"),
+        ("dim = 16", 'dim = "16"', r"plan\.machine\.dim: '16' is no int"),
+        ("dim = 16, ", "", r"plan\.machine\.dim is missing"),
+        ('space = "parameters"', 'space = "disk"', r"plan\.rings\.bias\.space: 'disk' is none of"),
+        ("keep = ", "kept = ", r"stages\[0\]\.a\.kept: there is no such field"),
+        ('outer = "rows"', "outer = 3", r"stages\[0\]\.outer: 3 is none of 'rows', 'cols'"),
+        ("tail = [", "tail = 3 #", r"stages\[0\]\.tail: a list is expected"),
+        ("spans = [[", "spans = [[1, ", r"spans\[0\]: 2 elements are expected, not 3"),
+        ("[[stages]]", "[stages]", r"plan\.stages: a list is expected"),
+        ("machine = {", "machine = 3 # {", r"plan\.machine: a table is expected, not 3"),
+    ],
+)
+def test_text_that_is_no_plan_is_refused_with_its_place(old, new, message):
+    text = print_plan(PLAN)
+    assert old in text
+    with pytest.raises(ValueError, match=message):
+        parse_plan(text.replace(old, new, 1))
+
+
+def test_text_cut_short_is_refused():
+    text = print_plan(PLAN)
+    for length in range(0, text.index("tail"), 7):
+        with pytest.raises((ValueError, tomllib.TOMLDecodeError)):
+            verify_plan(parse_plan(text[:length]), GRAPH, CONFIG)
+
+
+def stage(**changes):
+    return replace(PLAN, stages=(replace(STAGE, **changes),))
+
+
+def ring(name, **changes):
+    return replace(PLAN, rings={**PLAN.rings, name: replace(PLAN.rings[name], **changes)})
+
+
+A, B, DRAIN = STAGE.a, STAGE.b, STAGE.drain
+ROWS = CONFIG.scratchpad_rows
+
+
+@pytest.mark.parametrize(
+    ("rule", "plan"),
+    [
+        ("graph", replace(PLAN, graph="another")),
+        ("machine", replace(PLAN, machine=replace(PLAN.machine, dim=8))),
+        ("stages", replace(PLAN, stages=())),
+        ("stages", stage(op="another")),
+        ("ring-spans", ring("a", spans=())),
+        ("ring-inside", ring("a", spans=((ROWS - 10, 11),))),
+        ("ring-inside", ring("a", spans=((-1, 11),))),
+        ("ring-inside", ring("a", spans=((3, 0),))),
+        ("ring-apart", ring("a", spans=((0, ROWS),))),
+        ("ring-apart", ring("a", spans=((0, 64), (63, 2)))),
+        ("rows", stage(rows=(199,))),
+        ("rows", stage(rows=())),
+        ("rows", stage(rows=(201, -1))),
+        ("rows-most", replace(stage(rows=(5000,)), graph="tall")),
+        ("b-pitch", stage(b=replace(B, k_tiles=300))),
+        ("tiles", stage(tiles=(300,))),
+        ("tail", stage(tail=(1, 1000))),
+        ("tail", stage(tail=(0, *STAGE.tiles[-1:]))),
+        ("a-tiles", stage(a=replace(A, tiles=8))),
+        ("a-tiles", stage(a=replace(A, first=A.tiles + 1))),
+        ("a-tiles", stage(a=replace(A, first=0))),
+        ("b-tiles", stage(b=replace(B, n_tiles=5))),
+        ("b-tiles", stage(b=replace(B, k_tiles=0))),
+        ("ring", stage(a=replace(A, ring="z"))),
+        ("ring-space", stage(a=replace(A, ring="sums"))),
+        ("a-fits", ring("a", spans=((0, 10),))),
+        ("b-fits", ring("b", spans=(*PLAN.rings["b"].spans[1:], (PLAN.rings["b"].spans[0][0], 1)))),
+        ("sums-fit", stage(rows=(200,), tiles=(19,), tail=())),
+        ("bias", stage(bias="")),
+        ("bias-fits", ring("bias", spans=((0, 1),))),
+        ("drain-tiles", stage(drain=replace(DRAIN, tiles=0))),
+        ("drain-tiles", stage(drain=replace(DRAIN, tiles=5))),
+    ],
+)
+def test_an_illegal_plan_is_refused_with_the_rule_that_it_breaks(rule, plan):
+    verify_plan(PLAN, GRAPH, CONFIG)
+    graph = TALL if plan.graph == TALL.name else GRAPH
+    with pytest.raises(PlanError, match=f"^{rule}: ") as refused:
+        verify_plan(plan, graph, CONFIG)
+    assert refused.value.rule == rule
+
+
+def test_stages_are_in_the_order_of_the_graph():
+    builder = GraphBuilder("two")
+    for name in "xy":
+        a = builder.input(Tensor(f"a{name}", "int8", 4, 4))
+        b = builder.input(Tensor(f"b{name}", "int8", 4, 4))
+        c = builder.tensor(Tensor(f"c{name}", "int32", 4, 4))
+        builder.matmul(name, c, a, b, Sums())
+    graph = builder.finish("cx", "cy")
+    stages = tuple(replace(STAGE, op=name) for name in "yx")
+    with pytest.raises(PlanError, match=r"^order: "):
+        verify_plan(replace(PLAN, graph="two", stages=stages), graph, CONFIG)
+    with pytest.raises(PlanError, match="2 operators"):
+        decide(graph, CONFIG)
+
+
+def test_a_finish_that_mvout_does_not_do_is_refused():
+    (op,) = GRAPH.ops
+    with pytest.raises(PlanError, match=r"^drain: stage product: mvout does not do gelu"):
+        decide(replace(GRAPH, ops=(replace(op, finish=Activation("gelu", 1.0, 1.0)),)), CONFIG)

@@ -1,0 +1,125 @@
+"""Plans of graphs: what is refused, and how short texts of plans are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.isa.presets import PRESETS, resolve_config
+from celosia.sw.ir.graph import (
+    DeferredSoftmax,
+    DivideBySums,
+    MatMul,
+    Op,
+    Requantize,
+    Sums,
+    Tensor,
+    results,
+)
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.program import Load, Store
+from celosia.sw.models.cases import (
+    attention_case,
+    encoder_layer_case,
+    random_integer_encoder,
+    softmax_case,
+)
+from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.forms.groups import on_chip
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart
+from celosia.sw.planning.forms.text import parse_plan, print_plan
+from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.reference.encoder import EncoderShape
+from tests.sw.scheduling.expansions import expanded
+
+BASE, TINY = resolve_config("base"), resolve_config("tiny")
+MODEL = random_integer_encoder(EncoderShape(layers=2, width=128, heads=4, hidden=256), 0)
+
+
+def test_without_the_unit_graphs_are_refused():
+    with pytest.raises(ValueError, match="no unit for transforms"):
+        decide_graph(softmax_case(2, 3, seed=1).graph, PRESETS["small"])
+
+
+def test_a_bias_that_is_computed_is_refused():
+    builder = GraphBuilder("bias")
+    a = builder.input(Tensor("a", "int8", 1, 4))
+    w = builder.constant("w", np.ones((4, 4), np.int8))
+    bias = builder.tensor(Tensor("bias", "int32", 1, 4))
+    out = builder.tensor(Tensor("out", "int8", 1, 4))
+    builder.matmul("first", bias, a, w, Sums())
+    builder.matmul("second", out, a, w, Requantize(1.0), bias=bias)
+    with pytest.raises(PlanError, match=r"^given: stage second: bias\[0:1, 0:4\] is no constant"):
+        decide_graph(builder.finish("out"), TINY)
+
+
+def test_a_bias_of_scores_that_does_not_fit_is_refused():
+    case = attention_case(1, 40, 4, seed=1)
+    op = case.graph.ops[0]
+    assert isinstance(op, MatMul)
+    bias = Tensor("bias", "int32", 1, 40)
+    graph = replace(
+        case.graph,
+        tensors={**case.graph.tensors, "bias": bias},
+        inputs=(*case.graph.inputs, "bias"),
+        ops=(replace(op, bias=bias.view()), *case.graph.ops[1:]),
+    )
+    config = TINY.with_values({"parameter_rows": 8})
+    with pytest.raises(PlanError, match=r"^parameters-fit: .* 1 x 10 rows do not fit"):
+        decide_graph(graph, config)
+
+
+def test_heads_of_two_shapes_are_two_groups_of_one_stage():
+    shape = EncoderShape(layers=2, width=16, heads=2, hidden=32)
+    graph = encoder_layer_case(random_integer_encoder(shape, 1), [5, 9], 1).graph
+    (stage,) = (s for s in decide_graph(graph, TINY).stages if isinstance(s, AttentionStage))
+    assert [(len(group.heads), sum(group.rows)) for group in stage.groups] == [(2, 5), (2, 9)]
+
+
+def test_what_is_alike_is_said_once():
+    """The text of a plan grows with the stages, not with their blocks."""
+    graph = encoder_layer_case(MODEL, [128], 0).graph
+    plan = decide_graph(graph, BASE)
+    text = print_plan(plan)
+    assert parse_plan(text) == plan
+    assert len(text) < 4500
+    assert max(map(len, text.splitlines())) < 500
+
+
+@pytest.mark.parametrize(
+    ("tokens", "tails"), [(128, [(), (32, 32)]), (60, [(32, 28), (32, 28)]), (10, [(), (10,)])]
+)
+def test_the_end_that_nothing_hides_is_in_parts(tokens, tails):
+    graph = encoder_layer_case(MODEL, [tokens], 0).graph
+    stages = decide_graph(graph, BASE).stages
+    fused = [stage for stage in stages if isinstance(stage, LinearStage) and stage.norm]
+    assert [tuple(part.rows for part in stage.tail) for stage in fused] == tails
+    last = fused[-1].tail[-1]
+    source = "words" if tokens > BASE.dim else ""
+    assert last == TailPart(rows=last.rows, tiles=4, source=source)
+
+
+def test_few_rows_stay_on_the_chip_and_are_stored_all_the_same():
+    """Only what is given is loaded."""
+    case = encoder_layer_case(MODEL, [10], 0)
+    graph = case.graph
+    ops = [one.op for one in expanded(case, BASE, decide_graph(graph, BASE))]
+    computed = {view.tensor for op in graph.ops for view in results(op)}
+    loaded = {op.view.tensor for op in ops if isinstance(op, Load)} & computed
+    stored = {op.view.tensor for op in ops if isinstance(op, Store)}
+    assert not loaded
+    assert stored == computed - on_chip(decide_graph(graph, BASE), graph)
+
+
+def test_what_does_not_fit_among_few_rows_has_all_banks():
+    """The keys of a head take more than their share of a bank."""
+    graph = attention_case(1, 300, 32, seed=1).graph
+    few = replace(graph, ops=tuple(_few_rows(op) for op in graph.ops))
+    assert decide_graph(few, BASE).rings["weights"].spans[0][1] < BASE.scratchpad_rows // 4
+
+
+def _few_rows(op: Op) -> Op:
+    assert isinstance(op, MatMul)
+    a, out, finish = (op.a.part(rows=4), op.out.part(rows=4), op.finish)
+    assert isinstance(finish, DeferredSoftmax | DivideBySums)
+    return replace(op, a=a, out=out, finish=replace(finish, sums=finish.sums.part(rows=4)))

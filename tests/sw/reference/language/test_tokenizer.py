@@ -1,0 +1,61 @@
+"""Text to tokens and back."""
+
+import pytest
+
+from celosia.sw.reference.language.model_file import TOKENIZER, shipped_folder
+from celosia.sw.reference.language.tokenizer import END, TextTokenizer, TokenizerError
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return TextTokenizer(shipped_folder() / TOKENIZER)
+
+
+@pytest.mark.parametrize(
+    "text", ["Return a list.", "  two\n\n    indents\t", "Überraschung: 木 and \x00", "<|end|>", ""]
+)
+def test_every_text_comes_back(tokenizer, text):
+    tokens = tokenizer.encode(text)
+    assert END not in tokens
+    assert "".join(tokenizer.pieces(iter(tokens))) == text
+
+
+def test_a_row_of_texts_has_an_end_around_each(tokenizer):
+    a, b = tokenizer.encode("one"), tokenizer.encode("two")
+    assert tokenizer.stream(["one", "two"]) == [END, *a, END, *b, END]
+    assert tokenizer.stream([]) == [END]
+
+
+def test_a_character_waits_for_all_its_bytes(tokenizer):
+    tokens = tokenizer.encode("木.")
+    assert len(tokens) > 2
+    assert list(tokenizer.pieces(iter(tokens))) == ["木", "."]
+    assert list(tokenizer.pieces(iter(tokens[:1]))) == []
+
+
+def test_an_ordinary_text_takes_fewer_tokens_than_letters(tokenizer):
+    text = "Return the number of elements that are equal to the argument."
+    assert len(tokenizer.encode(text)) * 3 < len(text)
+
+
+def test_what_is_no_text_is_refused(tokenizer):
+    with pytest.raises(TokenizerError, match="surrogates not allowed"):
+        tokenizer.encode("a\udc80")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"model": {"type": "BPE"}}', "\x00"])
+def test_a_file_that_is_no_tokenizer_is_refused(tmp_path, text):
+    path = tmp_path / "t.json"
+    path.write_text(text)
+    with pytest.raises(TokenizerError, match=f"{path}: not a tokenizer"):
+        TextTokenizer(path)
+
+
+def test_a_missing_file_and_a_foreign_tokenizer_are_refused(tmp_path):
+    with pytest.raises(TokenizerError, match="No such file"):
+        TextTokenizer(tmp_path / "t.json")
+    text = (shipped_folder() / TOKENIZER).read_text().replace("<|end|>", "<|other|>")
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(TokenizerError, match=r"token 0 is not <\|end\|>"):
+        TextTokenizer(path)
