@@ -8,7 +8,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.masks import find_masks, is_right_padded, mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.frontend.recognize.rewrite import rebuild, rewrite
+from celosia.sw.frontend.recognize.rewrite import Match, rebuild, rewrite
 
 BATCH, HEADS, KEYS, WIDTH = 2, 3, 6, 4
 LEAST = float(np.finfo(np.float32).min)
@@ -164,5 +164,6 @@ def test_a_match_builds_its_parts_in_each_graph_again():
     out = graph.op("attention", "q", "k", "v", graph.padding(), **attributes)
     found = graph.finish({"out": out})
     (match,) = find_masks(Reader(found))
+    assert isinstance(match, Match)
     counts = [len(rebuild(found, {match.root: match}).nodes) for _ in range(20)]
     assert counts == [counts[0]] * 20
