@@ -6,13 +6,22 @@ the memory; so all of these are refused before a byte of them is read.
 
 import os
 import stat
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["MIB", "ForeignFileError", "check_foreign", "open_foreign", "read_foreign", "read_text"]
+__all__ = [
+    "MIB",
+    "ForeignFileError",
+    "check_foreign",
+    "open_foreign",
+    "parse_toml",
+    "read_foreign",
+    "read_text",
+]
 
 MIB: Final = 1 << 20
 
@@ -74,6 +83,20 @@ def read_text(path: str | Path, most_bytes: int) -> str:
         return read_foreign(path, most_bytes).decode()
     except UnicodeDecodeError as error:
         raise ForeignFileError(f"{path}: not a text file: {error}") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises `ValueError` that says where the text is none, also for one that is nested so deeply that
+    Python's parser ends in a `RecursionError`.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not TOML: {error}") from None
+    except RecursionError:
+        raise ValueError("not TOML: it is nested too deeply") from None
 
 
 def _check(path: str | Path, status: os.stat_result, most_bytes: int) -> None:

@@ -1,12 +1,11 @@
 """Named configurations, configuration files and overrides."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError
-from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
+from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
 
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
@@ -86,11 +85,11 @@ def _from_preset(name: object, place: str) -> AcceleratorConfig:
 
 def _from_file(path: Path) -> AcceleratorConfig:
     try:
-        values = tomllib.loads(read_text(path, _MOST_BYTES))
+        values = parse_toml(read_text(path, _MOST_BYTES))
     except ForeignFileError as error:
         raise ConfigError(str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: not a TOML file: {error}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}") from None
     base = _from_preset(values.pop("preset", "base"), f"{path}: preset")
     try:
         return base.with_values(values)

@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.fuzz.campaign import Findings
 from celosia.sim.fuzz.coverage import all_points
+from celosia.sim.fuzz.findings import Findings, What
 from celosia.sim.fuzz.signals import SignalCoverage, exemption
 
 __all__ = ["print_findings", "print_signals"]
@@ -14,8 +14,25 @@ _LISTED = 40
 """Signals that are named, at most."""
 
 
-def print_findings(console: Console, found: Findings, config: AcceleratorConfig) -> None:
+def print_findings(
+    console: Console, found: Findings, config: AcceleratorConfig, what: What
+) -> None:
     """Print how much was done, what was exercised, and what is wrong."""
+    if what is What.PROGRAMS:
+        _print_coverage(console, found, config)
+    for point, count in sorted(found.points.items()):
+        if what is What.FILES:
+            console.print(f"{point}: {count:,}", markup=False)
+    rate = 60 * found.cases / found.seconds if found.seconds else 0.0
+    console.print(
+        f"{found.cases:,} {what}, {found.commands:,} commands in {found.seconds:.0f} s: "
+        f"{rate:,.0f} {what} per minute; {len(found.failures)} failed"
+    )
+    for name, why in found.failures:
+        console.print(f"{name}: {why}", markup=False)
+
+
+def _print_coverage(console: Console, found: Findings, config: AcceleratorConfig) -> None:
     wanted = all_points(config)
     table = Table("coverage", "exercised", "missed", title="Fuzzing")
     for group in ("instruction", "transform", "hazard", "owner"):
@@ -26,13 +43,6 @@ def print_findings(console: Console, found: Findings, config: AcceleratorConfig)
             text = f"{len(asked) - len(missed)} of {len(asked)} ({share:.1f}%)"
             table.add_row(group, text, ", ".join(missed) or "-")
     console.print(table)
-    rate = 60 * found.programs / found.seconds if found.seconds else 0.0
-    console.print(
-        f"{found.programs:,} programs, {found.commands:,} commands in {found.seconds:.0f} s: "
-        f"{rate:,.0f} programs per minute; {len(found.failures)} failed"
-    )
-    for name, why in found.failures:
-        console.print(f"{name}: {why}", markup=False)
 
 
 def print_signals(console: Console, seen: SignalCoverage) -> None:

@@ -78,7 +78,7 @@ class Campaign:
         known = {}
         with suppress(OSError):
             for line in self._file.read_text().splitlines():
-                with suppress(ValueError, KeyError, TypeError):  # A line cut short.
+                with suppress(ValueError, KeyError, TypeError, RecursionError):  # A line cut short.
                     entry = json.loads(line)
                     known[entry["key"]] = Trial(**entry["trial"])
         return known

@@ -1,10 +1,10 @@
 """Tables of edits in TOML: planted faults, and changes that make no difference."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from celosia.isa.foreign_file import parse_toml
 from celosia.sim.mutate.edit import Edit
 from celosia.sim.support.problems import InputError
 
@@ -20,9 +20,9 @@ def entries_of(text: str, file: str, kind: str) -> list[tuple[dict[str, Any], st
     Raises `InputError` that names `file`, for text that is something else.
     """
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file}: not TOML: {error}") from None
+        tables = parse_toml(text)
+    except ValueError as error:
+        raise InputError(f"{file}: {error}") from None
     entries = tables.pop(kind, [])
     if tables or not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
         raise InputError(f"{file}: there are other things than tables [[{kind}]]")

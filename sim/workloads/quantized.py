@@ -71,6 +71,6 @@ def _code() -> Iterable[str | bytes]:
     yield Path(import_module("celosia.sw.models.cases").__file__ or "").read_bytes()
     for package in _CODE:
         (folder,) = import_module(package).__path__
-        for path in sorted(Path(folder).glob("*.py")):
+        for path in sorted(Path(folder).rglob("*.py")):
             yield path.name
             yield path.read_bytes()

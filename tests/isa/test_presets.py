@@ -66,7 +66,7 @@ def test_a_file_without_a_preset_starts_from_base(tmp_path):
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        (b"dim = ", "mine.toml: not a TOML file: "),
+        (b"dim = ", "mine.toml: not TOML: "),
         (b"\xff\xfe", "mine.toml: not a text file: "),
         (b"dim = 5", "mine.toml: dim: 5 is not a power of two"),
         (b"dims = 8", "mine.toml: dims: no such parameter"),

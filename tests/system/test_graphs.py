@@ -11,6 +11,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.devices.devices import open_device
+from celosia.sim.fuzz.graphs.levels import check_device
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.driver.device import Device
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import (
@@ -22,8 +24,7 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
 )
 from celosia.sw.reference.encoder import EncoderShape
-from tests.support.levels import check_device, configured
-from tests.support.random_graphs import random_case
+from tests.support.levels import configured
 
 MEMORY_BYTES = 1 << 19
 SLOW_WRITES = MemoryTiming(latency=60, channel_stalls=(("w", 90), ("b", 90), ("ar", 5)), seed=3)

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.devices import open_device
+from celosia.sim.fuzz.graphs.levels import check_device, check_levels
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.quantized import published_model
 from celosia.sw.models.cases import Case
@@ -15,7 +16,7 @@ from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize
 from celosia.sw.reference.texts import evaluation_texts
-from tests.support.levels import check_device, check_levels, configured
+from tests.support.levels import configured
 
 try:
     model_files()

@@ -9,8 +9,10 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.faults.mutate_command import mutate
 from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
 from celosia.sim.devices.devices import open_device
-from celosia.sim.fuzz.campaign import SEED_BITS, Plan
+from celosia.sim.fuzz.batches import SEED_BITS
 from celosia.sim.fuzz.campaign import fuzz as run_fuzz
+from celosia.sim.fuzz.files.kinds import KINDS, kinds
+from celosia.sim.fuzz.findings import Plan, What
 from celosia.sim.fuzz.report import print_findings, print_signals
 from celosia.sim.fuzz.signals import measure_signals
 from celosia.sim.support.display import progress_bar, table_console
@@ -27,16 +29,23 @@ def register(app: typer.Typer) -> None:
 
 
 def fuzz(
+    what: Annotated[
+        What, typer.Argument(help="Programs of commands, graphs of operators, or damaged files.")
+    ] = What.PROGRAMS,
     *,
     preset: PresetOption = None,
     overrides: SetOption = None,
     sim: SimOption = Simulator.VERILATOR,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long.")] = 60.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the first program.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the first case.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
     out: Annotated[
         str, typer.Option("--out", metavar="DIRECTORY", help="Where failures are written.")
     ] = ".",
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help=f"files: {', '.join(KINDS)} (repeatable)."),
+    ] = None,
     signals: Annotated[
         int,
         typer.Option(
@@ -44,13 +53,19 @@ def fuzz(
         ),
     ] = 0,
 ) -> None:
-    """Run random programs on the functional model and on the RTL; 1 if they differ.
+    """Try random programs, graphs or files; 1 if one of them shows a fault.
 
-    A failure is made small and written as a program file that `celosia run` takes.  The same
-    command goes on where it was interrupted.
+    A program must do the same on the functional model and on the RTL; one that does not is made
+    small and written as a file that `celosia run` takes.  A graph must mean the same as operators,
+    as a program, as commands and on the simulator; one that does not is written as text.  A
+    damaged file must end in a message or in a result; one that does not is written with the
+    command that reads it.  The same command goes on where it was interrupted.
     """
-    if sim is Simulator.FUNCTIONAL:
+    if sim is Simulator.FUNCTIONAL and what is What.PROGRAMS:
         raise InputError("--sim functional: it is what the RTL is compared with")
+    if signals and what is not What.PROGRAMS:
+        raise InputError(f"--signals {signals}: only programs have signals to show, not {what}")
+    _check_kinds(what, tuple(kind or ()))
     if not Path(out).is_dir():
         raise InputError(f"--out: {out} is no directory")
     changes = tuple(overrides or ())
@@ -64,14 +79,27 @@ def fuzz(
         seed=seed,
         jobs=jobs,
         place=out,
+        what=what,
+        kinds=tuple(kind or ()),
     )
     with progress_bar() as tell:
-        open_device(sim.value, config, progress=tell).close()  # Built once, before workers ask.
+        if what is not What.FILES:
+            open_device(sim.value, config, progress=tell).close()  # Built before workers ask.
         found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", tell)
         first = seed << SEED_BITS
         seen = measure_signals(range(first, first + signals), preset, changes, tell)
-    print_findings(table_console(), found, config)
+    print_findings(table_console(), found, config, what)
     if signals:
         print_signals(table_console(), seen)
     if found.failures:
         raise typer.Exit(WRONG)
+
+
+def _check_kinds(what: What, chosen: tuple[str, ...]) -> None:
+    if chosen and what is not What.FILES:
+        raise InputError(f"--kind {chosen[0]}: only files have kinds, not {what}")
+    for name in chosen:
+        if name not in KINDS:
+            raise InputError(f"--kind {name}: there are {', '.join(KINDS)}")
+        if not kinds((name,)):
+            raise InputError(f"--kind {name}: it needs the package {KINDS[name].needs}")

@@ -1,12 +1,12 @@
 """Plans as TOML, which prints the same for equal plans and reads back as it was."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from celosia.isa.foreign_file import parse_toml
 from celosia.sw.planning.forms.plan import Plan
 
 __all__ = ["parse_plan", "print_plan"]
@@ -30,7 +30,7 @@ def parse_plan(text: str) -> Plan:
     Raises `ValueError` that names line and column of what is no TOML, and the path of a field that
     is missing, unknown or of another type.
     """
-    return _made(Plan, tomllib.loads(text), "plan")
+    return _made(Plan, parse_toml(text), "plan")
 
 
 def _lines(plan: Plan) -> Iterator[str]:

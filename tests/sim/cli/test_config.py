@@ -26,7 +26,7 @@ def test_a_configuration_can_come_from_a_file():
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ("bad.toml: not a TOML file", "dim = = 3"),
+        ("bad.toml: not TOML", "dim = = 3"),
         ("bad.toml: dim: 5 is not a power of two", "dim = 5"),
         ("bad.toml: speed: no such parameter", "speed = 5"),
         ("bad.toml: dim: 'wide' is not a whole number", 'dim = "wide"'),

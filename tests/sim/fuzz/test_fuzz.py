@@ -8,10 +8,10 @@ import pytest
 from celosia.isa.encoding import FENCE, FLUSH, MVOUT
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.fuzz import campaign
-from celosia.sim.fuzz.campaign import Findings, Plan
+from celosia.sim.fuzz import batches, campaign
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
 from celosia.sim.fuzz.coverage import all_points, owner_points, points
+from celosia.sim.fuzz.findings import Findings, Plan
 from celosia.sim.fuzz.programs.programs import random_program, random_recipe
 from celosia.sim.fuzz.shrink import shrink
 from celosia.sw.driver.program_file import parse_program
@@ -73,7 +73,7 @@ def test_conflicts_are_told_by_kind_and_queues():
 
 def test_a_campaign_goes_on_where_it_was(tmp_path):
     state = tmp_path / "state.json"
-    before = Findings(programs=40, batches=2, seconds=0.5, failures=[("a", "b")])
+    before = Findings(cases=40, batches=2, seconds=0.5, failures=[("a", "b")])
     campaign._keep(PLAN, state, before)
     assert campaign._resume(PLAN, state) == before
     assert campaign._resume(replace(PLAN, seed=4), state) == Findings()
@@ -82,18 +82,18 @@ def test_a_campaign_goes_on_where_it_was(tmp_path):
 
 
 def test_a_batch_writes_what_fails_as_a_program(tmp_path, monkeypatch):
-    monkeypatch.setattr(campaign, "_BATCH", 1)
-    monkeypatch.setattr(campaign, "difference", lambda *_: "it differs")
-    found = campaign._batch(replace(PLAN, place=str(tmp_path)), 0)
+    monkeypatch.setattr(batches, "BATCH", 1)
+    monkeypatch.setattr(batches, "difference", lambda *_: "it differs")
+    found = batches.run_batch(replace(PLAN, place=str(tmp_path)), 0)
     ((name, why),) = found.failures
     assert why == "it differs"
     assert parse_program((tmp_path / name).read_text()).preset == "tiny"
 
 
 def test_findings_add_up():
-    found = Findings(programs=1, points={"a": 1})
-    found.add(Findings(programs=2, batches=1, points={"a": 1, "b": 2}))
-    assert found == Findings(programs=3, batches=1, points={"a": 2, "b": 2})
+    found = Findings(cases=1, points={"a": 1})
+    found.add(Findings(cases=2, batches=1, points={"a": 1, "b": 2}))
+    assert found == Findings(cases=3, batches=1, points={"a": 2, "b": 2})
     assert json.loads(json.dumps(found.points)) == found.points
 
 

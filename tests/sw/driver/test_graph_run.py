@@ -9,6 +9,8 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.isa.memory import MEMORY_BASE
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.fuzz.graphs.levels import check_levels
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
@@ -30,8 +32,7 @@ from celosia.sw.models.cases import (
 )
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
-from tests.support.levels import CONFIGS, check_levels, configured
-from tests.support.random_graphs import random_case
+from tests.support.levels import CONFIGS, configured
 
 SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celosia.isa.encoding import Function
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import (
     Load,
@@ -23,7 +24,6 @@ from celosia.sw.models.cases import Case, attention_case, layernorm_case, matmul
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from tests.support.levels import CONFIGS
 from tests.support.nests import apart
-from tests.support.random_graphs import random_case
 
 TINY = CONFIGS["tiny"]
 Ops = list[Any]

@@ -6,13 +6,14 @@ from itertools import accumulate, groupby
 import pytest
 
 from celosia.isa.encoding import Function
+from celosia.sim.fuzz.graphs.levels import check_levels
 from celosia.sw.ir.graph import MatMul
 from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform
 from celosia.sw.lowering.attention import Head
 from celosia.sw.lowering.graph import lower_graph
 from celosia.sw.lowering.writer import Written
 from celosia.sw.models.cases import attention_case
-from tests.support.levels import CONFIGS, check_levels, configured
+from tests.support.levels import CONFIGS, configured
 from tests.support.nests import apart
 
 BASE = CONFIGS["base"]

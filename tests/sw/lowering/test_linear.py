@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import Function
+from celosia.sim.fuzz.graphs.levels import check_levels
 from celosia.sw.ir.graph import LayerNorm, Mask, MatMul, Requantize, Tensor, View
 from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.lowering.graph import lower_graph
@@ -14,7 +15,7 @@ from celosia.sw.lowering.linear import LinearWriter
 from celosia.sw.lowering.places import Places
 from celosia.sw.lowering.writer import ProgramWriter
 from celosia.sw.models.cases import Case, activation_case, matmul_case, residual_case, softmax_case
-from tests.support.levels import CONFIGS, check_levels, configured
+from tests.support.levels import CONFIGS, configured
 from tests.support.norms import normalized_sum
 
 TINY, BASE = CONFIGS["tiny"], CONFIGS["base"]

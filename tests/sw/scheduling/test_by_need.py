@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph import Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
@@ -25,7 +26,6 @@ from celosia.sw.plan import choose
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.dependences import dependences
-from tests.support.random_graphs import random_case
 
 BASE, TINY = resolve_config("base"), resolve_config("tiny")
 SMALL = EncoderShape(layers=2, width=32, heads=2, hidden=64)

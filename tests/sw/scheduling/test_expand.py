@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.lowering.choices import ALTERNATIVES, DEFAULT
 from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
 from celosia.sw.planning.decide_graph import decide_graph
@@ -12,7 +13,6 @@ from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS
-from tests.support.random_graphs import random_case
 from tests.sw.planning.edits import edited
 from tests.sw.scheduling.expansions import expanded
 

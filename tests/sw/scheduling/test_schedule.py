@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.program import Load, LoadParameters
 from celosia.sw.ir.program_interpret import interpret as interpret_program
@@ -17,7 +18,6 @@ from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.schedule import schedule
-from tests.support.random_graphs import random_case
 
 
 def plain(program):

@@ -1,11 +1,10 @@
 """Tables of what an event takes, each entry with its source."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
+from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
 from celosia.sim.export.silicon.energy.events import EVENTS
 from celosia.sim.support.problems import InputError
 
@@ -107,9 +106,9 @@ def load_table(path: str | None) -> EnergyTable:
 def parse_table(text: str, place: str) -> EnergyTable:
     """The table that `text` means.  Raises `InputError` that names `place` and the rule."""
     try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{place}: not TOML: {error}") from None
+        document = parse_toml(text)
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from None
     name = document.pop("name", None)
     if not isinstance(name, str) or not name.strip():
         raise InputError(f"{place}: name: {name!r} is no name of a table; figures bear it")

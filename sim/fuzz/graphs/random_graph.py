@@ -67,7 +67,7 @@ class _RandomGraph:
     # Operators.
 
     def product(self) -> None:
-        """With constant weights, often transposed."""
+        """A product with constant weights, which are often transposed."""
         a, cols = self._old_bytes(), self._cols()
         transposed = self._chance(0.3)
         shape = (cols, a.cols) if transposed else (a.cols, cols)
@@ -75,7 +75,7 @@ class _RandomGraph:
         self._matmul(a, b, transposed, cols, a.cols)
 
     def product_of_two(self) -> None:
-        """Of two tensors, neither of which is constant."""
+        """A product of two tensors, neither of which is constant."""
         a, b = self._old("int8"), self._old("int8")
         if b.rows == a.cols and self._chance(0.5):
             self._matmul(a, b, False, b.cols, a.cols)
@@ -90,7 +90,7 @@ class _RandomGraph:
         self.builder.matmul(name, out, a, b, finish, bias=bias, b_transposed=transposed)
 
     def transform(self) -> None:
-        """Of int32 in memory."""
+        """A transform of int32 in memory."""
         source = self._old("int32")
         kind, finish = self._finish(source.cols, 2.0**-13)
         bias = self._bias(source.cols) if self._chance(0.3) else None
@@ -98,7 +98,7 @@ class _RandomGraph:
         self.builder.transform(name, out, source, finish, bias=bias)
 
     def normalization(self) -> None:
-        """Of int16 in memory."""
+        """A normalization of int16 in memory."""
         self._normalize(self._old("int16"))
 
     def normalized_sum(self) -> None:

@@ -1,0 +1,1 @@
+"""Random graphs, compiled and compared from their operators down to memory."""
