@@ -14,8 +14,8 @@ from typing import Annotated, Final
 import typer
 
 from celosia.sim.bench.survey.parts.jobs import WrongRunError
+from celosia.sim.bench.survey.parts.read import read_survey
 from celosia.sim.bench.survey.parts.values import Scope
-from celosia.sim.bench.survey.read import read_survey
 from celosia.sim.bench.survey.store import RunStore
 from celosia.sim.bench.survey.survey import (
     chosen_studies,

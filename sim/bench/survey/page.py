@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from celosia.sim.bench.survey.tables import number_text
+from celosia.sim.bench.survey.parts.numbers import number_text
 from celosia.sim.reporting.page.figures import Figure, layout
 from celosia.sim.reporting.page.html import definition_table, paragraph, section, table
 from celosia.sim.reporting.page.page import assemble

@@ -17,15 +17,14 @@ from celosia.sim.bench.survey.items import (
 )
 from celosia.sim.bench.survey.parts.jobs import Job, Run, run_job
 from celosia.sim.bench.survey.parts.paper import Paper, paper
+from celosia.sim.bench.survey.parts.read import SURVEY_SCHEMA
 from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study
 from celosia.sim.bench.survey.store import RunStore
 from celosia.sim.run.report import commit, versions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 
-__all__ = ["SURVEY_SCHEMA", "Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
-
-SURVEY_SCHEMA: Final = "celosia.survey/1"
+__all__ = ["Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
 
 _MODULES: Final = (intensity, latency, memories, bottleneck, silicon, unbuilt, inconsistencies)
 _STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}

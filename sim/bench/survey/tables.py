@@ -9,16 +9,9 @@ from rich.table import Table
 from celosia.sim.bench.survey.parts.values import Item
 from celosia.sim.bench.survey.survey import Survey
 
-__all__ = ["csv_text", "number_text", "summary_table"]
+__all__ = ["csv_text", "summary_table"]
 
 _COLUMNS = ("name", "paper", "ours", "difference", "kind", "settings", "netlist", "note")
-
-
-def number_text(value: float | None) -> str:
-    """A number with four digits that count; of a large one all before the point."""
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def csv_text(item: Item) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from celosia.sim.bench.survey.read import read_survey
+from celosia.sim.bench.survey.parts.read import read_survey
 from celosia.sim.support.problems import InputError
 from tests.support.command_line import invoke, refused, right
 

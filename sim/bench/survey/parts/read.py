@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.foreign_file import MIB
-from celosia.sim.bench.survey.survey import SURVEY_SCHEMA
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 
-__all__ = ["read_survey"]
+__all__ = ["SURVEY_SCHEMA", "read_survey"]
+
+SURVEY_SCHEMA: Final = "celosia.survey/1"
 
 _MOST_BYTES: Final = 16 * MIB
 
