@@ -133,9 +133,10 @@ def _real(evidence: Evidence) -> Item:
         where=evidence.paper.where("tab5"),
         values=tuple(values()),
         notes=(
-            f"The survey does not print its tiles. All its cells follow from square tiles of "
-            f"{machine.l2_tile} bytes (half of L2 for one operand), int32 where what comes next is "
-            "not linear, and a bias that is read as a matrix of bytes, as Gemmini reads it.",
+            "The survey does not print its tiles. All its cells follow from square tiles of "
+            f"{machine.l2_tile} x {machine.l2_tile} bytes (half of L2 for one operand), int32 "
+            "where what comes next is not linear, and a bias that is read as a matrix of bytes, "
+            "as Gemmini reads it.",
         ),
     )
 

@@ -135,10 +135,12 @@ def _analytical(evidence: Evidence) -> Item:
         notes=(
             "As written, an operator takes the longest of computing, DRAM and L2. GPT-2 comes out "
             "too fast by a fifth then. If only the scratchpad has two buffers, so that L2 is "
-            "filled before an operator, all three models agree: that is the missing assumption.",
+            "filled before an operator, all three models agree: this assumption, or one of the "
+            "same effect, is missing.",
             "Passes of the vector unit (softmax 3, LayerNorm 2) and tiles are not in the survey.",
-            "The analytical model has int8 results, a bias as a matrix, and no fusion; the RTL "
-            "runs the same products, so the error is of its traffic and its missing start and end.",
+            "The error is against products from memory to memory on the RTL. The model has neither "
+            "start nor end, and writes scores as int32, where the product that is run requantizes "
+            "them.",
         ),
     )
 
