@@ -78,6 +78,8 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 	$(BIN)/celosia bench nonlinear
 	$(BIN)/celosia bench trace
 	$(BIN)/celosia bench advice
+	@mkdir -p build
+	$(BIN)/celosia survey --quick --out build/survey --against benchmarks/survey.json
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs

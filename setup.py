@@ -16,7 +16,16 @@ setup(
     package_dir={f"celosia.{name}": name for name in (*LAYERS, "docs")},
     package_data={
         "": ["py.typed"],
-        "celosia.sim": ["**/*.cpp", "**/*.h", "**/*.c", "**/*.html", "**/*.css", "**/*.js"],
+        "celosia.sim": [
+            "**/*.cpp",
+            "**/*.h",
+            "**/*.c",
+            "**/*.html",
+            "**/*.css",
+            "**/*.js",
+            "bench/survey/**/*.toml",
+            "bench/survey/**/*.md",
+        ],
         "celosia.sw": ["reference/data/*.txt", "reference/language/data/*"],
         "celosia.docs": ["report.schema.json"],  # What reports are checked against when read.
     },

@@ -3,15 +3,24 @@
 from pathlib import Path
 
 from celosia.isa.documents.document import generate
+from celosia.sim.bench.survey.parts.text import survey_text
+from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.extras import import_extra
 
 __all__ = ["documents", "write_documents"]
 
 
 def documents() -> dict[str, str]:
-    """The text of every generated document, by its path from the root of the repository."""
+    """The text of every generated document, by its path from the root of the repository.
+
+    Raises `InputError` outside of a checkout.
+    """
     page = import_extra("celosia.sw.frontend.importer.page", "onnx")
-    return {**generate(), "docs/operators.md": page.operator_page()}
+    return {
+        **generate(),
+        "docs/operators.md": page.operator_page(),
+        "docs/survey.md": survey_text(checkout_root()),
+    }
 
 
 def write_documents(root: Path, check: bool = False) -> list[str]:

@@ -23,7 +23,15 @@ from celosia.sim.verilator.toolchain import (
     run_tools,
 )
 
-__all__ = ["MODEL_TOP", "bench_library", "build_model", "is_built", "model_key", "model_library"]
+__all__ = [
+    "MODEL_TOP",
+    "bench_library",
+    "build_model",
+    "is_built",
+    "model_key",
+    "model_library",
+    "rtl_key",
+]
 
 MODEL_TOP = "celosia_axi"
 """The module that is simulated."""
@@ -99,6 +107,11 @@ def _index(config: AcceleratorConfig, options: BuildOptions) -> str:
 def model_key(config: AcceleratorConfig, options: BuildOptions) -> str:
     """Names all that the model of a configuration is made from."""
     return digest([*_identities(options), *_rtl_sources(), repr(asdict(config))])
+
+
+def rtl_key(config: AcceleratorConfig) -> str:
+    """Names all that the Verilog of a configuration is made from, the same on every machine."""
+    return digest([*_rtl_sources(), repr(asdict(config))])
 
 
 def build_model(

@@ -51,14 +51,25 @@ def page(document: Document) -> str:
     )
 
 
-def assemble(*, title: str, lead: str, sections: list[tuple[str, str, str]], data: Any) -> str:
-    """A page of sections: the name, what links to it (or nothing), and the HTML of each."""
+def assemble(
+    *,
+    title: str,
+    lead: str,
+    sections: list[tuple[str, str, str]],
+    data: Any,
+    dark: bool = False,
+) -> str:
+    """A page of sections: the name, what links to it (or nothing), and the HTML of each.
+
+    With `dark` it is dark where its reader prefers that.
+    """
     links = "\n".join(
         f'<a href="#{name}">{escape(short)}</a>' for name, short, _ in sections if short
     )
     return Template((_ASSETS / "page.html").read_text()).substitute(
         title=escape(title),
         lead=escape(lead),
+        theme=" data-dark" if dark else "",
         style=(_ASSETS / "page.css").read_text(),
         links=links,
         sections="\n".join(html for *_, html in sections),

@@ -1,6 +1,7 @@
 """The other commands from outside, and what all have in common."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,9 +13,12 @@ import pytest
 import celosia.isa
 from celosia.sim import cli
 from celosia.sim.bench.suite import Bench
+from celosia.sim.bench.survey.parts.text import COMMITTED
 from celosia.sim.support.output import write_file
 from tests.support.command_line import SMALL, invoke, refused, right, valid
 from tests.support.interruptible import interruptible
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_doctor_says_what_is_there(monkeypatch):
@@ -40,6 +44,8 @@ def test_the_doctor_fails_for_what_is_required(monkeypatch):
 def test_documents_are_checked_and_written(monkeypatch):
     Path("isa").mkdir()
     Path("pyproject.toml").touch()
+    Path("benchmarks").mkdir()
+    shutil.copy(ROOT / COMMITTED, COMMITTED)
     monkeypatch.setattr(celosia.isa, "__path__", [str(Path("isa").absolute())])
     stale = invoke("docs", "--check")
     assert stale.exit_code == 1

@@ -14,7 +14,21 @@
     document.getElementById(only).classList.add("chosen");
   }
 
+  // A dark page has dark figures.
+  const style = getComputedStyle(document.documentElement);
+  const dark = style.colorScheme === "dark";
+  function tinted(layout) {
+    if (!dark) return layout;
+    const ink = style.getPropertyValue("--ink"), line = style.getPropertyValue("--line");
+    const axis = { gridcolor: line, zerolinecolor: line, linecolor: ink };
+    return Object.assign({}, layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: Object.assign({}, layout.font, { color: ink }),
+      hoverlabel: { bgcolor: style.getPropertyValue("--shade"), font: { color: ink } },
+      xaxis: Object.assign({}, layout.xaxis, axis), yaxis: Object.assign({}, layout.yaxis, axis) });
+  }
+
   function fitted(layout, names) {
+    layout = tinted(layout);
     if (!narrow()) return layout;
     const font = Object.assign({}, layout.font, { size: 11 });
     // Two columns, if there are many names, whatever their lengths.

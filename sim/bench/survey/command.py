@@ -1,0 +1,107 @@
+"""`celosia survey`: writes the page, the document and the tables of the survey."""
+
+import os
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from celosia.sim.bench.survey.parts.jobs import WrongRunError
+from celosia.sim.bench.survey.parts.read import read_survey
+from celosia.sim.bench.survey.parts.values import Scope
+from celosia.sim.bench.survey.store import RunStore
+from celosia.sim.bench.survey.survey import (
+    chosen_studies,
+    differences,
+    run_survey,
+    study_ids,
+)
+from celosia.sim.bench.survey.tables import csv_text, summary_table
+from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.run.report import as_json
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.output import write_file
+from celosia.sim.support.problems import InputError
+
+__all__ = ["register", "survey"]
+
+DOCUMENT: Final = "survey.json"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(survey)
+
+
+@guarded
+def survey(
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The page, survey.json, tables, and runs.")
+    ],
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="ITEM,...", help=f"Only these of {', '.join(study_ids())}."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="At most 100 M cycles of RTL, on two simulators.")
+    ] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="Layers of up to 4,096 tokens, too: hours.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default: one per processor.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="SURVEY.json", help="Fail if a number is not as in this one."),
+    ] = None,
+) -> None:
+    """Make the survey's case study again: each of its numbers with ours beside it.
+
+    Runs that DIR already has of the same RTL are not made again.
+    """
+    if quick and long:
+        raise InputError("--quick and --long: only one of them")
+    studies, scope = chosen_studies(only), Scope(quick=quick, long=long)
+    known = None if against is None else read_survey(against)
+    check_folder(out)
+    make_folder(out)
+    pool = partial(
+        ProcessPoolExecutor,
+        jobs or os.cpu_count() or 1,
+        mp_context=get_context("spawn"),
+        initializer=_end_on_interrupt,
+    )
+    try:
+        with progress_bar() as tell:
+            found = run_survey(studies, scope, RunStore(out), pool, tell)
+    except WrongRunError as error:
+        typer.echo(f"celosia: {error}", err=True)
+        raise typer.Exit(WRONG) from None
+    found = replace(found, command_line=("celosia", *sys.argv[1:]))
+    document = found.document()
+    # Loaded when it is asked for: the library behind it takes a while.
+    page = import_module("celosia.sim.bench.survey.page").survey_page(document)
+    write_file(out / DOCUMENT, as_json(document))
+    for item in found.items:
+        write_file(out / f"{item.id}.csv", csv_text(item))
+    write_file(out / PAGE, page)
+    table_console().print(summary_table(found))
+    others = [] if known is None else list(differences(known, document))
+    for line in others:
+        typer.echo(f"celosia: {line}", err=True)
+    raise typer.Exit(WRONG if others else 0)
+
+
+def _end_on_interrupt() -> None:
+    """A worker ends with the terminal's Ctrl-C, without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

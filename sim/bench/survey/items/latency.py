@@ -1,0 +1,155 @@
+"""Figures 9 and 32: how latency grows with the length of the text."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from celosia.sim.bench.survey.parts.analytical import Machine
+from celosia.sim.bench.survey.parts.jobs import Job
+from celosia.sim.bench.survey.parts.operators import MODELS, layer_operators, one_query
+from celosia.sim.bench.survey.parts.products import layer_job, layer_products, product_job
+from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
+from celosia.sw.reference.encoder import BERT_BASE
+
+__all__ = ["LENGTHS", "STUDIES"]
+
+LENGTHS: Final = (128, 256, 512, 1024, 2048, 4096)
+_QUICK_LENGTH: Final = 512
+_LONG_LENGTH: Final = 1024
+_FIRST: Final = LENGTHS[0]
+_STEPS: Final = 16
+"""Steps of a decoder that are computed, each for those around it."""
+
+
+def _lengths(scope: Scope) -> Iterator[int]:
+    most = _QUICK_LENGTH if scope.quick else LENGTHS[-1] if scope.long else _LONG_LENGTH
+    yield from (tokens for tokens in LENGTHS if tokens <= most)
+
+
+def _layer_jobs(scope: Scope) -> tuple[Job, ...]:
+    return tuple(layer_job(tokens) for tokens in _lengths(scope))
+
+
+def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
+    """Our layers on RTL, in cycles, and the growth of the whole model beside the survey's."""
+    jobs = {tokens: layer_job(tokens) for tokens in LENGTHS}
+    runs = {tokens: evidence.runs[job] for tokens, job in jobs.items() if job in evidence.runs}
+    for tokens, run in runs.items():
+        job = jobs[tokens]
+        yield evidence.rtl(item, f"BERT-Base l={tokens} cycles of a layer", run.cycles, job)
+        if _FIRST not in runs:
+            continue
+        yield Value(
+            name=f"BERT-Base l={tokens}, RTL",
+            paper=evidence.paper.value(item, f"BERT-Base l={tokens}"),
+            ours=run.cycles / runs[_FIRST].cycles,
+            kind="rtl x layers",
+            settings=job.settings(),
+            netlist=job.netlist,
+            note=f"{BERT_BASE.layers} times one layer, over the same at l = {_FIRST}",
+        )
+
+
+def _profile(evidence: Evidence) -> Item:
+    return Item(
+        id="fig9",
+        title="Figure 9: latency over length, on a processor and on Celosia",
+        where=evidence.paper.where("fig9"),
+        values=tuple(_measured(evidence, "fig9")),
+        notes=(
+            "The survey profiles a processor with libraries that it does not name; nobody can run "
+            "that again. Beside it stand layers of BERT-Base on our RTL.",
+        ),
+        missing="no RTL of BERT-Large and GPT-2, nor above the lengths that were asked for",
+    )
+
+
+@cache
+def _decoder_cycles(machine: Machine, tokens: int, serial: bool) -> float:
+    """Cycles in which a GPT-2 makes `tokens` tokens, one after the other."""
+    step = tokens // _STEPS
+    total = 0.0
+    for context in range(step // 2, tokens, step):
+        layer = one_query(layer_operators(BERT_BASE, context), context)
+        total += step * machine.model_cycles(BERT_BASE, layer, serial=serial)
+    return total
+
+
+def _modeled(evidence: Evidence) -> Iterator[Value]:
+    machine = Machine.of(evidence.paper.tables["machine"])
+    for serial in (False, True):
+        unit = machine.model_cycles(BERT_BASE, layer_operators(BERT_BASE, _FIRST), serial=serial)
+        suffix = ", L2 filled first" if serial else ""
+        for model in (*MODELS, "GPT-2"):
+            for tokens in LENGTHS:
+                if model == "GPT-2":
+                    cycles = _decoder_cycles(machine, tokens, serial)
+                else:
+                    shape = MODELS[model]
+                    layer = layer_operators(shape, tokens)
+                    cycles = machine.model_cycles(shape, layer, serial=serial)
+                yield _beside(evidence, f"{model} l={tokens}", suffix, cycles / unit)
+
+
+def _beside(evidence: Evidence, name: str, suffix: str, ours: float) -> Value:
+    printed = evidence.paper.printed("fig32", name)
+    assert printed is not None
+    inside = printed.holds(ours, 0.1)
+    return Value(
+        name=name + suffix,
+        paper=printed.value,
+        ours=ours,
+        kind="model",
+        settings={"overlap": "scratchpad only" if suffix else "all"},
+        note="" if inside else "outside of the rounding interval widened by 10 %",
+    )
+
+
+def _errors(evidence: Evidence) -> Iterator[Value]:
+    """The analytical model's error of single products, against RTL of the same sizes."""
+    machine = Machine.of(evidence.paper.tables["machine"])
+    operators = {op.name: op for op in layer_operators(BERT_BASE, _QUICK_LENGTH)}
+    for product in layer_products():
+        job = product_job(product)
+        run = evidence.runs.get(job)
+        op = operators[product.operator]
+        if run is None:
+            continue
+        cycles = machine.cost(op).cycles / getattr(op, "count", 1)
+        yield Value(
+            name=f"l={_QUICK_LENGTH} {product.operator}: error of the analytical model, percent",
+            ours=100 * (cycles / run.cycles - 1),
+            kind="model",
+            settings=job.settings(),
+            netlist=job.netlist,
+            note=f"{cycles:,.0f} cycles instead of {run.cycles:,}",
+        )
+
+
+def _analytical(evidence: Evidence) -> Item:
+    return Item(
+        id="fig32",
+        title="Figure 32: latency over length by the analytical model",
+        where=evidence.paper.where("fig32"),
+        values=(*_modeled(evidence), *_measured(evidence, "fig32"), *_errors(evidence)),
+        notes=(
+            "As written, an operator takes the longest of computing, DRAM and L2. GPT-2 comes out "
+            "too fast by a fifth then. If only the scratchpad has two buffers, so that L2 is "
+            "filled before an operator, all three models agree: this assumption, or one of the "
+            "same effect, is missing.",
+            "Passes of the vector unit (softmax 3, LayerNorm 2) and tiles are not in the survey.",
+            "The error is against products from memory to memory on the RTL. The model has neither "
+            "start nor end, and writes scores as int32, where the product that is run requantizes "
+            "them.",
+        ),
+    )
+
+
+def _analytical_jobs(scope: Scope) -> tuple[Job, ...]:
+    return (*_layer_jobs(scope), *(product_job(product) for product in layer_products()))
+
+
+STUDIES: Final = (
+    Study(id="fig9", jobs=_layer_jobs, make=_profile),
+    Study(id="fig32", jobs=_analytical_jobs, make=_analytical),
+)

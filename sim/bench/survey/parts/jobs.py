@@ -1,0 +1,142 @@
+"""Runs on the RTL that do not depend on each other, and what is kept of one."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.bench.nonlinear import MODES, measure_mode
+from celosia.sim.run.report import Measurement
+from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.support.cache import digest
+from celosia.sim.support.progress import silent
+from celosia.sim.verilator.build import rtl_key
+from celosia.sim.workloads.quantized import random_model
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.models.cases import encoder_layer_case
+from celosia.sw.reference.encoder import BERT_BASE
+
+__all__ = ["Job", "Run", "WrongRunError", "run_job"]
+
+
+class WrongRunError(RuntimeError):
+    """A run whose results are not right: none of its numbers may be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A workload on a configuration and a memory; may be sent to another process."""
+
+    workload: str
+    details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    mode: str = ""
+    """A mode of `celosia.sim.bench.nonlinear` of one BERT-base layer; empty: as compiled."""
+    preset: str = "base"
+    overrides: tuple[str, ...] = ()
+    latency: int = MemoryTiming.latency
+    bytes_per_cycle: int = MemoryTiming.bytes_per_cycle
+    array_cycles: int
+    """Cycles that the array needs at least: how long the run will take, roughly."""
+
+    @cached_property
+    def config(self) -> AcceleratorConfig:
+        """The accelerator."""
+        return resolve_config(self.preset, self.overrides)
+
+    @property
+    def timing(self) -> MemoryTiming:
+        """The memory."""
+        return MemoryTiming(latency=self.latency, bytes_per_cycle=self.bytes_per_cycle)
+
+    @cached_property
+    def netlist(self) -> str:
+        """The hash of all that the netlist is made from."""
+        return rtl_key(self.config)
+
+    @cached_property
+    def key(self) -> str:
+        """Names the job and the RTL: a run of another RTL is not this one."""
+        return digest([repr(self), self.netlist])
+
+    @property
+    def name(self) -> str:
+        """The job in words."""
+        words = [f"{name} {value}" for name, value in self.settings().items() if value]
+        return ", ".join(words)
+
+    def settings(self) -> dict[str, Any]:
+        """What a reader needs to run it again; given options only."""
+        details = {name: getattr(self.details, name) for name in self.details.given()}
+        return {
+            "workload": self.workload,
+            **details,
+            **({"mode": self.mode} if self.mode else {}),
+            "preset": self.preset,
+            **({"set": " ".join(self.overrides)} if self.overrides else {}),
+            "latency": self.latency,
+            "bytes_per_cycle": self.bytes_per_cycle,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a job has shown."""
+
+    cycles: int
+    macs: int
+    limit_cycles: int
+    """The fewest cycles that any program could need; 0: not computed."""
+    dram_bytes: int
+    elements_checked: int
+    seconds: float
+    """Time on the wall, which depends on the machine."""
+
+    @classmethod
+    def of(cls, measured: Measurement) -> "Run":
+        """What is kept of `measured`.  Raises `WrongRunError` if it is not right."""
+        if not measured.right or measured.cycles is None:
+            raise WrongRunError(
+                f"{measured.name}: {measured.mismatches:,} of {measured.elements_checked:,} "
+                "elements are wrong, or it was stopped"
+            )
+        return cls(
+            cycles=measured.cycles,
+            macs=measured.macs,
+            limit_cycles=measured.limit.cycles if measured.limit else 0,
+            dram_bytes=measured.dram_read_bytes + measured.dram_write_bytes,
+            elements_checked=measured.elements_checked,
+            seconds=measured.elapsed_seconds,
+        )
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "Run":
+        """The inverse of `document`.  Raises `TypeError` for other keys."""
+        return cls(**document)
+
+    def document(self) -> dict[str, Any]:
+        """The run as an object for JSON."""
+        return asdict(self)
+
+
+def run_job(job: Job) -> Run:
+    """Run a job on Verilator, with every result compared."""
+    if job.mode:
+        return Run.of(_measure_mode(job))
+    options = RunOptions(
+        workload=job.workload,
+        preset=job.preset,
+        overrides=job.overrides,
+        timing=job.timing,
+        details=job.details,
+    )
+    return Run.of(run_workload(options).report.total)
+
+
+def _measure_mode(job: Job) -> Measurement:
+    (mode,) = (mode for mode in MODES if mode.name == job.mode)
+    model = random_model(BERT_BASE.with_layers(2), 0, silent)
+    assert job.details.seq is not None
+    return measure_mode(mode, encoder_layer_case(model, [job.details.seq], 0), job.config, silent)

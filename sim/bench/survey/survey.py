@@ -1,0 +1,139 @@
+"""All items of the survey: which runs they need, and what comes out of them."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celosia.sim.bench.survey.items import (
+    bottleneck,
+    inconsistencies,
+    intensity,
+    latency,
+    memories,
+    silicon,
+    unbuilt,
+)
+from celosia.sim.bench.survey.parts.jobs import Job, Run, run_job
+from celosia.sim.bench.survey.parts.paper import Paper, paper
+from celosia.sim.bench.survey.parts.read import SURVEY_SCHEMA
+from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study
+from celosia.sim.bench.survey.store import RunStore
+from celosia.sim.run.report import commit, versions
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+
+__all__ = ["Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
+
+_MODULES: Final = (intensity, latency, memories, bottleneck, silicon, unbuilt, inconsistencies)
+_STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found."""
+
+    items: tuple[Item, ...]
+    scope: Scope
+    command_line: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """The survey as an object for JSON (`docs/survey.schema.json`)."""
+        return {
+            "schema": SURVEY_SCHEMA,
+            "quick": self.scope.quick,
+            "long": self.scope.long,
+            "items": [item.document() for item in self.items],
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(self.command_line),
+        }
+
+
+def study_ids() -> tuple[str, ...]:
+    """The names of all items, in the order of the page."""
+    return tuple(_STUDIES)
+
+
+def chosen_studies(only: str | None) -> tuple[Study, ...]:
+    """The studies named in `only`, with commas between them; None: all.
+
+    Raises `InputError` for a name that is none, and for no name.
+    """
+    if only is None:
+        return tuple(_STUDIES.values())
+    names = [name.strip() for name in only.split(",")]
+    for name in names:
+        if name not in _STUDIES:
+            known = ", ".join(_STUDIES)
+            raise InputError(f"--only {only!r}: there is no item {name!r}; there are {known}")
+    return tuple(study for name, study in _STUDIES.items() if name in names)
+
+
+def run_survey(
+    studies: Sequence[Study],
+    scope: Scope,
+    store: RunStore,
+    executor: Callable[[], Executor],
+    tell: Progress,
+    run: Callable[[Job], Run] = run_job,
+    numbers: Paper | None = None,
+) -> Survey:
+    """Make the items of `studies`, with the runs that `store` does not have yet.
+
+    `executor` is opened if there is anything to run; each run is kept as soon as it ends.
+    """
+    jobs = list(dict.fromkeys(job for study in studies for job in study.jobs(scope)))
+    runs = {job: known for job in jobs if (known := store.load(job)) is not None}
+    missing = [job for job in jobs if job not in runs]
+    if missing:
+        with executor() as pool:
+            try:
+                for job, result in _finished(pool, missing, run, tell):
+                    store.save(job, result)
+                    runs[job] = result
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    evidence = Evidence(numbers or paper(), runs, scope)
+    return Survey(tuple(study.make(evidence) for study in studies), scope)
+
+
+def _finished(
+    pool: Executor, jobs: Sequence[Job], run: Callable[[Job], Run], tell: Progress
+) -> Iterator[tuple[Job, Run]]:
+    """The jobs as they end; the longest begin first, so that none is left over at the end."""
+    ordered = sorted(jobs, key=lambda job: -job.array_cycles)
+    futures = {pool.submit(run, job): job for job in ordered}
+    total, done, begun = sum(job.array_cycles for job in jobs), 0, time.monotonic()
+    tell(f"{len(jobs)} runs on the RTL, {total:,} cycles", 0.0)
+    for count, future in enumerate(as_completed(futures), 1):
+        job = futures[future]
+        yield job, future.result()
+        done += job.array_cycles
+        left = (time.monotonic() - begun) * (total - done) / done
+        tell(f"{count} of {len(jobs)} runs, about {_duration(left)} left", done / total)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+    """Values of the document `second` that are not as in `first`, in words.
+
+    Only items are compared that both have, and of them what both have obtained; versions and
+    hashes are left out.
+    """
+    known = dict(_obtained(first["items"]))
+    for name, ours in _obtained(second["items"]):
+        if name in known and known[name] != ours:
+            yield f"{name}: {ours} instead of {known[name]}"
+
+
+def _obtained(items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
+    for item in items:
+        for value in item["values"]:
+            if value["ours"] is not None:
+                yield f"{item['id']}: {value['name']}", value["ours"]

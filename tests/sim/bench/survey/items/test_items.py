@@ -1,0 +1,140 @@
+"""Items: ours beside the survey's, with runs that are made up where RTL is needed."""
+
+import pytest
+
+from celosia.sim.bench.survey.items import bottleneck, latency, memories, silicon
+from celosia.sim.bench.survey.items.inconsistencies import STUDIES as INCONSISTENT
+from celosia.sim.bench.survey.items.intensity import STUDIES as INTENSITIES
+from celosia.sim.bench.survey.parts.jobs import Run
+from celosia.sim.bench.survey.parts.paper import Printed, paper
+from celosia.sim.bench.survey.parts.products import layer_job
+from celosia.sim.bench.survey.parts.values import Evidence, Scope, Value
+from celosia.sim.support.errors import EnvironmentProblem
+
+QUICK = Scope(quick=True)
+
+
+def made_up(job):
+    """A run that takes twice as long as the array needs, on a machine that allows no less."""
+    cycles = 2 * job.array_cycles
+    return Run(
+        cycles=cycles,
+        macs=256 * job.array_cycles,
+        limit_cycles=cycles,
+        dram_bytes=0,
+        elements_checked=1,
+        seconds=1.0,
+    )
+
+
+def off(value):
+    """How far a value of ours is from the survey's, as a share of that."""
+    assert value.difference is not None
+    return abs(value.difference)
+
+
+def ours(value):
+    """Our number, which is there."""
+    assert value.ours is not None
+    return value.ours
+
+
+def made(study, scope=QUICK):
+    runs = {job: made_up(job) for job in study.jobs(scope)}
+    item = study.make(Evidence(paper(), runs, scope))
+    assert item.id == study.id
+    return {value.name: value for value in item.values}
+
+
+@pytest.fixture(scope="module")
+def intensities():
+    return [made(study) for study in INTENSITIES]
+
+
+def test_operations_of_table_3_are_the_surveys(intensities):
+    for name, value in intensities[0].items():
+        if name.endswith("FLOPs") and value.paper:
+            printed = Printed(paper().tables["tab3"]["values"][name])
+            assert off(value) < 0.01 or printed.holds(ours(value)), name
+
+
+def test_intensities_of_table_3_follow_from_one_tensor_fewer(intensities):
+    for tokens in (128, 512, 4096):
+        value = intensities[0][f"l={tokens} total intensity, one tensor fewer"]
+        assert off(value) < 0.0005
+        assert off(intensities[0][f"l={tokens} total intensity"]) < 0.012
+    assert intensities[0]["l=512 total MOPs"].ours == 424_710_144
+
+
+def test_every_cell_of_table_5_is_the_surveys(intensities):
+    assert len(intensities[2]) == 21
+    assert all(off(value) < 0.001 for value in intensities[2].values())
+
+
+def test_the_inconsistencies_are_those_of_the_survey():
+    found = made(INCONSISTENT[0])
+    assert found["1: percent of utilization that the saving needs"].ours == pytest.approx(58.24)
+    assert found["2: percent of utilization before"].ours == pytest.approx(2.0, abs=0.01)
+    assert found["3: percent of products before, with the saving"].ours == pytest.approx(3.43, 0.01)
+    passes = found["4: cycles of softmax per layer, figure 14 and three passes"]
+    assert off(passes) < 0.02
+    assert ours(found["5: layernorm elements per cycle, lanes and figure 14"]) < 1
+    assert found["6: cycles of a sample of the search"].ours == 60e6
+    assert found["7: percent of latency that is no product"].ours == 14
+
+
+def test_latency_grows_as_the_survey_says():
+    found = made(latency.STUDIES[1])
+    for name, value in found.items():
+        if name.endswith("L2 filled first") or name.startswith("BERT-Base l=4096"):
+            assert not value.note, name
+    assert found["GPT-2 l=128"].note
+    assert found["BERT-Base l=512, RTL"].kind == "rtl x layers"
+    ratio = layer_job(512).array_cycles / layer_job(128).array_cycles
+    assert found["BERT-Base l=512, RTL"].ours == ratio
+    errors = [value for name, value in found.items() if "error" in name]
+    assert len(errors) == 5
+    assert all(value.netlist for value in errors)
+
+
+def test_a_longer_survey_has_longer_layers():
+    jobs = {scope: latency.STUDIES[0].jobs(scope) for scope in (QUICK, Scope(), Scope(long=True))}
+    assert [job.details.seq for job in jobs[Scope()]] == [128, 256, 512, 1024]
+    assert [len(each) for each in jobs.values()] == [3, 4, 6]
+
+
+def test_a_cell_has_its_utilization_and_its_share_of_the_limit():
+    (study,) = memories.STUDIES
+    found = made(study)
+    value = found["accumulator 64 KiB, scratchpad 256 KiB"]
+    assert (value.ours, value.paper, value.kind) == (pytest.approx(50), 69, "rtl")
+    assert found["accumulator 256 KiB, scratchpad 64 KiB, of its limit"].ours == 100
+    assert len(found) == 4
+    assert len(made(study, Scope())) == 9 * 4 * 2
+
+
+def test_the_shares_before_are_those_that_the_host_was_fitted_to():
+    (study,) = bottleneck.STUDIES
+    found = made(study)
+    for kind in ("softmax", "gelu", "layernorm", "residual", "quantize"):
+        value = found[f"before: {kind} share"]
+        assert value.ours == pytest.approx(100 / 94 * (value.paper or 0), rel=0.1)
+        assert value.kind == "model"
+    assert found["after: MAC utilization, as compiled"].ours == 50
+    assert ours(found["speed-up"]) > 20
+    assert len(study.jobs(Scope())) == 4
+
+
+def test_area_says_what_is_missing(monkeypatch):
+    def no_yosys(_chosen):
+        raise EnvironmentProblem("there is no yosys")
+
+    monkeypatch.setattr(silicon, "find_yosys", no_yosys)
+    item = silicon.STUDIES[0].make(Evidence(paper(), {}, Scope()))
+    assert item.missing == "there is no yosys"
+    assert [value.ours for value in item.values] == [None]
+
+
+def test_a_kind_is_one_of_four():
+    with pytest.raises(ValueError, match="'guess' is not one of rtl,"):
+        Value(name="it", ours=1.0, kind="guess")

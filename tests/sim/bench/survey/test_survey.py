@@ -1,0 +1,123 @@
+"""The survey: what is run, what is kept, and what is compared."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError
+from celosia.sim.bench.survey.parts.values import Item, Scope, Study
+from celosia.sim.bench.survey.store import RunStore
+from celosia.sim.bench.survey.survey import (
+    chosen_studies,
+    differences,
+    run_survey,
+    study_ids,
+)
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.workload_options import WorkloadOptions
+
+POOL = partial(ThreadPoolExecutor, 1)
+JOBS = tuple(
+    Job(workload="matmul", details=WorkloadOptions(shape=f"{n}x8x8"), array_cycles=n)
+    for n in (1, 3, 2)
+)
+
+
+def made(evidence):
+    values = [
+        evidence.rtl("fig13", job.name, run.cycles, job) for job, run in evidence.runs.items()
+    ]
+    return Item(id="it", title="It", where="nowhere", values=tuple(values))
+
+
+STUDY = Study(id="it", jobs=lambda _scope: JOBS, make=made)
+
+
+class Runs:
+    """Runs that are made up, of which one may be wrong."""
+
+    def __init__(self, wrong=None):
+        self.asked = []
+        self.wrong = wrong
+
+    def __call__(self, job):
+        self.asked.append(job.array_cycles)
+        if job.array_cycles == self.wrong:
+            raise WrongRunError("wrong")
+        return Run(
+            cycles=job.array_cycles,
+            macs=1,
+            limit_cycles=1,
+            dram_bytes=0,
+            elements_checked=1,
+            seconds=0.0,
+        )
+
+
+def run(tmp_path, runs, tell=silent):
+    return run_survey([STUDY, STUDY], Scope(), RunStore(tmp_path), POOL, tell, runs)
+
+
+def test_jobs_run_once_the_longest_first(tmp_path):
+    runs, told = Runs(), []
+    found = run(tmp_path, runs, lambda text, done: told.append((text, done)))
+    assert runs.asked == [3, 2, 1]
+    assert {value.ours for value in found.items[0].values} == {1, 2, 3}
+    assert told[0][0] == "3 runs on the RTL, 6 cycles"
+    assert [done for _, done in told] == [0, 0.5, pytest.approx(5 / 6), 1]
+
+
+def test_it_goes_on_from_what_was_kept(tmp_path):
+    with pytest.raises(WrongRunError):
+        run(tmp_path, Runs(wrong=2))
+    runs = Runs()
+    run(tmp_path, runs)
+    assert 3 not in runs.asked
+    assert 2 in runs.asked
+    runs = Runs()
+    run(tmp_path, runs)
+    assert not runs.asked
+
+
+@pytest.mark.parametrize("text", ["", '{"cycles": 3', "[]", "{}", "null", "[" * 100_000, "\x00"])
+def test_a_cut_run_is_made_again(tmp_path, text):
+    run(tmp_path, Runs())
+    (tmp_path / "runs" / f"{JOBS[1].key}.json").write_text(text)
+    runs = Runs()
+    run(tmp_path, runs)
+    assert runs.asked == [3]
+
+
+def test_a_quick_survey_is_quick():
+    jobs = {job for study in chosen_studies(None) for job in study.jobs(Scope(quick=True))}
+    assert sum(job.array_cycles for job in jobs) < 90_000_000
+    assert {(job.preset, job.overrides) for job in jobs} == {("base", ()), ("rebalanced", ())}
+
+
+def test_items_are_chosen_in_the_order_of_the_page():
+    assert [study.id for study in chosen_studies("tab5, tab3")] == ["tab3", "tab5"]
+    assert len(chosen_studies(None)) == len(study_ids()) == 12
+
+
+@pytest.mark.parametrize("only", ["", ",", "tab3,", "tab3,,tab4", "Tab3", "fig99", "tab3;tab4"])
+def test_what_is_no_item(only):
+    with pytest.raises(InputError, match=r"--only .*: there is no item .*; there are tab3, "):
+        chosen_studies(only)
+
+
+def test_only_numbers_are_compared(tmp_path):
+    first = json.loads(json.dumps(run(tmp_path, Runs()).document()))
+    second = json.loads(json.dumps(first))
+    assert not list(differences(first, second))
+    second["versions"] = {}
+    second["items"][0]["values"][0]["netlist"] = "another"
+    assert not list(differences(first, second))
+    value = second["items"][0]["values"][0]
+    value["ours"] += 1
+    (line,) = list(differences(first, second))
+    assert line == f"it: {value['name']}: {value['ours']} instead of {value['ours'] - 1}"
+    value["ours"] = None
+    assert not list(differences(first, second))
