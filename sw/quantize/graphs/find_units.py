@@ -83,7 +83,7 @@ class _Finder:
         x, name = node.inputs
         weights = self.reader.value(name)
         if weights is None or self.reader.value(x) is not None:
-            raise _Refused("both of its operands are computed, or only the right one is")
+            raise _Refused("its operands are computed, and it has no weights")
         if weights.ndim != 2 or self.reader.type(x).rank < 2:
             raise _Refused("it is a stack of products")
         linear = Linear(weights.astype(np.float32), np.zeros(weights.shape[1], np.float32))

@@ -28,6 +28,7 @@ __all__ = [
     "SegmentRunner",
     "check_inputs",
     "interpreted",
+    "padded_masks",
     "quantize_graph",
     "run_model",
 ]
@@ -89,7 +90,7 @@ def quantize_graph(
     """
     units = find_units(graph)
     stages = plan_stages(graph, units)
-    masks = sorted(set(_masks(graph, units)))
+    masks = sorted(set(padded_masks(graph, units)))
     for sample in samples:
         check_inputs(graph.inputs, masks, sample)
     seen = observe(
@@ -125,8 +126,8 @@ def quantize_graph(
     )
 
 
-def _masks(graph: FloatGraph, units: Units) -> Iterator[str]:
-    """The inputs of two axes that keys are counted in."""
+def padded_masks(graph: FloatGraph, units: Units) -> Iterator[str]:
+    """The inputs of two axes that keys are counted in: 1s and then 0s in each row."""
     reader = Reader(graph)
     for unit in units.units.values():
         if isinstance(unit, Attention) and unit.keys:
@@ -178,7 +179,8 @@ class Execution:
             self.forms[form] = found[name]
         for name, value in found.items():
             if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
-                self.saturated[name] += _at_the_end(value)
+                node = segment.operators.get(name.split(".")[0], name)
+                self.saturated[node] += _at_the_end(value)
 
     def _count(self, tensor: str, text: int) -> int:
         counts = self._read(tensor).reshape(-1)

@@ -2,6 +2,7 @@
 
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
+from celosia.sw.quantize.graphs.units import Product
 from tests.support.quantized_exports import recognized
 
 
@@ -33,5 +34,6 @@ def test_products_are_fused_with_their_only_finish():
     assert len(found.fused) == 6
     assert all(found.made[name] == () for name in found.fused)
     up = next(name for name in found.fused if "intermediate" in name)
-    readers = found.users(Form(found.units.units[up].x.tensor, "small"))
-    assert readers == [found.units.units[up]]
+    product = found.units.units[up]
+    assert isinstance(product, Product)
+    assert found.users(Form(product.x.tensor, "small")) == [product]
