@@ -16,9 +16,10 @@ from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
+from celosia.sim.command.models.build_command import build
 from celosia.sim.command.models.check_command import check
 from celosia.sim.command.models.language_commands import register as register_language
-from celosia.sim.command.models.run_model_command import MODEL_SUFFIX, run_model_file
+from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
     BudgetOption,
     CausalOption,
@@ -143,7 +144,7 @@ def run(
     workload: Annotated[
         str,
         typer.Argument(
-            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel or MODEL.onnx."
+            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel, MODEL.onnx, MODEL.plan."
         ),
     ],
     *,
@@ -191,8 +192,8 @@ def run(
     every: AllOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
-    onnx = workload.endswith(MODEL_SUFFIX)
-    details = workload_options({**locals(), "dim": None if onnx else head_columns(dim)})
+    imported = workload.endswith(MODEL_SUFFIXES)
+    details = workload_options({**locals(), "dim": None if imported else head_columns(dim)})
     options = RunOptions(
         workload=workload,
         simulator=simulator.value,
@@ -220,11 +221,11 @@ def run(
     for path in (json, out, trace):
         check_destination(path)
     check_folder(report_to)
-    if onnx:
+    if imported:
         run_model_file(options, dim, inputs, calibration, (json, report_to))
         return
     if inputs or calibration:
-        raise InputError(f"--input, --calibrate: only for MODEL{MODEL_SUFFIX}, not {workload}")
+        raise InputError(f"--input, --calibrate: only for MODEL.onnx, not {workload}")
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
@@ -239,6 +240,7 @@ def run(
 
 
 app.command()(check)
+app.command()(build)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

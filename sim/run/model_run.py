@@ -37,7 +37,16 @@ from celosia.sw.quantize.graphs.quantized import (
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
 
-__all__ = ["Distance", "ModelOutcome", "ModelRun", "distances", "read_samples", "run_onnx"]
+__all__ = [
+    "Distance",
+    "ModelOutcome",
+    "ModelRun",
+    "Prepared",
+    "distances",
+    "prepare",
+    "read_samples",
+    "run_prepared",
+]
 
 _RANDOM_SAMPLES: Final = 8
 """Samples to calibrate on, where none are given."""
@@ -45,11 +54,10 @@ _RANDOM_SAMPLES: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRun:
-    """What to run a model on."""
+    """A model's file, and what it is quantized with."""
 
     path: Path
     sizes: Mapping[str, int]
-    inputs: Path | None = None
     calibration: Path | None = None
 
 
@@ -94,55 +102,73 @@ class ModelOutcome:
         )
 
 
-def run_onnx(job: ModelRun, options: RunOptions, tell: Progress = silent) -> ModelOutcome:
-    """Import, quantize and run a model.  Raises `InputError` and `ImportProblem`."""
-    config = resolve_config(options.preset or "base", options.overrides)
+@dataclass(frozen=True)
+class Prepared:
+    """A quantized model, and what is known of where it came from."""
+
+    model: QuantizedGraph
+    placement: Placement
+    notes: tuple[str, ...]
+    graph: FloatGraph | None = None
+    """What outputs are compared with; None: the model is from a plan, which does not have it."""
+
+
+def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
+    """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     tell(f"importing {job.path}", None)
     imported = importer.import_model(job.path, job.sizes)
     tell("recognizing operators", None)
     recognized = recognize(imported.graph)
     graph, notes = recognized.graph, list(imported.notes)
+    units = find_units(graph)
+    if job.calibration is not None:
+        samples = read_samples(job.calibration, graph)
+    else:
+        notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
+        # A mask that is no count of keys is known by its name only.
+        masks = [name for name in graph.inputs if "mask" in name]
+        masks += padded_masks(graph, units)
+        samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
     try:
-        model, given = _quantized(graph, job, options.timing.seed, notes, tell)
-        if not model.segments:
-            raise InputError(f"{job.path}: nothing of it is for the accelerator")
-        segments = _Segments(options, config, model, tell)
-        result = run_model(model, given, segments)
-        real = interpret(graph, given)
+        model = quantize_graph(
+            graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+        )
     except GraphError as error:
         raise InputError(f"{job.path}: {error}") from None
+    if not model.segments:
+        raise InputError(f"{job.path}: nothing of it is for the accelerator")
+    return Prepared(model, place_units(imported.graph, recognized, units), tuple(notes), graph)
+
+
+def run_prepared(
+    prepared: Prepared, inputs: Path | None, options: RunOptions, tell: Progress = silent
+) -> ModelOutcome:
+    """Run a model on the inputs in a file, or on random ones.  Raises `InputError`."""
+    config = resolve_config(options.preset or "base", options.overrides)
+    model, graph, notes = prepared.model, prepared.graph, list(prepared.notes)
+    segments = _Segments(options, config, model, tell)
+    if inputs is not None:
+        given = _arrays(inputs)
+    elif graph is not None:
+        notes.append("run on random data: give --input for an input of your own")
+        masks = [name for name in graph.inputs if "mask" in name]
+        given = random_inputs(graph, [*masks, *model.masks], options.timing.seed)
+    else:
+        raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
+    try:
+        result = run_model(model, given, segments)
+        real = {} if graph is None else interpret(graph, given)
+    except GraphError as error:
+        raise InputError(f"{options.workload}: {error}") from None
     return ModelOutcome(
         reports=tuple(segments.reports),
-        placement=place_units(imported.graph, recognized, find_units(graph)),
+        placement=prepared.placement,
         distances=distances(real, result.outputs),
         saturated=result.saturated,
         host=model.host_operators,
         notes=tuple(notes),
     )
-
-
-def _quantized(
-    graph: FloatGraph, job: ModelRun, seed: int, notes: list[str], tell: Progress
-) -> tuple[QuantizedGraph, dict[str, Array]]:
-    """The quantized model, and what it is run on."""
-    # A mask that is no count of keys is known by its name only.
-    masks = [name for name in graph.inputs if "mask" in name]
-    masks += padded_masks(graph, find_units(graph))
-    if job.calibration is not None:
-        samples = read_samples(job.calibration, graph)
-    else:
-        notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
-        samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
-    if job.inputs is not None:
-        given = _arrays(job.inputs)
-    else:
-        notes.append("run on random data: give --input for an input of your own")
-        given = random_inputs(graph, masks, seed)
-    model = quantize_graph(
-        graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
-    )
-    return model, given
 
 
 def read_samples(path: Path, graph: FloatGraph) -> list[dict[str, Array]]:

@@ -9,10 +9,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes, placement_document
 from celosia.sim.command.outputs import write_reports
 from celosia.sim.command.tables import print_report
-from celosia.sim.run.model_run import ModelOutcome, ModelRun, run_onnx
+from celosia.sim.run.model_run import (
+    ModelOutcome,
+    ModelRun,
+    prepare,
+    run_prepared,
+)
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
@@ -20,10 +26,10 @@ from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 
-__all__ = ["MODEL_SUFFIX", "run_model_file"]
+__all__ = ["MODEL_SUFFIXES", "run_model_file"]
 
-MODEL_SUFFIX: Final = ".onnx"
-"""What the name of a model's file ends with."""
+MODEL_SUFFIXES: Final = (".onnx", PLAN_SUFFIX)
+"""What the name of a model's file, or of a plan, ends with."""
 
 
 def run_model_file(
@@ -40,14 +46,14 @@ def run_model_file(
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
     json, folder = outputs
-    job = ModelRun(
-        path=Path(options.workload),
-        sizes=parse_sizes(sizes or ()),
-        inputs=inputs,
-        calibration=calibration,
-    )
+    path = Path(options.workload)
+    planned = path.suffix == PLAN_SUFFIX
+    if planned and (sizes or calibration):
+        raise InputError(f"{path}: a plan has its sizes and its calibration: no --dim, --calibrate")
+    job = ModelRun(path=path, sizes=parse_sizes(sizes or ()), calibration=calibration)
     with progress_bar() as tell:
-        outcome = run_onnx(job, options, tell)
+        prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
+        outcome = run_prepared(prepared, inputs, options, tell)
     _show(table_console(json), outcome)
     document = _document(outcome)
     if json:
