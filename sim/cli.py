@@ -17,13 +17,14 @@ from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
+from celosia.sim.command.models.build_command import build
 from celosia.sim.command.models.check_command import check
 from celosia.sim.command.models.language_commands import register as register_language
+from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
     BudgetOption,
     CausalOption,
     ChannelStallOption,
-    DimOption,
     FaultOption,
     FileOption,
     HeadsOption,
@@ -57,6 +58,12 @@ from celosia.sim.command.options.common import (
     WaveWindowOption,
 )
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
+from celosia.sim.command.options.model import (
+    CalibrateOption,
+    InputOption,
+    SizesOption,
+    head_columns,
+)
 from celosia.sim.command.options.report import (
     AllOption,
     OwnersOption,
@@ -137,7 +144,10 @@ def _celosia(
 @guarded
 def run(
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, or PROGRAM.cel.")
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel, MODEL.onnx, MODEL.plan."
+        ),
     ],
     *,
     shape: ShapeOption = None,
@@ -154,7 +164,9 @@ def run(
     causal: CausalOption = False,
     heads: HeadsOption = None,
     seq: SeqOption = None,
-    dim: DimOption = None,
+    dim: SizesOption = None,
+    inputs: InputOption = None,
+    calibration: CalibrateOption = None,
     model: ModelOption = None,
     layers: LayersOption = None,
     text: TextOption = None,
@@ -182,7 +194,8 @@ def run(
     every: AllOption = False,
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
-    details = workload_options(locals())
+    imported = workload.endswith(MODEL_SUFFIXES)
+    details = workload_options({**locals(), "dim": None if imported else head_columns(dim)})
     options = RunOptions(
         workload=workload,
         simulator=simulator.value,
@@ -210,6 +223,11 @@ def run(
     for path in (json, out, trace):
         check_destination(path)
     check_folder(report_to)
+    if imported:
+        run_model_file(options, dim, inputs, calibration, (json, report_to))
+        return
+    if inputs or calibration:
+        raise InputError(f"--input, --calibrate: only for MODEL.onnx, not {workload}")
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
@@ -224,6 +242,7 @@ def run(
 
 
 app.command()(check)
+app.command()(build)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

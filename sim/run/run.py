@@ -44,7 +44,15 @@ from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
 from celosia.sw.timeline.limits import graph_limit
 
-__all__ = ["Opener", "Outcome", "RunOptions", "Runner", "run_workload"]
+__all__ = [
+    "Opener",
+    "Outcome",
+    "RunOptions",
+    "Runner",
+    "compile_for",
+    "needed_memory",
+    "run_workload",
+]
 
 
 class Opener(Protocol):
@@ -178,11 +186,11 @@ def _run_graph(
     with _building(options, config, opener):
         job = workload.make(options.details, options.timing.seed, tell)
         tell("compiling", None)
-        compiled = _compile(job.case.graph, config, options.timing)
+        compiled = compile_for(job.case.graph, config, options.timing)
     tell("building the simulator", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
-    device = _open(opener, options, config, _memory_bytes(compiled), steps)
+    device = _open(opener, options, config, needed_memory(compiled), steps)
     with closing(device):
         steps.begin(options.workload)
         measured = measure_graph(
@@ -235,14 +243,15 @@ def _changes(
     return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
 
 
-def _compile(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
+def compile_for(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
+    """The program that is expected to be fastest.  Raises `InputError` that names an operator."""
     try:
         return compile_graph(graph, config, choices=choose(graph, config, timing))
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
-def _memory_bytes(compiled: CompiledGraph) -> int:
+def needed_memory(compiled: CompiledGraph) -> int:
     """Device memory for all tensors, in whole MiB.  Raises `InputError` if there is not enough."""
     size = compiled.end - MEMORY_BASE
     if size > MAX_MEMORY_BYTES:

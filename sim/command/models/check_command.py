@@ -18,15 +18,17 @@ from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.nn.text import print_float_graph
-from celosia.sw.frontend.placement.placement import Placement, place
+from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.placement.rules import Where
 from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.true_placement import place_units
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
     from celosia.sw.frontend.importer.survey import Survey
 
-__all__ = ["CHECK_SCHEMA", "check"]
+__all__ = ["CHECK_SCHEMA", "check", "parse_sizes", "placement_document"]
 
 CHECK_SCHEMA: Final = "celosia.check/1"
 
@@ -67,7 +69,9 @@ def check(
         found = surveyor.survey(imported)
         tell("recognizing operators", None)
         recognized_model = None if imported.lost else recognize(imported.graph)
-    placement = recognized_model and place(imported.graph, recognized_model)
+    placement = recognized_model and place_units(
+        imported.graph, recognized_model, find_units(recognized_model.graph)
+    )
     texts = STANDARD_OUTPUT in {text, recognized}
     console = table_console(STANDARD_OUTPUT if texts else json)
     _show(console, imported, found, placement)
@@ -166,11 +170,12 @@ def _document(
             for row in found.rows
         ],
         "lost_outputs": dict(imported.lost),
-        "placement": None if placement is None else _placement_document(placement),
+        "placement": None if placement is None else placement_document(placement),
     }
 
 
-def _placement_document(placement: Placement) -> dict[str, Any]:
+def placement_document(placement: Placement) -> dict[str, Any]:
+    """The share of the accelerator, and where each node runs, for JSON documents."""
     nodes = [(*split_origin(node.origin), node) for node in placement.nodes]
     return {
         "accelerator_mac_share": placement.accelerator_mac_share,

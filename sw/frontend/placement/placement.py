@@ -5,6 +5,7 @@ recognized yet: how a form is rewritten changes nothing of its share.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from celosia.sw.frontend.nn.graph import FloatGraph
@@ -50,10 +51,15 @@ class Placement:
         return Counter(node.reason for node in self.nodes if node.where == Where.HOST)
 
 
-def place(imported: FloatGraph, recognized: Recognized) -> Placement:
-    """The placement of a model's imported graph, by what became of its nodes."""
+def place(
+    imported: FloatGraph, recognized: Recognized, known: Mapping[str, Decision] | None = None
+) -> Placement:
+    """The placement of a model's imported graph, by what became of its nodes.
+
+    Decisions that are `known` of nodes of the recognized graph replace those of the rules.
+    """
     reader = Reader(recognized.graph)
-    decisions = placed(reader)
+    decisions = placed(reader) | dict(known or {})
     made: dict[str, list[str]] = {}
     for node in recognized.graph.nodes:
         made.setdefault(node.origin, []).append(node.name)

@@ -1,0 +1,105 @@
+"""`celosia build`: a model as a file that runs without the one that it was made from."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.models.check_command import parse_sizes, placement_document
+from celosia.sim.command.options.common import PresetOption, SetOption
+from celosia.sim.command.options.model import CalibrateOption, SizesOption
+from celosia.sim.run.model_run import ModelRun, Prepared, prepare
+from celosia.sim.run.report import versions
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, open_atomically
+from celosia.sim.support.problems import InputError
+from celosia.sw.frontend.placement.placement import PlacedNode, Placement
+from celosia.sw.frontend.placement.rules import Where
+from celosia.sw.quantize.graphs.plan_file import PlanFileError, load_model_plan, save_model_plan
+
+__all__ = ["PLAN_SUFFIX", "build", "read_plan"]
+
+PLAN_SUFFIX: Final = ".plan"
+"""What the name of a plan's file ends with."""
+
+
+@guarded
+def build(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="MODEL.plan", help="The file to write.")
+    ],
+    sizes: SizesOption = None,
+    calibration: CalibrateOption = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+) -> None:
+    """Quantize an ONNX model, and save all that `celosia run MODEL.plan` needs."""
+    if output.suffix != PLAN_SUFFIX:
+        raise InputError(f"-o {output}: the name of a plan ends with {PLAN_SUFFIX}")
+    check_destination(output)
+    config = resolve_config(preset or "base", overrides or ())
+    job = ModelRun(path=model, sizes=parse_sizes(sizes or ()), calibration=calibration)
+    with progress_bar() as tell:
+        prepared = prepare(job, 0, tell)
+    setting = {
+        "celosia": versions()["celosia"],
+        "config": asdict(config),
+        "placement": placement_document(prepared.placement),
+        "notes": list(prepared.notes),
+    }
+    with open_atomically(output) as file:
+        save_model_plan(prepared.model, setting, file)
+    console = table_console(None)
+    for note in prepared.notes:
+        console.print(f"note: {note}", markup=False)
+    console.print(
+        f"{output}: {len(prepared.model.segments)} segments, {output.stat().st_size:,} bytes; "
+        f"{prepared.placement.accelerator_mac_share:.2%} of its multiply-accumulates are the "
+        "accelerator's",
+        markup=False,
+    )
+
+
+def read_plan(path: Path, options: RunOptions) -> Prepared:
+    """The model in a plan.
+
+    Raises `InputError` for what is no plan, or one of another version or configuration.
+    """
+    try:
+        model, setting = load_model_plan(path)
+        placement = _placement(setting["placement"])
+    except PlanFileError as error:
+        raise InputError(str(error)) from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: is no whole plan: {error}") from None
+    if setting["celosia"] != versions()["celosia"]:
+        raise InputError(
+            f"{path}: is of celosia {setting['celosia']}, this is {versions()['celosia']}: "
+            "build it anew"
+        )
+    config = asdict(resolve_config(options.preset or "base", options.overrides))
+    for name, value in config.items():
+        if setting["config"].get(name) != value:
+            found = setting["config"].get(name)
+            raise InputError(f"{path}: is for a configuration with {name} = {found}, not {value}")
+    return Prepared(model, placement, tuple(setting["notes"]))
+
+
+def _placement(found: dict[str, Any]) -> Placement:
+    return Placement(
+        tuple(
+            PlacedNode(
+                f"{node['name']} ({node['operator']})",
+                Where(node["where"]),
+                node["reason"],
+                node["macs"],
+            )
+            for node in found["nodes"]
+        )
+    )

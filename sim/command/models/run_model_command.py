@@ -1,0 +1,110 @@
+"""`celosia run MODEL.onnx`: its tables and its JSON document."""
+
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
+from celosia.sim.command.models.check_command import parse_sizes, placement_document
+from celosia.sim.command.outputs import write_reports
+from celosia.sim.command.tables import print_report
+from celosia.sim.run.model_run import (
+    ModelOutcome,
+    ModelRun,
+    prepare,
+    run_prepared,
+)
+from celosia.sim.run.report import as_json
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG
+from celosia.sim.support.output import write_file
+from celosia.sim.support.problems import InputError
+
+__all__ = ["MODEL_SUFFIXES", "run_model_file"]
+
+MODEL_SUFFIXES: Final = (".onnx", PLAN_SUFFIX)
+"""What the name of a model's file, or of a plan, ends with."""
+
+
+def run_model_file(
+    options: RunOptions,
+    sizes: list[str] | None,
+    inputs: Path | None,
+    calibration: Path | None,
+    outputs: tuple[str | None, Path | None],
+) -> None:
+    """Run the model that `options` name; `outputs` are the JSON file and the folder of a report.
+
+    Raises `InputError` for options that only workloads have; `typer.Exit` with 1 if it was wrong.
+    """
+    for name in options.details.given():
+        raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
+    json, folder = outputs
+    path = Path(options.workload)
+    planned = path.suffix == PLAN_SUFFIX
+    if planned and (sizes or calibration):
+        raise InputError(f"{path}: a plan has its sizes and its calibration: no --dim, --calibrate")
+    job = ModelRun(path=path, sizes=parse_sizes(sizes or ()), calibration=calibration)
+    with progress_bar() as tell:
+        prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
+        outcome = run_prepared(prepared, inputs, options, tell)
+    _show(table_console(json), outcome)
+    document = _document(outcome)
+    if json:
+        write_file(json, as_json(document))
+    write_reports(document, folder, None)
+    if not outcome.right:
+        raise typer.Exit(WRONG)
+
+
+def _show(console: Console, outcome: ModelOutcome) -> None:
+    for report in outcome.reports:
+        print_report(console, report)
+    table = Table()
+    for name in ("output", "SQNR", "cosine", "same largest"):
+        table.add_column(name, justify="left" if name == "output" else "right")
+    for each in outcome.distances:
+        top1 = "" if each.top1 is None else f"{each.top1:.2%}"
+        table.add_row(escape(each.name), f"{each.sqnr_db:.1f} dB", f"{each.cosine:.5f}", top1)
+    console.print(table)
+    checked = sum(report.total.elements_checked for report in outcome.reports)
+    wrong = sum(report.total.mismatches for report in outcome.reports)
+    console.print(
+        f"{wrong:,} of {checked:,} elements in {len(outcome.reports)} segments differ from the "
+        f"integer graph; {outcome.placement.accelerator_mac_share:.2%} of the "
+        f"{outcome.placement.macs:,} multiply-accumulates are the accelerator's"
+    )
+    if outcome.host:
+        listed = ", ".join(f"{count} {op}" for op, count in outcome.host.most_common())
+        console.print(f"warning: {outcome.host.total():,} operators run on the host: {listed}")
+    if outcome.saturated:
+        listed = ", ".join(f"{n:,} of {name}" for name, n in outcome.saturated.most_common(3))
+        total = outcome.saturated.total()
+        console.print(f"{total:,} elements at the ends of their ranges: {listed}", markup=False)
+    for note in outcome.notes:
+        console.print(f"note: {note}", markup=False)
+
+
+def _document(outcome: ModelOutcome) -> dict[str, Any]:
+    """The report of the only segment, or of all as programs of their own, and what models add."""
+    return outcome.report.document() | {
+        "placement": placement_document(outcome.placement),
+        "outputs": [
+            {
+                "name": each.name,
+                "sqnr_db": each.sqnr_db if isfinite(each.sqnr_db) else None,
+                "cosine": each.cosine,
+                "top1": each.top1,
+            }
+            for each in outcome.distances
+        ],
+        "saturated": dict(outcome.saturated),
+        "host": dict(outcome.host),
+        "notes": list(outcome.notes),
+    }

@@ -1,0 +1,51 @@
+"""The options of `celosia run` for a model that another tool has written."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from celosia.sim.support.problems import InputError
+
+__all__ = ["CalibrateOption", "InputOption", "SizesOption", "head_columns"]
+
+_PANEL: Final = "MODEL.onnx"
+
+InputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--input",
+        metavar="X.npz",
+        help="The model's inputs, arrays with their names; default: random ones.",
+        rich_help_panel=_PANEL,
+    ),
+]
+CalibrateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--calibrate",
+        metavar="C.npz",
+        help="What to choose ranges by: inputs with an axis of samples before their own.",
+        rich_help_panel=_PANEL,
+    ),
+]
+SizesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dim",
+        metavar="NAME=N|N",
+        help="A size of the inputs that has a name, or INPUT.AXIS=N of one that has none; "
+        "attention: columns of each head.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def head_columns(texts: list[str] | None) -> int | None:
+    """The one number that ``--dim`` is for attention.  Raises `InputError`."""
+    if not texts:
+        return None
+    text = texts[-1]
+    if len(texts) > 1 or not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 31:
+        raise InputError(f"--dim {' '.join(texts)}: is not one whole number of columns")
+    return int(text)

@@ -1,0 +1,288 @@
+"""The run of an ONNX model: imported, quantized, each segment on a device, all compared."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
+from celosia.sim.run.report import Report
+from celosia.sim.run.run import RunOptions, compile_for, needed_memory
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress, silent
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.placement.placement import Placement
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.ir import graph_interpret
+from celosia.sw.ir.graph import Graph
+from celosia.sw.models.cases import Case
+from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.quantized import (
+    QuantizedGraph,
+    padded_masks,
+    quantize_graph,
+    run_model,
+)
+from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.quantize.graphs.true_placement import place_units
+
+__all__ = [
+    "Distance",
+    "ModelOutcome",
+    "ModelRun",
+    "Prepared",
+    "distances",
+    "prepare",
+    "read_samples",
+    "run_prepared",
+]
+
+_RANDOM_SAMPLES: Final = 8
+"""Samples to calibrate on, where none are given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRun:
+    """A model's file, and what it is quantized with."""
+
+    path: Path
+    sizes: Mapping[str, int]
+    calibration: Path | None = None
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far an output is from that of the float graph."""
+
+    name: str
+    sqnr_db: float
+    cosine: float
+    top1: float | None
+    """The share of rows whose largest element is the same one; None: rows are no logits."""
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """What a run has shown."""
+
+    reports: tuple[Report, ...]
+    """One for each segment."""
+    placement: Placement
+    distances: tuple[Distance, ...]
+    saturated: Counter[str]
+    host: Counter[str]
+    """Operators of the host by kind."""
+    notes: tuple[str, ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether every element was the one that the integer graph has."""
+        return all(report.right for report in self.reports)
+
+    @property
+    def report(self) -> Report:
+        """The report of the only segment, or one of all segments, each a program of its own."""
+        if len(self.reports) == 1:
+            return self.reports[0]
+        return Report(
+            setting=self.reports[0].setting,
+            operators=tuple(report.total for report in self.reports),
+            elapsed_seconds=sum(report.elapsed_seconds for report in self.reports),
+        )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A quantized model, and what is known of where it came from."""
+
+    model: QuantizedGraph
+    placement: Placement
+    notes: tuple[str, ...]
+    graph: FloatGraph | None = None
+    """What outputs are compared with; None: the model is from a plan, which does not have it."""
+
+
+def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
+    """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
+    importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+    tell(f"importing {job.path}", None)
+    imported = importer.import_model(job.path, job.sizes)
+    tell("recognizing operators", None)
+    recognized = recognize(imported.graph)
+    graph, notes = recognized.graph, list(imported.notes)
+    units = find_units(graph)
+    if job.calibration is not None:
+        samples = read_samples(job.calibration, graph)
+    else:
+        notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
+        # A mask that is no count of keys is known by its name only.
+        masks = [name for name in graph.inputs if "mask" in name]
+        masks += padded_masks(graph, units)
+        samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
+    try:
+        model = quantize_graph(
+            graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+        )
+    except GraphError as error:
+        raise InputError(f"{job.path}: {error}") from None
+    if not model.segments:
+        raise InputError(f"{job.path}: nothing of it is for the accelerator")
+    return Prepared(model, place_units(imported.graph, recognized, units), tuple(notes), graph)
+
+
+def run_prepared(
+    prepared: Prepared, inputs: Path | None, options: RunOptions, tell: Progress = silent
+) -> ModelOutcome:
+    """Run a model on the inputs in a file, or on random ones.  Raises `InputError`."""
+    config = resolve_config(options.preset or "base", options.overrides)
+    model, graph, notes = prepared.model, prepared.graph, list(prepared.notes)
+    segments = _Segments(options, config, model, tell)
+    if inputs is not None:
+        given = _arrays(inputs)
+    elif graph is not None:
+        notes.append("run on random data: give --input for an input of your own")
+        masks = [name for name in graph.inputs if "mask" in name]
+        given = random_inputs(graph, [*masks, *model.masks], options.timing.seed)
+    else:
+        raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
+    try:
+        result = run_model(model, given, segments)
+        real = {} if graph is None else interpret(graph, given)
+    except GraphError as error:
+        raise InputError(f"{options.workload}: {error}") from None
+    return ModelOutcome(
+        reports=tuple(segments.reports),
+        placement=prepared.placement,
+        distances=distances(real, result.outputs),
+        saturated=result.saturated,
+        host=model.host_operators,
+        notes=tuple(notes),
+    )
+
+
+def read_samples(path: Path, graph: FloatGraph) -> list[dict[str, Array]]:
+    """The samples in a file: arrays named after inputs, with one axis of samples before theirs.
+
+    Raises `InputError` for other names or shapes, or none.
+    """
+    arrays = _arrays(path)
+    counts = {}
+    for name, array in arrays.items():
+        kind = graph.inputs.get(name)
+        if kind is None or array.shape[1:] != kind.shape or not array.ndim:
+            names = ", ".join(
+                f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
+            )
+            raise InputError(f"{path}: {name} is {array.shape}; there are {names}")
+        counts[name] = len(array)
+    if len(set(counts.values())) != 1 or 0 in counts.values():
+        raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+    return [
+        {name: array[number] for name, array in arrays.items()}
+        for number in range(next(iter(counts.values())))
+    ]
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    """The arrays of an .npz file.  Raises `InputError` for what is none."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if isinstance(file, np.ndarray):
+                raise InputError(f"{path}: is one array; an .npz names each after its input")
+            return {name: file[name] for name in file.files}
+    except (ValueError, EOFError, KeyError, OSError) as error:
+        if isinstance(error, InputError | FileNotFoundError):
+            raise
+        raise InputError(f"{path}: is no .npz file of arrays") from None
+    except Exception as error:
+        if type(error).__module__ == "zipfile":
+            raise InputError(f"{path}: is no .npz file of arrays") from None
+        raise
+
+
+class _Segments:
+    """Runs segments on a device, and reports on each."""
+
+    def __init__(self, options: RunOptions, config: Any, model: QuantizedGraph, tell: Progress):
+        self.options, self.config, self.model, self.tell = options, config, model, tell
+        self.reports: list[Report] = []
+
+    def __call__(
+        self, number: int, graph: Graph, inputs: Mapping[str, Array]
+    ) -> Mapping[str, Array]:
+        start, options = time.perf_counter(), self.options
+        self.tell(f"compiling segment {number}", None)
+        compiled = self._compile(graph)
+        self.tell(f"running segment {number}", None)
+        device = open_device(
+            options.simulator, self.config, options.timing, needed_memory(compiled), self.tell
+        )
+        with closing(device):
+            device.limit_cycles(options.cycle_budget)
+            measured = measure_graph(
+                f"segment {number}",
+                device,
+                compiled,
+                Case(graph, inputs),
+                options.issue,
+                options.timing,
+            )
+        self.reports.append(self._report(number, measured, time.perf_counter() - start))
+        return {**graph_interpret.interpret(graph, inputs), **measured.outputs}
+
+    def _compile(self, graph: Graph) -> CompiledGraph:
+        """The program; without a clock nobody sees which one is fastest."""
+        if self.options.simulator != "functional":
+            return compile_for(graph, self.config, self.options.timing)
+        try:
+            return compile_graph(graph, self.config)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def _report(self, number: int, measured: GraphMeasurement, seconds: float) -> Report:
+        operators = self.model.segments[number].operators
+        groups = [
+            replace(group, name=operators.get(group.name.split(".")[0], group.name))
+            for group in measured.groups
+        ]
+        return Report(
+            setting=self.options.setting(self.options.preset or "base", self.config),
+            operators=tuple(groups),
+            whole=measured.whole,
+            on_chip=measured.on_chip,
+            elapsed_seconds=seconds,
+        )
+
+
+def distances(real: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[Distance, ...]:
+    """How far outputs are from those of the float graph; integers are left out."""
+    return tuple(
+        _distance(name, value.astype(np.float64), found[name].astype(np.float64))
+        for name, value in real.items()
+        if value.dtype.kind == "f" and value.size
+    )
+
+
+def _distance(name: str, real: Array, found: Array) -> Distance:
+    signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
+    lengths = float(np.linalg.norm(real) * np.linalg.norm(found))
+    top1 = None
+    if "logits" in name and real.ndim:
+        top1 = float((real.argmax(-1) == found.argmax(-1)).mean())
+    return Distance(
+        name=name,
+        sqnr_db=10 * float(np.log10(signal / lost)) if lost and signal else float("inf"),
+        cosine=float(np.vdot(real, found)) / lengths if lengths else 1.0,
+        top1=top1,
+    )

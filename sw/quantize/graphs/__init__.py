@@ -1,0 +1,1 @@
+"""Float graphs to integer graphs: what the accelerator computes of them, in which formats."""

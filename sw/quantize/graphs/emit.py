@@ -1,0 +1,325 @@
+"""Integer graphs of segments: units with weights, scales and zero points in their formats."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
+from celosia.isa.numerics.normalization import EPSILON_BITS
+from celosia.sw.frontend.nn.operators.operator import GraphError
+from celosia.sw.ir.graph import (
+    Activation,
+    AddResidual,
+    DeferredSoftmax,
+    DivideBySums,
+    Finish,
+    Graph,
+    Mask,
+    MatMul,
+    Normalized,
+    Requantize,
+    Sums,
+    Tensor,
+    View,
+)
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.quantize.graphs.formats import Format, Formats
+from celosia.sw.quantize.graphs.stages import Form, Role, Stages
+from celosia.sw.quantize.graphs.units import (
+    Attention,
+    Finishing,
+    Head,
+    Normalization,
+    Product,
+    Unit,
+    Value,
+)
+from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
+from celosia.sw.quantize.norm import quantize_norm
+
+__all__ = ["Keys", "Segment", "emit_segments", "form_name", "with_keys"]
+
+Keys = tuple[str, int]
+"""The tensor that counts the keys of texts, and a text."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Segment:
+    """An integer graph, which sees all keys until `with_keys` says how many there are."""
+
+    graph: Graph
+    inputs: dict[str, Form]
+    """What each input of the graph is."""
+    outputs: dict[str, Form]
+    keys: dict[str, Keys]
+    """The keys of products of queries and keys, by the operator's name."""
+    operators: dict[str, str]
+    """The node of the model's file that each group of operators begins with."""
+
+
+def form_name(stages: Stages, form: Form) -> str:
+    """The name of a form's tensor in integer graphs."""
+    numbers = {key: number for number, key in enumerate(stages.units.values)}
+    return f"{numbers[form.key]}.{form.role}"
+
+
+def emit_segments(stages: Stages, formats: Formats) -> tuple[list[Segment], Formats]:
+    """The integer graphs of all segments; formats are returned with those of sums."""
+    emitters = [_Emitter(stages, formats, number) for number in range(stages.count)]
+    for name, segment in stages.segments.items():
+        emitters[segment].take(stages.units.units[name])
+    wanted = {form for emitter in emitters for form in emitter.inputs.values()}
+    wanted |= {stages.host_form(tensor) for tensor in _host_reads(stages)}
+    return [emitter.finish(wanted) for emitter in emitters], formats
+
+
+def with_keys(segment: Segment, counts: Mapping[Keys, int]) -> Graph:
+    """The graph of a segment for texts that have so many keys."""
+
+    def masked(op: Any) -> Any:
+        if op.name not in segment.keys:
+            return op
+        assert isinstance(op, MatMul)
+        assert isinstance(op.finish, DeferredSoftmax)
+        count = counts[segment.keys[op.name]]
+        keys = None if count == op.out.cols else count
+        return replace(op, finish=replace(op.finish, mask=replace(op.finish.mask, keys=keys)))
+
+    return replace(segment.graph, ops=tuple(map(masked, segment.graph.ops)))
+
+
+def _host_reads(stages: Stages) -> set[str]:
+    """The tensors of units that the host reads."""
+    names = {name for level in stages.host for node in level for name in node.inputs}
+    names |= set(stages.graph.outputs.values())
+    names |= {stages.units.values[form.key].tensor for form in stages.converted}
+    return names & stages.segments.keys()
+
+
+class _Emitter:
+    """One segment in the making."""
+
+    def __init__(self, stages: Stages, formats: Formats, number: int):
+        self.stages, self.formats, self.number = stages, formats, number
+        self.builder = GraphBuilder(f"{stages.graph.name}, segment {number}")
+        self.types = stages.graph.types()
+        self.views: dict[Form, View] = {}
+        self.inputs: dict[str, Form] = {}
+        self.made: dict[str, Form] = {}
+        self.keys: dict[str, Keys] = {}
+        self.operators: dict[str, str] = {}
+        self.origins = {node.name: node.origin for node in stages.graph.nodes}
+
+    def take(self, unit: Unit) -> None:
+        """Add the operators of a unit."""
+        name = f"{list(self.stages.units.values).index(unit.value.key)}"
+        tensor = unit.value.tensor
+        self.operators[name] = self.origins.get(tensor) or tensor
+        match unit:
+            case Product():
+                self._product(name, unit)
+            case Finishing():
+                self._finishing(name, unit)
+            case Normalization():
+                self._norm(name, unit)
+            case Attention():
+                self._attention(name, unit)
+
+    def finish(self, wanted: set[Form]) -> Segment:
+        """The segment, whose outputs are those of its forms that are `wanted`."""
+        outputs = {name: form for name, form in self.made.items() if form in wanted}
+        return Segment(
+            graph=self.builder.finish(*outputs),
+            inputs=self.inputs,
+            outputs=outputs,
+            keys=self.keys,
+            operators=self.operators,
+        )
+
+    # Tensors.
+
+    def _format(self, form: Form) -> Format:
+        return self.formats.forms[form]
+
+    def _tensor(self, form: Form) -> Tensor:
+        found = self._format(form)
+        value = self.stages.units.values[form.key]
+        rows, cols = value.shape(self.types[value.tensor])
+        same = (found.steps == found.steps[0]).all()
+        step = float(found.steps[0]) if same else None
+        name = form_name(self.stages, form)
+        return Tensor(name, found.type, rows, cols, step, found.zero_point)
+
+    def _out(self, value: Value, role: Role) -> View:
+        form = Form(value.key, role)
+        tensor = self._tensor(form)
+        self.views[form] = self.builder.tensor(tensor)
+        self.made[tensor.name] = form
+        return self.views[form]
+
+    def _read(self, view: View, role: Role) -> View:
+        """A rectangle of a value in a role."""
+        form = Form(view.tensor, role)
+        if form not in self.views:
+            tensor = self._tensor(form)
+            self.views[form] = self.builder.input(tensor)
+            self.inputs[tensor.name] = form
+        return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
+
+    def _scale(self, name: str, steps: NDArray[np.float64]) -> View:
+        return self.builder.constant(name, steps.astype(np.float32)[np.newaxis])
+
+    # Units.
+
+    def _integer(self, unit: Product) -> IntegerLinear:
+        x = self._format(Form(unit.x.tensor, "small"))
+        linear = self.formats.linears[unit.value.tensor]
+        steps = x.steps[unit.x.col : unit.x.col + unit.x.cols]
+        return quantize_linear(linear, steps, x.zero_point)
+
+    def _multiply(
+        self, name: str, unit: Product, out: View, finish: Callable[[IntegerLinear], Finish]
+    ) -> None:
+        """Add a product; `finish` is told its integers."""
+        integer = self._integer(unit)
+        self.builder.matmul(
+            f"{name}.product",
+            out,
+            self._read(unit.x, "small"),
+            self.builder.constant(f"{name}.weights", integer.weights),
+            finish(integer),
+            bias=self.builder.constant(f"{name}.bias", integer.bias[np.newaxis]),
+        )
+
+    def _product(self, name: str, unit: Product) -> None:
+        roles = self.stages.made[unit.value.tensor]
+        if len(roles) == 1 and roles != ("sums",):
+            (role,) = roles
+            form = self._format(Form(unit.value.key, role))
+            out = self._out(unit.value, role)
+            scale = f"{name}.scale"
+            self._multiply(name, unit, out, lambda i: self._plain(scale, i.steps, form))
+            return
+        steps = self._integer(unit).steps
+        sums = Form(unit.value.key, "sums")
+        self.formats.forms[sums] = Format("int32", steps)
+        out = self._out(unit.value, "sums")
+        self._multiply(name, unit, out, lambda _: Sums())
+        for role in roles:
+            if role != "sums":
+                form = self._format(Form(unit.value.key, role))
+                finish = self._plain(f"{name}.{role}.scale", steps, form)
+                self.builder.transform(f"{name}.{role}", self._out(unit.value, role), out, finish)
+
+    def _plain(self, name: str, steps: NDArray[np.float64], form: Format) -> Finish:
+        return Requantize(self._scale(name, steps / form.steps), form.zero_point)
+
+    def _finishing(self, name: str, unit: Finishing) -> None:
+        for role in self.stages.made[unit.value.tensor]:
+            out = self._out(unit.value, role)
+            form = Form(unit.value.key, role)
+            if unit.product.value.tensor in self.stages.fused:
+                self._multiply(
+                    name, unit.product, out, lambda i, f=form: self._finish(name, unit, f, i.steps)
+                )
+                continue
+            product = Form(unit.product.value.key, "sums")
+            steps = self._format(product).steps
+            rows, cols = self._tensor(product).shape
+            source = self._read(View(product.key, 0, 0, rows, cols), "sums")
+            finish = self._finish(name, unit, form, steps)
+            self.builder.transform(f"{name}.finish.{role}", out, source, finish)
+
+    def _finish(self, name: str, unit: Finishing, form: Form, steps: NDArray[np.float64]) -> Finish:
+        found = self._format(form)
+        scale = f"{name}.{form.role}.scale"
+        if unit.residual is not None:
+            other = self._format(Form(unit.residual.tensor, "wide")).step
+            residual = self._read(unit.residual, "wide")
+            return AddResidual(self._scale(scale, steps / found.step), residual, other / found.step)
+        if unit.function == "relu":
+            return Requantize(self._scale(scale, steps / found.steps), found.zero_point, relu=True)
+        function = unit.function or ""
+        curve = ACTIVATIONS[function]
+        return Activation(
+            function,
+            self._scale(scale, steps * 2.0**curve.fraction_bits),
+            curve.unit / found.step,
+            found.zero_point,
+        )
+
+    def _norm(self, name: str, unit: Normalization) -> None:
+        source = self._read(unit.x, "wide")
+        step = self._format(Form(unit.x.tensor, "wide")).step
+        epsilon = round(unit.x.cols * unit.epsilon / step**2)
+        if epsilon >= 1 << EPSILON_BITS:
+            raise GraphError(f"{unit.value.tensor}: its epsilon is larger than its operand")
+        outputs = []
+        for role in self.stages.made[unit.value.tensor]:
+            steps = self._format(Form(unit.value.key, role)).steps
+            arrays = quantize_norm(f"{name}.{role}", unit.norm, steps)
+            gamma, beta = (
+                self.builder.constant(f"{name}.{role}.{part}", arrays[f"{name}.{role}.{part}"])
+                for part in ("gamma", "beta")
+            )
+            shift = int(arrays[f"{name}.{role}.shift"])
+            outputs.append(Normalized(self._out(unit.value, role), gamma, beta, shift))
+        self.builder.layernorm(
+            f"{name}.normalization", source, outputs, epsilon=epsilon, rms=unit.rms
+        )
+
+    def _attention(self, name: str, unit: Attention) -> None:
+        (role,) = self.stages.made[unit.value.tensor]
+        context = self._out(unit.value, role)
+        for text, heads in enumerate(unit.heads):
+            rows, keys = heads[0].query.rows, heads[0].key.rows
+            end = f"text{text}"
+            numerators = self.builder.tensor(
+                Tensor(f"{name}.numerators.{end}", "uint8", len(heads) * rows, keys)
+            )
+            sums = self.builder.tensor(Tensor(f"{name}.sums.{end}", "int32", len(heads) * rows, 1))
+            for number, head in enumerate(heads):
+                part = {"row": number * rows, "rows": rows}
+                one, totals = numerators.part(**part), sums.part(**part)
+                place = f"{end}.head{number}"
+                if unit.keys:
+                    self.keys[f"{name}.scores.{place}"] = (unit.keys, text)
+                self._scores(f"{name}.scores.{place}", unit, head, one, totals)
+                finish = DivideBySums(totals, self._weighing(name, unit, head, role))
+                out = context.part(
+                    row=head.out.row, rows=rows, col=head.out.col, cols=head.out.cols
+                )
+                value = self._read(head.value, "heads")
+                self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
+
+    def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
+        query, key = (self._head_steps(view)[0] for view in (head.query, head.key))
+        scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
+        self.builder.matmul(
+            name,
+            out,
+            self._read(head.query, "heads"),
+            self._read(head.key, "heads"),
+            DeferredSoftmax(scale, totals, Mask(causal=unit.causal)),
+            b_transposed=True,
+        )
+
+    def _weighing(self, name: str, unit: Attention, head: Head, role: Role) -> float | View:
+        """The scale of a head's result: one number, if it is the same in each column."""
+        steps = self._format(Form(unit.value.key, role)).steps
+        steps = steps[head.out.col : head.out.col + head.out.cols]
+        scales = self._head_steps(head.value) / steps / 2**CONTEXT_FRACTION_BITS
+        if np.ptp(scales) <= _SAME * scales.max():
+            return float(scales[0])
+        return self._scale(f"{name}.scale.{head.out.col}", scales)
+
+    def _head_steps(self, view: View) -> NDArray[np.float64]:
+        return self._format(Form(view.tensor, "heads")).steps[view.col : view.col + view.cols]
+
+
+_SAME: Final = 1e-6
+"""Scales that differ by less than this are the same one."""

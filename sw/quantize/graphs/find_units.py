@@ -1,0 +1,228 @@
+"""Finds the units of a recognized float graph, node by node."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from celosia.isa.numerics import MAX_COLUMNS
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.recognize.masks import mask_form
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.ir.graph import View
+from celosia.sw.quantize.graphs.operands import Operands
+from celosia.sw.quantize.graphs.units import (
+    Attention,
+    Finishing,
+    Head,
+    Normalization,
+    Product,
+    Unit,
+    Units,
+    Value,
+    whole,
+)
+from celosia.sw.reference.encoder import Floats, Linear, Norm
+
+__all__ = ["find_units"]
+
+_LARGEST_WEIGHT: Final = 1e30
+"""Weights beyond are no weights, and their steps would overflow."""
+
+
+def find_units(graph: FloatGraph) -> Units:
+    """All that the accelerator can compute of a graph behind `recognize`."""
+    return _Finder(graph).run()
+
+
+class _Refused(Exception):
+    """The reason why a node is no unit."""
+
+
+class _Finder:
+    """Units in the order of their nodes."""
+
+    def __init__(self, graph: FloatGraph):
+        self.reader = Reader(graph)
+        self.readers = graph.readers()
+        self.outputs = set(graph.outputs.values())
+        self.operands = Operands(self.reader)
+        self.units: dict[str, Unit] = {}
+        self.taken: set[str] = set()
+
+    def run(self) -> Units:
+        refusals: dict[str, str] = {}
+        rules: dict[str, Callable[[Node], Unit | None]] = {
+            "matmul": self._product,
+            "add": self._sum,
+            "relu": self._curve,
+            "gelu": self._curve,
+            "silu": self._curve,
+            "layernorm": self._norm,
+            "rmsnorm": self._norm,
+            "attention": self._attention,
+        }
+        for node in self.reader.graph.nodes:
+            if node.name in self.taken or node.op not in rules or not node.type.is_float:
+                continue
+            if not node.type.size:
+                continue
+            try:
+                unit = rules[node.op](node)
+            except _Refused as reason:
+                refusals[node.name] = str(reason)
+                continue
+            if unit is not None:
+                self.units[unit.value.tensor] = unit
+                self.taken.update(unit.nodes)
+                self.operands.made(unit.value)
+        return Units(units=self.units, values=self.operands.values, refusals=refusals)
+
+    def _product(self, node: Node) -> Unit:
+        x, name = node.inputs
+        weights = self.reader.value(name)
+        if weights is None or self.reader.value(x) is not None:
+            raise _Refused("its operands are computed, and it has no weights")
+        if weights.ndim != 2 or self.reader.type(x).rank < 2:
+            raise _Refused("it is a stack of products")
+        linear = Linear(weights.astype(np.float32), np.zeros(weights.shape[1], np.float32))
+        nodes = [node]
+        while (more := self._goes_on(nodes[-1], linear)) is not None:
+            linear, behind = more
+            nodes.append(behind)
+        if not np.abs(weights).max(initial=0) < _LARGEST_WEIGHT:
+            raise _Refused("its weights are not finite, or too large")
+        names = tuple(each.name for each in nodes)
+        return Product(value=Value(names[-1]), x=self.operands.rows(x), linear=linear, nodes=names)
+
+    def _goes_on(self, node: Node, linear: Linear) -> tuple[Linear, Node] | None:
+        """The product with the bias or the factor of its only reader."""
+        readers = self.readers[node.name]
+        if len(readers) != 1 or node.name in self.outputs:
+            return None
+        (behind,) = readers
+        if behind.type != node.type:
+            return None
+        scaled = self.reader.scaled(behind.name)
+        if scaled is not None and scaled[0] == node.name:
+            factor = np.float32(scaled[1])
+            return Linear(linear.weights * factor, linear.bias * factor), behind
+        bias = self._bias(node.name, behind, linear.bias.size)
+        return None if bias is None else (Linear(linear.weights, linear.bias + bias), behind)
+
+    def _bias(self, name: str, behind: Node, size: int) -> Floats | None:
+        """The known vector that `behind` adds to the tensor `name`."""
+        left, right = behind.inputs[0], behind.inputs[-1]
+        if behind.op not in {"add", "sub"} or (behind.op == "sub" and left != name):
+            return None
+        value = self.reader.value(left if right == name else right)
+        if value is None or value.size not in {1, size}:
+            return None
+        if value.size > 1 and value.shape[-1] != value.size:
+            return None
+        bias = np.broadcast_to(value.reshape(-1), size).astype(np.float32)
+        return -bias if behind.op == "sub" else bias
+
+    def _finished(self, name: str) -> Product | None:
+        behind = self.operands.unit_behind(name)
+        unit = None if behind is None else self.units[behind]
+        return unit if isinstance(unit, Product) else None
+
+    def _curve(self, node: Node) -> Unit:
+        product = self._finished(node.inputs[0])
+        if product is None:
+            raise _Refused("it is not behind a product")
+        if node.attributes.get("alpha", 1.0) != 1.0:
+            raise _Refused("its alpha is not 1")
+        return Finishing(
+            value=Value(node.name), product=product, function=node.op, nodes=(node.name,)
+        )
+
+    def _sum(self, node: Node) -> Unit | None:
+        if any(self.reader.type(name) != node.type for name in node.inputs):
+            return None
+        for name, other in (node.inputs, node.inputs[::-1]):
+            product = self._finished(name)
+            if product is not None and name != other:
+                residual = self.operands.rows(other)
+                nodes = self._biased(node, product)
+                product = self.units[product.value.tensor]
+                assert isinstance(product, Product)
+                return Finishing(
+                    value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
+                )
+        return None
+
+    def _biased(self, node: Node, product: Product) -> tuple[str, ...]:
+        """A sum and the bias behind it, which is moved into its product if nobody else reads it."""
+        tensor, zero = product.value.tensor, np.zeros_like(product.linear.bias)
+        more = self._goes_on(node, Linear(product.linear.weights[:0], zero))
+        alone = len(self.readers[tensor]) == 1 and tensor not in self.outputs
+        if more is None or more[1].op not in {"add", "sub"} or not alone:
+            return (node.name,)
+        linear = Linear(product.linear.weights, product.linear.bias + more[0].bias)
+        self.units[tensor] = replace(product, linear=linear)
+        return node.name, more[1].name
+
+    def _norm(self, node: Node) -> Unit:
+        x, *parameters = node.inputs
+        cols = node.type.shape[-1]
+        if node.attributes["axis"] not in {-1, node.type.rank - 1}:
+            raise _Refused("it is not along the last axis")
+        if cols > MAX_COLUMNS:
+            raise _Refused(f"its rows are longer than {MAX_COLUMNS}")
+        values = [self.reader.value(name) for name in parameters]
+        vectors = [v.reshape(-1) for v in values if v is not None and v.size == cols]
+        if len(vectors) != len(values):
+            raise _Refused("its factors are not one known number for each column")
+        gamma, beta = vectors if len(vectors) == 2 else (vectors[0], np.zeros(cols))
+        epsilon = node.attributes["epsilon"]
+        assert isinstance(epsilon, float)
+        return Normalization(
+            value=Value(node.name),
+            x=self.operands.rows(x),
+            norm=Norm(gamma.astype(np.float32), beta.astype(np.float32)),
+            epsilon=epsilon,
+            rms=node.op == "rmsnorm",
+            nodes=(node.name,),
+        )
+
+    def _attention(self, node: Node) -> Unit:
+        mask = mask_form(self.reader, node)
+        scale, keys = node.attributes["scale"], self.reader.type(node.inputs[1]).shape[2]
+        assert isinstance(scale, float)
+        if mask.bias is not None:
+            raise _Refused("a bias is added to its scores")
+        if node.attributes["first_query"] != 0 and node.attributes["causal"]:
+            raise _Refused("its first query is not at the first key")
+        if not scale > 0:
+            raise _Refused(f"its scale is {scale}")
+        if keys > MAX_COLUMNS:
+            raise _Refused(f"it has more than {MAX_COLUMNS} keys")
+        value = Value(node.name, heads=True)
+        return Attention(
+            value=value,
+            heads=self._heads(node, whole(value, node.type)),
+            scale=scale,
+            causal=bool(node.attributes["causal"]),
+            keys=mask.keys,
+            nodes=(node.name,),
+        )
+
+    def _heads(self, node: Node, out: View) -> tuple[tuple[Head, ...], ...]:
+        batch, heads, rows, cols = node.type.shape
+        query, key, value = (self.operands.heads(name) for name in node.inputs[:3])
+        shared = heads // len(key[0])
+        return tuple(
+            tuple(
+                Head(
+                    query[text][head],
+                    key[text][head // shared],
+                    value[text][head // shared],
+                    out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
+                )
+                for head in range(heads)
+            )
+            for text in range(batch)
+        )

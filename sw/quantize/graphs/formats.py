@@ -1,0 +1,241 @@
+"""The integer format of each form: its type, what 1 stands for in each column, what stands for 0.
+
+Products' operands are smoothed with the weights that read them, what a curve leaves behind gets the
+zero point and the step of least squared error, and what attention weighs is smoothed with the
+weights behind it, as `sw/quantize/encoder.py` does it for one family of models.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.ir.graph import View
+from celosia.sw.quantize.centering import center
+from celosia.sw.quantize.graphs.observe import Observed
+from celosia.sw.quantize.graphs.stages import Form, Stages
+from celosia.sw.quantize.graphs.units import Attention, Finishing, Head, Product, Unit
+from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step, sample_rows
+from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
+from celosia.sw.quantize.spread import HiddenRange, spread_outliers
+from celosia.sw.reference.encoder import Floats, Linear
+
+__all__ = ["Format", "Formats", "choose_formats"]
+
+_ROWS: Final = 2048
+"""The most rows that the search of a range looks at."""
+_VALUE_STRENGTH: Final = 0.5
+"""The strength of the smoothing of what attention weighs."""
+_LIMITS: Final = np.geomspace(1, 0.25, 25)
+"""Fractions of the largest value at which clipping behind a curve is tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """How a matrix of real numbers becomes integers."""
+
+    type: str
+    steps: NDArray[np.float64]
+    """What 1 stands for in each column."""
+    zero_point: int = 0
+
+    @property
+    def step(self) -> float:
+        """What 1 stands for; only for formats in which it is the same in each column."""
+        assert (self.steps == self.steps[0]).all(), "columns have steps of their own"
+        return float(self.steps[0])
+
+    def integers(self, matrix: Array) -> tuple[Array, int]:
+        """Real numbers as integers, and how many were clipped; NaN counts, and becomes 0."""
+        info = np.iinfo(self.type)
+        least = -INT8_LARGEST if self.type == "int8" else info.min
+        whole = np.rint(matrix / self.steps) + self.zero_point
+        inside = (whole >= least) & (whole <= info.max)
+        kept = np.nan_to_num(np.clip(whole, least, info.max))
+        return kept.astype(self.type), int(inside.size - np.count_nonzero(inside))
+
+    def numbers(self, matrix: Array) -> Floats:
+        """Integers as real numbers."""
+        return ((matrix.astype(np.float64) - self.zero_point) * self.steps).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Formats:
+    """Formats of all forms, and products as they are after outliers were spread over channels."""
+
+    forms: dict[Form, Format]
+    linears: dict[str, Linear]
+    """By the tensor that a product computes."""
+
+
+def choose_formats(
+    stages: Stages,
+    seen: Observed,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Formats:
+    """The formats of all forms but sums, by what calibration has `seen`."""
+    chooser = _Chooser(stages, seen)
+    forms = [
+        Form(stages.units.units[name].value.key, role)
+        for name, roles in stages.made.items()
+        for role in roles
+        if role != "sums"
+    ]
+    forms += stages.converted
+    # What attention makes is smoothed with what it weighs.
+    forms.sort(key=lambda form: form.role != "heads")
+    for number, form in enumerate(forms):
+        chooser.choose(form)
+        progress(number + 1, len(forms))
+    return Formats(chooser.forms, chooser.linears)
+
+
+class _Chooser:
+    """The formats that are chosen so far."""
+
+    def __init__(self, stages: Stages, seen: Observed):
+        self.stages, self.seen = stages, seen
+        self.units = stages.units.units
+        self.forms: dict[Form, Format] = {}
+        self.factors: dict[str, Floats] = {}
+        """What columns of an attention's result are divided by, by its tensor."""
+        self.linears = {
+            name: unit.linear for name, unit in self.units.items() if isinstance(unit, Product)
+        }
+
+    def choose(self, form: Form) -> None:
+        value = self.stages.units.values[form.key]
+        unit = None if form in self.stages.converted else self.units.get(value.tensor)
+        match form.role:
+            case "wide":
+                cols = self.seen.rows(form.key).shape[1]
+                step = int16_step(np.array([self.seen.top(form.key)], np.float32))
+                self.forms[form] = Format("int16", np.full(cols, step))
+            case "small":
+                self.forms[form] = self._small(form, unit)
+            case "heads":
+                self.forms[form] = self._heads(form)
+            case "sums":
+                raise AssertionError("sums have the steps of their product")
+
+    def _small(self, form: Form, unit: Unit | None) -> Format:
+        if isinstance(unit, Finishing):
+            return self._curve(form, unit)
+        if isinstance(unit, Attention):
+            factors = self.factors[unit.value.tensor]
+            step = best_step(sample_rows(self.seen.rows(form.key), _ROWS) / factors)
+            return Format("int8", factors * np.float64(step))
+        x = self.seen.rows(form.key)
+        weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
+        smoothing = choose_smoothing(x, weights)
+        return Format("int8", smoothing.steps.astype(np.float64))
+
+    def _weights(self, form: Form, cols: int) -> list[Floats]:
+        """The weights of all products that read a form, with a row for each of its columns."""
+        found = []
+        for unit in self.stages.users(form):
+            if isinstance(unit, Product):
+                linear = self.linears[unit.value.tensor]
+                weights = np.zeros((cols, linear.weights.shape[1]), np.float32)
+                weights[unit.x.col : unit.x.col + unit.x.cols] = linear.weights
+                found.append(weights)
+        return found
+
+    # What is behind a curve.
+
+    def _curve(self, form: Form, unit: Finishing) -> Format:
+        x = self.seen.rows(form.key)
+        users = self.stages.users(form)
+        product = unit.product.value.tensor
+        if (
+            unit.function == "gelu"
+            and len(users) == 1
+            and isinstance(users[0], Product)
+            and users[0].x.cols == x.shape[1]
+            and product in self.stages.fused
+        ):
+            return self._spread(unit.product, users[0], x)
+        found = _best_range(sample_rows(x, _ROWS), unit.function or "")
+        return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
+
+    def _spread(self, up: Product, down: Product, hidden: Floats) -> Format:
+        first, second = self.linears[up.value.tensor], self.linears[down.value.tensor]
+        spread = spread_outliers(first, second, hidden)
+        before = self.seen.rows(up.value.key)
+        self.linears[up.value.tensor] = spread.up
+        self.linears[down.value.tensor] = center(spread, second, before, hidden)
+        return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
+
+    # What attention reads.
+
+    def _heads(self, form: Form) -> Format:
+        x = self.seen.rows(form.key)
+        steps = np.full(x.shape[1], np.nan)
+        users = [unit for unit in self.stages.users(form) if isinstance(unit, Attention)]
+        for role in ("query", "key"):
+            for unit in users:
+                columns = _columns(unit.heads[0], role, form.key)
+                if columns.size and np.isnan(steps[columns]).all():
+                    steps[columns] = best_step(sample_rows(x[:, columns], _ROWS))
+        for unit in users:
+            columns = _columns(unit.heads[0], "value", form.key)
+            self.factors[unit.value.tensor] = np.ones(
+                unit.value.shape(self._kind(unit))[1], np.float32
+            )
+            if columns.size and np.isnan(steps[columns]).all():
+                factors = self._value_factors(unit, x, columns)
+                step = best_step(sample_rows(x[:, columns], _ROWS) / factors)
+                steps[columns] = factors * np.float64(step)
+        return Format("int8", np.nan_to_num(steps, nan=1.0))
+
+    def _kind(self, unit: Unit) -> Any:
+        return next(n.type for n in self.stages.graph.nodes if n.name == unit.value.tensor)
+
+    def _value_factors(self, unit: Attention, x: Floats, columns: NDArray[np.intp]) -> Floats:
+        """The factor of each column of V; columns of the result have that of what they weigh."""
+        form = Form(unit.value.key, "small")
+        cols = unit.value.shape(self._kind(unit))[1]
+        weights = self._weights(form, cols)
+        if form in self.stages.converted or not weights:
+            return np.ones(len(columns), np.float32)
+        rows = np.abs(np.concatenate(weights, axis=1)).max(axis=1)
+        sources = np.zeros(cols, np.intp)
+        for head in unit.heads[0]:
+            place = np.searchsorted(columns, head.value.col)
+            out = slice(head.out.col, head.out.col + head.out.cols)
+            sources[out] = np.arange(place, place + head.value.cols)
+        largest = np.zeros(len(columns), np.float32)
+        np.maximum.at(largest, sources, rows)
+        ranges = np.abs(x[:, columns]).max(axis=0)
+        factors = smoothing_factors(ranges, largest[:, np.newaxis], _VALUE_STRENGTH)
+        self.factors[unit.value.tensor] = factors[sources]
+        return factors
+
+
+def _columns(heads: tuple[Head, ...], role: str, key: str) -> NDArray[np.intp]:
+    """The columns of the value `key` that heads read in a role, in order."""
+    views: list[View] = [getattr(head, role) for head in heads]
+    found = {
+        column
+        for view in views
+        if view.tensor == key
+        for column in range(view.col, view.col + view.cols)
+    }
+    return np.array(sorted(found), np.intp)
+
+
+def _best_range(x: Floats, function: str) -> HiddenRange:
+    """The range of uint8 with the least squared error on `x`."""
+    least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
+    top = max(float(x.max(initial=0)), 1e-6)
+
+    def error(found: HiddenRange) -> float:
+        whole = np.clip(np.rint(x / np.float32(found.step)) + found.zero_point, 0, 255)
+        lost = (whole - found.zero_point) * np.float32(found.step) - x
+        return float(np.vdot(lost, lost))
+
+    return min((HiddenRange.between(least, top * float(clip)) for clip in _LIMITS), key=error)

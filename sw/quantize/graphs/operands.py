@@ -1,0 +1,92 @@
+"""Finds what units read: rectangles of values, through reshapes, transposes and slices.
+
+Where an operand is not a rectangle of what a unit computes, it is a value of the host, which does
+the rest.
+"""
+
+import numpy as np
+
+from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.views import element_numbers
+from celosia.sw.ir.graph import View
+from celosia.sw.quantize.graphs.units import Value, rectangle, whole
+
+__all__ = ["Operands"]
+
+
+class Operands:
+    """The values of a graph that are known so far."""
+
+    def __init__(self, reader: Reader):
+        self.reader = reader
+        self.values: dict[str, Value] = {}
+        self._made: dict[str, Value] = {}
+        self._places: dict[str, Array] = {}
+
+    def made(self, value: Value) -> None:
+        """Take note of a value that a unit computes."""
+        self.values[value.key] = self._made[value.tensor] = value
+
+    def rows(self, name: str) -> View:
+        """A tensor as rows of its last axis."""
+        found = self._source(name)
+        if found is not None:
+            value, numbers = found
+            matrix = numbers.reshape(-1, numbers.shape[-1])
+            place = rectangle(self._numbered(value), matrix)
+            if place is not None:
+                return View(value.key, *place, *matrix.shape)
+        return self._host(Value(name))
+
+    def heads(self, name: str) -> list[list[View]]:
+        """A tensor (batch, heads, rows, columns) as a rectangle for each text and head."""
+        found = self._source(name)
+        if found is not None:
+            value, numbers = found
+            places = self._numbered(value)
+            corners = [[rectangle(places, head) for head in text] for text in numbers]
+            rows, cols = numbers.shape[2:]
+            views = [
+                [View(value.key, *corner, rows, cols) for corner in text if corner is not None]
+                for text in corners
+            ]
+            if sum(map(len, views)) == numbers.shape[0] * numbers.shape[1]:
+                return views
+        value = Value(name, heads=True)
+        view = self._host(value)
+        batch, heads, rows, cols = self.reader.type(name).shape
+        return [
+            [
+                view.part(row=text * rows, rows=rows, col=head * cols, cols=cols)
+                for head in range(heads)
+            ]
+            for text in range(batch)
+        ]
+
+    def unit_behind(self, name: str) -> str | None:
+        """The tensor of a unit whose elements are all of `name`'s, in the same rows."""
+        found = self._source(name)
+        if found is None:
+            return None
+        value, numbers = found
+        matrix = numbers.reshape(-1, numbers.shape[-1])
+        return value.tensor if np.array_equal(self._numbered(value), matrix) else None
+
+    def _source(self, name: str) -> tuple[Value, Array] | None:
+        source, _ = self.reader.chain(name)
+        found = element_numbers(self.reader, name) if source in self._made else None
+        if found is None or not found[1].ndim or not found[1].size:
+            return None
+        return self._made[source], found[1]
+
+    def _numbered(self, value: Value) -> Array:
+        if value.key not in self._places:
+            kind = self.reader.type(value.tensor)
+            numbers = np.arange(kind.size).reshape(kind.shape)
+            self._places[value.key] = value.matrix(numbers)
+        return self._places[value.key]
+
+    def _host(self, value: Value) -> View:
+        self.values.setdefault(value.key, value)
+        return whole(value, self.reader.type(value.tensor))

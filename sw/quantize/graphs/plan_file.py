@@ -1,0 +1,173 @@
+"""Quantized models as files: a zip of JSON, of the text of integer graphs, and of arrays.
+
+Nothing in it is executed when it is read, and reading it needs no onnx.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from celosia.isa.foreign_file import ForeignFileError, check_foreign
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.mlir.read_graph import parse_graph
+from celosia.sw.quantize.graphs.emit import Segment
+from celosia.sw.quantize.graphs.formats import Format
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph
+from celosia.sw.quantize.graphs.stages import Form
+from celosia.sw.quantize.graphs.units import Value
+
+__all__ = ["FORMAT", "PlanFileError", "load_model_plan", "save_model_plan"]
+
+FORMAT: Final = "celosia.model_plan/1"
+"""What the file calls itself: another number is another layout."""
+
+_MOST_BYTES: Final = 8 << 30
+
+
+class PlanFileError(ValueError):
+    """A file that is no plan, is not whole, or is of another version."""
+
+
+def save_model_plan(model: QuantizedGraph, setting: Mapping[str, Any], file: BinaryIO) -> None:
+    """Write `model`, and a `setting` of JSON values that `load_model_plan` returns."""
+    arrays: dict[str, Array] = {}
+
+    def stored(array: Array) -> str:
+        name = f"arrays/{len(arrays)}.npy"
+        arrays[name] = array
+        return name
+
+    forms = {form: [form.key, form.role] for form in model.formats}
+    document = {
+        "format": FORMAT,
+        "setting": dict(setting),
+        "name": model.name,
+        "inputs": {name: _kind(kind) for name, kind in model.inputs.items()},
+        "outputs": dict(model.outputs),
+        "constants": {name: stored(value) for name, value in model.constants.items()},
+        "host": [[_node(node) for node in level] for level in model.host],
+        "converted": [[form.key, form.role, at] for form, at in model.converted.items()],
+        "values": [[value.tensor, value.heads] for value in model.values.values()],
+        "types": {name: _kind(kind) for name, kind in model.types.items()},
+        "formats": [
+            [*forms[form], found.type, stored(found.steps), found.zero_point]
+            for form, found in model.formats.items()
+        ],
+        "reads": {name: [form.key, form.role] for name, form in model.reads.items()},
+        "masks": list(model.masks),
+        "segments": [
+            {
+                "graph": f"segments/{number}.mlir",
+                "constants": {name: stored(value) for name, value in each.graph.constants.items()},
+                "inputs": {name: [form.key, form.role] for name, form in each.inputs.items()},
+                "outputs": {name: [form.key, form.role] for name, form in each.outputs.items()},
+                "keys": {name: list(keys) for name, keys in each.keys.items()},
+                "operators": each.operators,
+            }
+            for number, each in enumerate(model.segments)
+        ],
+    }
+    with ZipFile(file, "w") as archive:
+        archive.writestr("plan.json", json.dumps(document))
+        for number, segment in enumerate(model.segments):
+            archive.writestr(f"segments/{number}.mlir", print_graph(segment.graph))
+        for name, array in arrays.items():
+            buffer = BytesIO()
+            np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
+            archive.writestr(name, buffer.getvalue())
+
+
+def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
+    """The model in a file, and the setting it was saved with.
+
+    Raises `PlanFileError` that names the file for one that is no plan, is not whole, or has
+    another format.
+    """
+    try:
+        check_foreign(path, _MOST_BYTES)
+        with ZipFile(path) as archive:
+            document = json.loads(archive.read("plan.json"))
+            if document.get("format") != FORMAT:
+                raise PlanFileError(
+                    f"{path}: is of format {document.get('format')!r}, not {FORMAT}: build it anew"
+                )
+            return _model(archive, document), document["setting"]
+    except (PlanFileError, ForeignFileError) as error:
+        raise PlanFileError(str(error)) from None
+    except (BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, TypeError) as error:
+        raise PlanFileError(f"{path}: is no whole plan: {error}") from None
+
+
+def _model(archive: ZipFile, document: dict[str, Any]) -> QuantizedGraph:
+    def array(name: str) -> Array:
+        return np.lib.format.read_array(BytesIO(archive.read(name)), allow_pickle=False)
+
+    def segment(found: dict[str, Any]) -> Segment:
+        constants = {name: array(place) for name, place in found["constants"].items()}
+        return Segment(
+            graph=parse_graph(archive.read(found["graph"]).decode(), constants),
+            inputs={name: Form(*form) for name, form in found["inputs"].items()},
+            outputs={name: Form(*form) for name, form in found["outputs"].items()},
+            keys={name: (keys[0], keys[1]) for name, keys in found["keys"].items()},
+            operators=found["operators"],
+        )
+
+    values = [Value(*each) for each in document["values"]]
+    return QuantizedGraph(
+        name=document["name"],
+        inputs={name: _type(kind) for name, kind in document["inputs"].items()},
+        outputs=document["outputs"],
+        constants={name: array(place) for name, place in document["constants"].items()},
+        host=tuple(tuple(map(_read_node, level)) for level in document["host"]),
+        converted={Form(key, role): at for key, role, at in document["converted"]},
+        segments=tuple(map(segment, document["segments"])),
+        values={value.key: value for value in values},
+        types={name: _type(kind) for name, kind in document["types"].items()},
+        formats={
+            Form(key, role): Format(kind, array(steps), zero)
+            for key, role, kind, steps, zero in document["formats"]
+        },
+        reads={name: Form(*form) for name, form in document["reads"].items()},
+        masks=tuple(document["masks"]),
+    )
+
+
+def _kind(kind: TensorType) -> list[Any]:
+    return [kind.dtype, list(kind.shape)]
+
+
+def _type(kind: list[Any]) -> TensorType:
+    return TensorType(kind[0], tuple(kind[1]))
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "op": node.op,
+        "inputs": list(node.inputs),
+        "attributes": dict(node.attributes),
+        "type": _kind(node.type),
+        "origin": node.origin,
+    }
+
+
+def _read_node(found: dict[str, Any]) -> Node:
+    return Node(
+        name=found["name"],
+        op=found["op"],
+        inputs=tuple(found["inputs"]),
+        attributes={
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in found["attributes"].items()
+        },
+        type=_type(found["type"]),
+        origin=found["origin"],
+    )

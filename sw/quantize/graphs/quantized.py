@@ -1,0 +1,243 @@
+"""Quantized models: integer graphs of segments, and what the host computes between them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.nn.interpret import compute
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
+from celosia.sw.frontend.recognize.masks import is_right_padded
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.ir import graph_interpret
+from celosia.sw.ir.graph import Graph
+from celosia.sw.quantize.graphs.emit import Segment, emit_segments, with_keys
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.formats import Format, choose_formats
+from celosia.sw.quantize.graphs.observe import observe
+from celosia.sw.quantize.graphs.stages import Form, plan_stages
+from celosia.sw.quantize.graphs.units import Attention, Units, Value
+
+__all__ = [
+    "Execution",
+    "QuantizedGraph",
+    "Result",
+    "SegmentRunner",
+    "check_inputs",
+    "interpreted",
+    "padded_masks",
+    "quantize_graph",
+    "run_model",
+]
+
+SegmentRunner = Callable[[int, Graph, Mapping[str, Array]], Mapping[str, Array]]
+"""Computes a segment, by its number: the graph's inputs in, its tensors by name out."""
+
+_UNCOUNTED: Final = ("numerators", "sums")
+"""Tensors whose largest number is ordinary."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QuantizedGraph:
+    """A model as segments of integers, with stages of the host before each and behind the last."""
+
+    name: str
+    inputs: Mapping[str, TensorType]
+    outputs: Mapping[str, str]
+    """The tensor that each output is."""
+    constants: Mapping[str, Array]
+    """The constants that the host reads."""
+    host: tuple[tuple[Node, ...], ...]
+    converted: Mapping[Form, int]
+    """The forms that the host makes, and the stage in which it does."""
+    segments: tuple[Segment, ...]
+    values: Mapping[str, Value]
+    types: Mapping[str, TensorType]
+    """The types of the values' tensors."""
+    formats: Mapping[Form, Format]
+    reads: Mapping[str, Form]
+    """The form that the host reads of each tensor that a segment computes."""
+    masks: tuple[str, ...]
+    """Inputs whose rows must be 1s and then 0s."""
+
+    @property
+    def host_operators(self) -> Counter[str]:
+        """How many operators of each kind the host computes."""
+        return Counter(node.op for level in self.host for node in level)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run has computed."""
+
+    outputs: dict[str, Array]
+    saturated: Counter[str] = field(default_factory=Counter)
+    """How many elements of each tensor are at the end of their type's range, or were clipped."""
+
+
+def quantize_graph(
+    graph: FloatGraph,
+    samples: Sequence[Mapping[str, Array]],
+    progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+) -> QuantizedGraph:
+    """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
+
+    Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
+    whose factors do not fit their integers.
+    """
+    units = find_units(graph)
+    stages = plan_stages(graph, units)
+    masks = sorted(set(padded_masks(graph, units)))
+    for sample in samples:
+        check_inputs(graph.inputs, masks, sample)
+    seen = observe(
+        graph,
+        units.values.values(),
+        samples,
+        masks,
+        lambda done, total: progress("calibrating", done, total),
+    )
+    formats = choose_formats(
+        stages, seen, lambda done, total: progress("choosing formats", done, total)
+    )
+    try:
+        segments, formats = emit_segments(stages, formats)
+    except ValueError as error:
+        raise GraphError(f"{graph.name}: {error}") from None
+    host_names = {name for level in stages.host for node in level for name in node.inputs}
+    host_names |= {value.tensor for value in units.values.values()} | set(graph.outputs.values())
+    types = graph.types()
+    return QuantizedGraph(
+        name=graph.name,
+        inputs=graph.inputs,
+        outputs=graph.outputs,
+        constants={name: v for name, v in graph.constants.items() if name in host_names},
+        host=stages.host,
+        converted=stages.converted,
+        segments=tuple(segments),
+        values=units.values,
+        types={value.tensor: types[value.tensor] for value in units.values.values()},
+        formats=formats.forms,
+        reads={name: stages.host_form(name) for name in stages.segments},
+        masks=tuple(masks),
+    )
+
+
+def padded_masks(graph: FloatGraph, units: Units) -> Iterator[str]:
+    """The inputs of two axes that keys are counted in: 1s and then 0s in each row."""
+    reader = Reader(graph)
+    for unit in units.units.values():
+        if isinstance(unit, Attention) and unit.keys:
+            for name in reader.origins(unit.keys):
+                if graph.inputs[name].rank == 2:
+                    yield name
+
+
+def interpreted(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    """A segment by the integer graph's interpreter."""
+    del number
+    return graph_interpret.interpret(graph, inputs)
+
+
+class Execution:
+    """One run of a quantized model: stage by stage."""
+
+    def __init__(self, model: QuantizedGraph, inputs: Mapping[str, Array]):
+        self.model = model
+        self.values: dict[str, Array] = {
+            **model.constants,
+            **check_inputs(model.inputs, model.masks, inputs),
+        }
+        self.forms: dict[Form, Array] = {}
+        self.saturated: Counter[str] = Counter()
+
+    def run(self, segment: SegmentRunner) -> Result:
+        """The outputs; `segment` computes the segments."""
+        for stage, nodes in enumerate(self.model.host):
+            for node in nodes:
+                self.values[node.name] = compute(node, [self._read(x) for x in node.inputs])
+            if stage < len(self.model.segments):
+                self._convert(stage)
+                self._segment(stage, segment)
+        outputs = {name: self._read(tensor) for name, tensor in self.model.outputs.items()}
+        return Result(outputs, +self.saturated)
+
+    def graph(self, stage: int) -> Graph:
+        """The integer graph of a segment for this run's masks."""
+        segment = self.model.segments[stage]
+        counts = {keys: self._count(*keys) for keys in set(segment.keys.values())}
+        return with_keys(segment, counts)
+
+    def _segment(self, stage: int, run: SegmentRunner) -> None:
+        segment = self.model.segments[stage]
+        inputs = {name: self.forms[form] for name, form in segment.inputs.items()}
+        found = run(stage, self.graph(stage), inputs)
+        for name, form in segment.outputs.items():
+            self.forms[form] = found[name]
+        for name, value in found.items():
+            if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
+                node = segment.operators.get(name.split(".")[0], name)
+                self.saturated[node] += _at_the_end(value)
+
+    def _count(self, tensor: str, text: int) -> int:
+        counts = self._read(tensor).reshape(-1)
+        return int(counts[text if counts.size > 1 else 0])
+
+    def _convert(self, stage: int) -> None:
+        for form, level in self.model.converted.items():
+            if level == stage:
+                value = self.model.values[form.key]
+                matrix = value.matrix(self._read(value.tensor))
+                found, clipped = self.model.formats[form].integers(matrix)
+                self.forms[form] = np.ascontiguousarray(found)
+                self.saturated[f"{form.key} to {found.dtype}"] += clipped
+
+    def _read(self, name: str) -> Array:
+        """A tensor as the host sees it."""
+        if name not in self.values:
+            form = self.model.reads[name]
+            matrix = self.model.formats[form].numbers(self.forms[form])
+            self.values[name] = self.model.values[form.key].tensor_of(
+                matrix, self.model.types[name]
+            )
+        return self.values[name]
+
+
+def run_model(
+    model: QuantizedGraph, inputs: Mapping[str, Array], segment: SegmentRunner = interpreted
+) -> Result:
+    """The outputs of a model.  Raises `GraphError` for inputs that do not fit."""
+    return Execution(model, inputs).run(segment)
+
+
+def check_inputs(
+    types: Mapping[str, TensorType], masks: Sequence[str], inputs: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The `inputs`, of these `types`.  Raises `GraphError`, also for masks that are not padded."""
+    names = ", ".join(types)
+    for name in inputs:
+        if name not in types:
+            raise GraphError(f"{name}: there is no such input; there are {names}")
+    for name, kind in types.items():
+        if name not in inputs:
+            raise GraphError(f"{name}: this input is missing; there are {names}")
+        found = TensorType.of(np.asarray(inputs[name]))
+        if found != kind:
+            raise GraphError(f"{name}: this input is {found}, not {kind}")
+    for name in masks:
+        if not is_right_padded(np.asarray(inputs[name])):
+            raise GraphError(
+                f"{name}: its rows must be 1s, one at least, and then 0s: masks of other forms are "
+                "not supported"
+            )
+    return {name: np.asarray(value) for name, value in inputs.items()}
+
+
+def _at_the_end(value: Array) -> int:
+    info = np.iinfo(value.dtype)
+    least = info.min if info.min == 0 else -info.max
+    ends = value == info.max if least == 0 else (value == info.max) | (value <= least)
+    return int(np.count_nonzero(ends))

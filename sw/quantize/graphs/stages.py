@@ -1,0 +1,204 @@
+"""Stages of a float graph: what the host computes, then a segment of units, then the host again.
+
+Units run in the first segment in which all that they read is there.  A *form* is a value as
+integers in the role that its readers need; units make the forms that they can, the host all others.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.quantize.graphs.units import (
+    Attention,
+    Finishing,
+    Normalization,
+    Product,
+    Unit,
+    Units,
+)
+
+__all__ = ["Form", "Role", "Stages", "plan_stages", "reads"]
+
+Role = Literal["wide", "small", "heads", "sums"]
+"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums."""
+
+_HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
+"""The forms that the host reads, the best one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A value in a role."""
+
+    key: str
+    """The value's."""
+    role: Role
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stages:
+    """What is computed when, and by whom."""
+
+    graph: FloatGraph
+    units: Units
+    fused: frozenset[str]
+    """Products that are computed with the one finish that reads them."""
+    made: dict[str, tuple[Role, ...]]
+    """The forms that a unit makes of its value, by the tensor it computes."""
+    segments: dict[str, int]
+    """When a unit is computed, by the tensor it computes; fused products are not listed."""
+    host: tuple[tuple[Node, ...], ...]
+    """What the host computes before each segment, and behind the last one."""
+    converted: dict[Form, int]
+    """The forms that the host makes, and the segment before which it does."""
+
+    @property
+    def count(self) -> int:
+        """How many segments there are."""
+        return len(self.host) - 1
+
+    def host_form(self, tensor: str) -> Form:
+        """The form of a unit's value that the host reads."""
+        roles = self.made[tensor]
+        key = self.units.units[tensor].value.key
+        return Form(key, next(role for role in _HOST_READS if role in roles))
+
+    def users(self, form: Form) -> list[Unit]:
+        """The units that read a form."""
+        return [unit for unit in self.units.units.values() if form in set(reads(unit))]
+
+
+def reads(unit: Unit) -> Iterator[Form]:
+    """The forms that a unit reads, but for the sums of a finish."""
+    match unit:
+        case Product():
+            yield Form(unit.x.tensor, "small")
+        case Normalization():
+            yield Form(unit.x.tensor, "wide")
+        case Finishing():
+            if unit.residual is not None:
+                yield Form(unit.residual.tensor, "wide")
+        case Attention():
+            for head in unit.heads[0]:
+                for view in (head.query, head.key, head.value):
+                    yield Form(view.tensor, "heads")
+
+
+def plan_stages(graph: FloatGraph, units: Units) -> Stages:
+    """The stages of a graph behind `recognize`, whose units are known."""
+    needed, host_reads = _host_needs(graph, units)
+    planner = _Planner(graph, units, host_reads)
+    planner.run(needed)
+    last = max([-1, *planner.segments.values(), *(at - 1 for at in planner.levels.values())])
+    host: list[list[Node]] = [[] for _ in range(last + 2)]
+    for node in graph.nodes:
+        if node.name in needed:
+            host[planner.levels[node.name]].append(node)
+    return Stages(
+        graph=graph,
+        units=units,
+        fused=frozenset(planner.fused),
+        made=planner.made,
+        segments=planner.segments,
+        host=tuple(map(tuple, host)),
+        converted=planner.converted,
+    )
+
+
+def _host_needs(graph: FloatGraph, units: Units) -> tuple[set[str], set[str]]:
+    """The nodes that the host computes, and the tensors of units that it reads."""
+    producers = graph.producers()
+    wanted = list(graph.outputs.values())
+    wanted += [value.tensor for value in units.values.values()]
+    wanted += [u.keys for u in units.units.values() if isinstance(u, Attention) and u.keys]
+    reading = set(graph.outputs.values()) & units.units.keys()
+    needed: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name in needed or name in units.units or name not in producers:
+            continue
+        needed.add(name)
+        inputs = producers[name].inputs
+        reading.update(each for each in inputs if each in units.units)
+        wanted += inputs
+    return needed, reading
+
+
+class _Planner:
+    """Follows the nodes in their order."""
+
+    def __init__(self, graph: FloatGraph, units: Units, host_reads: set[str]):
+        self.graph, self.units, self.host_reads = graph, units, host_reads
+        self.needs: dict[str, set[Role]] = {key: set() for key in units.values}
+        self.finishes: dict[str, list[Finishing]] = {}
+        for unit in units.units.values():
+            for form in reads(unit):
+                self.needs[form.key].add(form.role)
+            if isinstance(unit, Finishing):
+                self.finishes.setdefault(unit.product.value.tensor, []).append(unit)
+        self.made: dict[str, tuple[Role, ...]] = {}
+        self.fused: set[str] = set()
+        for name in reversed(units.units):
+            self.made[name] = self._made(units.units[name])
+        self.segments: dict[str, int] = {}
+        self.levels: dict[str, int] = {}
+        self.converted: dict[Form, int] = {}
+
+    def _made(self, unit: Unit) -> tuple[Role, ...]:
+        """The forms that a unit makes; its finishes are known."""
+        name = unit.value.tensor
+        wanted = set(self.needs[unit.value.key])
+        if name in self.host_reads and not (isinstance(unit, Attention) and wanted):
+            wanted.add("wide")
+        match unit:
+            case Product():
+                finishes = self.finishes.get(name, [])
+                alone = not wanted and len(finishes) == 1
+                if alone and len(self.made[finishes[0].value.tensor]) == 1:
+                    self.fused.add(name)
+                    return ()
+                if finishes:
+                    wanted.add("sums")
+                able: set[Role] = {"wide", "small", "heads", "sums"}
+            case Finishing(residual=None) | Normalization():
+                able = {"wide", "small"}
+            case Finishing():
+                able = {"wide"}
+            case Attention():
+                able = {"small"} if "small" in wanted else {"wide"}
+        return tuple(sorted(wanted & able)) or ("wide",)
+
+    def run(self, needed: set[str]) -> None:
+        """When each unit and each of the `needed` nodes of the host is computed."""
+        for node in self.graph.nodes:
+            if node.name in needed:
+                self.levels[node.name] = max(map(self._level, node.inputs), default=0)
+            unit = self.units.units.get(node.name)
+            if unit is not None and node.name not in self.fused:
+                self.segments[node.name] = max(self._ready(unit), default=0)
+
+    def _ready(self, unit: Unit) -> Iterator[int]:
+        yield from map(self._form, reads(unit))
+        if isinstance(unit, Finishing):
+            product = unit.product.value.tensor
+            if product in self.fused:
+                yield from map(self._form, reads(unit.product))
+            else:
+                yield self.segments[product]
+        if isinstance(unit, Attention) and unit.keys:
+            yield self._level(unit.keys)
+
+    def _form(self, form: Form) -> int:
+        """The first segment that can read a form."""
+        tensor = self.units.values[form.key].tensor
+        if tensor in self.segments and form.role in self.made[tensor]:
+            return self.segments[tensor]
+        self.converted[form] = self._level(tensor)
+        return self.converted[form]
+
+    def _level(self, tensor: str) -> int:
+        """The first segment before which the host has a tensor."""
+        if tensor in self.segments:
+            return self.segments[tensor] + 1
+        return self.levels.get(tensor, 0)

@@ -1,0 +1,146 @@
+"""What the accelerator computes of a float graph: products, their finishes, norms, attention.
+
+A unit computes one *value*: a tensor of the float graph as a matrix.  Its operands are rectangles
+of values, those of other units or of the host.  Nothing here knows integers.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.ir.graph import View
+from celosia.sw.reference.encoder import Linear, Norm
+
+__all__ = ["Attention", "Finishing", "Head", "Normalization", "Product", "Unit", "Units", "Value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor of the float graph as a matrix, a row for each token."""
+
+    tensor: str
+    heads: bool = False
+    """The tensor is (batch, heads, rows, columns): heads stand beside each other in a row."""
+
+    @property
+    def key(self) -> str:
+        """What views call it."""
+        return f"{self.tensor} by heads" if self.heads else self.tensor
+
+    def matrix(self, array: Array) -> Array:
+        """The tensor as the matrix."""
+        if not self.heads:
+            return array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
+        batch, heads, rows, cols = array.shape
+        return array.transpose(0, 2, 1, 3).reshape(batch * rows, heads * cols)
+
+    def tensor_of(self, matrix: Array, kind: TensorType) -> Array:
+        """The matrix as the tensor, which is of type `kind`."""
+        if not self.heads:
+            return matrix.reshape(kind.shape)
+        batch, heads, rows, cols = kind.shape
+        return matrix.reshape(batch, rows, heads, cols).transpose(0, 2, 1, 3)
+
+    def shape(self, kind: TensorType) -> tuple[int, int]:
+        """Rows and columns of the matrix of a tensor of type `kind`."""
+        cols = kind.shape[-1] if kind.shape else 1
+        cols *= kind.shape[1] if self.heads else 1
+        return prod(kind.shape) // cols if cols else 0, cols
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Product:
+    """``x @ weights + bias``."""
+
+    value: Value
+    x: View
+    linear: Linear
+    nodes: tuple[str, ...]
+    """The nodes of the float graph that it stands for."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finishing:
+    """A curve of a product, or a product and another value added."""
+
+    value: Value
+    product: Product
+    function: str | None = None
+    """`gelu`, `silu` or `relu`; None: the `residual` is added."""
+    residual: View | None = None
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Normalization:
+    """Rows, normalized."""
+
+    value: Value
+    x: View
+    norm: Norm
+    epsilon: float
+    rms: bool
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of attention over one text."""
+
+    query: View
+    key: View
+    value: View
+    out: View
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Attention:
+    """Softmax of scores times values, head by head."""
+
+    value: Value
+    heads: tuple[tuple[Head, ...], ...]
+    """The heads of each text."""
+    scale: float
+    causal: bool
+    keys: str | None
+    """The tensor that says how many keys each text has; None: all of them."""
+    nodes: tuple[str, ...]
+
+
+Unit = Product | Finishing | Normalization | Attention
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Units:
+    """The units of a graph, and the reasons of what is none."""
+
+    units: dict[str, Unit]
+    """In an order in which they can be computed, by the tensors that they compute."""
+    values: dict[str, Value]
+    """Every value that a unit computes or reads, by its key."""
+    refusals: dict[str, str]
+    """Why a node that looks like a unit is none."""
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that units stand for."""
+        return frozenset(name for unit in self.units.values() for name in unit.nodes)
+
+
+def whole(value: Value, kind: TensorType) -> View:
+    """All of a value, whose tensor is of type `kind`."""
+    rows, cols = value.shape(kind)
+    return View(value.key, 0, 0, rows, cols)
+
+
+def rectangle(places: Array, wanted: Array) -> tuple[int, int] | None:
+    """Where the numbers `wanted` stand in a row and a column of `places`; None: not together."""
+    found = np.argwhere(places == wanted[0, 0])
+    if len(found) != 1:
+        return None
+    row, col = map(int, found[0])
+    rows, cols = wanted.shape
+    part = places[row : row + rows, col : col + cols]
+    return (row, col) if part.shape == wanted.shape and (part == wanted).all() else None

@@ -1,0 +1,38 @@
+"""A plan runs without the model that it was built from, on the configuration it was built for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+from tests.support.command_line import refused, right
+
+FAST = ("--sim", "functional")
+RUN = ("run", "m.plan", *FAST)
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_plan_is_built_and_run_and_refused_elsewhere():
+    Path("m.onnx").write_bytes(EXPORTS["vit"].build(SMALL).SerializeToString())
+    np.savez("x.npz", **EXPORTS["vit"].inputs(SMALL, 0))
+    refused("ends with .plan", "build", "m.onnx", "-o", "m.zip", "--dim", "batch=1")
+    result = right("build", "m.onnx", "-o", "m.plan", "--dim", "batch=1")
+    assert "note: calibrated on random data" in result.stdout
+    Path("m.onnx").unlink()
+    result = right(*RUN, "--input", "x.npz", "--json", "j.json")
+    assert "elements in 2 segments differ" in " ".join(result.stdout.split())
+    document = json.loads(Path("j.json").read_text())
+    assert document["mismatches"] == 0
+    assert document["placement"]["accelerator_mac_share"] == 1
+    refused("give --input", *RUN)
+    refused("no --dim, --calibrate", *RUN, "--dim", "batch=1")
+    refused("is for a configuration with", *RUN, "--input", "x.npz", "--preset", "tiny")
+    Path("m.plan").write_bytes(Path("m.plan").read_bytes()[:5000])
+    refused("m.plan: is no whole plan", *RUN, "--input", "x.npz")

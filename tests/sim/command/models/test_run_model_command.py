@@ -1,0 +1,67 @@
+"""`celosia run MODEL.onnx` runs all of a model, and says how far it is from float."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+from tests.support.command_line import SCHEMA, refused, right
+
+FAST = ("--sim", "functional")
+SIZES = ("--dim", "batch=2", "--dim", "sequence=8")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("bert-17", "vit"):
+        Path(f"{name}.onnx").write_bytes(EXPORTS[name].build(SMALL).SerializeToString())
+
+
+def test_a_bert_with_inputs_and_calibration():
+    given = EXPORTS["bert-17"].inputs(SMALL, 0, batch=2, tokens=8)
+    samples = [EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8) for seed in range(1, 7)]
+    np.savez("x.npz", **given)
+    np.savez("c.npz", **{name: np.stack([each[name] for each in samples]) for name in given})
+    result = right(
+        *("run", "bert-17.onnx", *FAST, *SIZES, "--input", "x.npz", "--calibrate", "c.npz"),
+        *("--json", "j.json"),
+    )
+    assert "0 of" in result.stdout
+    assert "differ from the integer graph; 100.00%" in " ".join(result.stdout.split())
+    assert "random data" not in result.stdout
+    document = json.loads(Path("j.json").read_text())
+    jsonschema.validate(document, SCHEMA)
+    assert document["mismatches"] == 0
+    assert document["elements_checked"] > 10_000
+    assert document["placement"]["accelerator_mac_share"] == 1
+    (output,) = document["outputs"]
+    assert output["name"] == "last_hidden_state"
+    assert output["sqnr_db"] > 15
+    assert output["cosine"] > 0.98
+
+
+def test_random_data_is_said_and_segments_are_added_up():
+    result = right("run", "vit.onnx", *FAST, "--dim", "batch=1", "--json", "j.json")
+    text = " ".join(result.stdout.split())
+    assert "note: calibrated on random data" in text
+    assert "elements in 2 segments differ" in text
+    assert "warning: 5 operators run on the host: 2 reshape" in text
+    document = json.loads(Path("j.json").read_text())
+    jsonschema.validate(document, SCHEMA)
+    assert [each["workload"] for each in document["operators"]] == ["segment 0", "segment 1"]
+
+
+def test_what_cannot_be_run_is_refused():
+    np.savez("x.npz", input_ids=np.zeros((2, 8), np.int64))
+    run = ("run", "bert-17.onnx", *FAST)
+    refused("sequence", *run, "--dim", "batch=2")
+    refused("attention_mask: this input is missing", *run, *SIZES, "--input", "x.npz")
+    refused("--shape is no option of bert-17.onnx", *run, *SIZES, "--shape", "1x2")
+    refused("nowhere.npz", *run, *SIZES, "--calibrate", "nowhere.npz")
+    refused("only for MODEL.onnx", "run", "matmul", "--shape", "4x4x4", "--input", "x.npz")
+    refused("is not one whole number", "run", "attention", *SIZES, "--heads", "2", "--seq", "8")

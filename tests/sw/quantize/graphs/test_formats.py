@@ -1,0 +1,43 @@
+"""Formats turn numbers into integers and back, and count what they clip."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.quantize.graphs.formats import Format
+from celosia.sw.quantize.graphs.stages import Form
+from tests.support.quantized_exports import quantized
+
+
+def test_integers_are_clipped_counted_and_scaled_back():
+    found = Format("int8", np.array([0.5, 2.0]))
+    whole, clipped = found.integers(np.array([[1.2, -1000.0], [np.nan, 7.0]], np.float32))
+    assert whole.tolist() == [[2, -127], [0, 4]]  # 3.5 steps, to even.
+    assert clipped == 2
+    assert found.numbers(whole).tolist() == [[1.0, -254.0], [0.0, 8.0]]
+    assert not np.isnan(found.steps).any()
+
+
+def test_a_zero_point_stands_for_zero():
+    found = Format("uint8", np.full(3, 0.1), 10)
+    whole, clipped = found.integers(np.array([[0.0, -2.0, 3.0]]))
+    assert (whole.tolist(), clipped) == ([[10, 0, 40]], 1)
+    assert found.numbers(whole) == pytest.approx(np.array([[0.0, -1.0, 3.0]]))
+
+
+def test_heads_have_one_step_for_queries_and_smoothed_columns_for_values():
+    model = quantized("gpt2")
+    form = next(form for form in model.formats if form.role == "heads")
+    steps = model.formats[form].steps
+    queries, keys, values = np.split(steps, 3)
+    assert len(set(queries)) == len(set(keys)) == 1
+    assert len(set(values)) == values.size
+
+
+def test_what_is_behind_gelu_is_uint8_with_a_zero_point():
+    model = quantized("bert-17")
+    formats = [found for found in model.formats.values() if found.type == "uint8"]
+    assert len(formats) == 2
+    assert all(0 < found.zero_point < 128 for found in formats)
+    wide = [found for form, found in model.formats.items() if form.role == "wide"]
+    assert all(found.type == "int16" and found.step > 0 for found in wide)
+    assert Form("none", "wide") not in model.formats
