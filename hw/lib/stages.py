@@ -15,6 +15,10 @@ class Stages:
     as their enable, so that a stage that has nothing costs a simulator one branch: what moves for
     some only is given stages of its own by `branch`.  Only the valid bits are reset.
 
+    With `free`, registers move in every cycle, and hold what nobody looks at while there is
+    nothing: without an enable, a register is two thirds of the size.  What must stand then is
+    `held`.
+
     `valid` is that of what enters stage 1; ``self.valid[n]`` is that of what stage n has done.
     The pipeline never stops, or it moves in cycles with `advance` only.
     """
@@ -26,8 +30,12 @@ class Stages:
         count: int,
         name: str = "stages",
         advance: Value | None = None,
+        *,
+        free: bool = False,
     ):
+        assert not free or advance is None, "what stops must stand"
         self.m = m
+        self._free = free
         self._count = count
         self._part = ""
         self._advance = advance
@@ -48,7 +56,7 @@ class Stages:
         """The same stages for what enters with `only`."""
         enters = Signal(name=f"{name}_enters")
         self.m.d.comb += enters.eq(self.valid[0] & only)
-        stages = Stages(self.m, enters, self._count, name, self._advance)
+        stages = Stages(self.m, enters, self._count, name, self._advance, free=self._free)
         stages._part = self._part
         return stages
 
@@ -60,11 +68,21 @@ class Stages:
 
     def register(self, stage: int, name: str, value: Any) -> Any:
         """`value`, a Value or a View, as `stage` leaves it."""
-        name = f"s{stage}_{name}{self._part}"
-        register = Signal(value.shape(), name=name, reset_less=True)
+        if not self._free:
+            return self.held(stage, name, value)
+        register = self._register(stage, name, value)
+        self.m.d.sync += register.eq(value)
+        return register
+
+    def held(self, stage: int, name: str, value: Any) -> Any:
+        """`value` as `stage` leaves it; it stands until the stage leaves another one."""
+        register = self._register(stage, name, value)
         with self.m.If(self._moves[stage - 1]):
             self.m.d.sync += register.eq(value)
         return register
+
+    def _register(self, stage: int, name: str, value: Any) -> Any:
+        return Signal(value.shape(), name=f"s{stage}_{name}{self._part}", reset_less=True)
 
     def wire(self, stage: int, name: str, value: Any) -> Any:
         """`value`, for more than one use within `stage`; it is 0 while there is nothing in it."""

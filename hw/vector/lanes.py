@@ -156,7 +156,8 @@ class Lanes(wiring.Component):
         gathering = self.config.row_parts > 1
         assert COMPUTED + scaler_out.latency + gathering == self.latency
 
-        stages = Stages(m, self.start, 1)
+        # What enters in parts stands until the last one.
+        stages = Stages(m, self.start, 1, free=not gathering)
         control = LaneControl(m, stages, self.config, self.step)
         parts = control.parts
         m.d.sync += Assert(~self.start | parts.last, "a step while another one enters")

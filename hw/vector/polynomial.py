@@ -1,6 +1,6 @@
 """What a lane computes between its two scalers."""
 
-from amaranth import Array, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Array, Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -119,19 +119,17 @@ class Polynomial(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        stages = Stages(m, self.start, self.LATENCY)
+        stages = Stages(m, self.start, self.LATENCY, free=True)
         requests = stages.line("request", self.request)
         m.d.comb += self.valid.eq(stages.valid[-1])
         parts = stages.line("part", self.part)
         self._read_parameters(m, stages, requests, parts)
 
         reference = self.row[0][:SCORE_BITS].as_signed()
-        reference = stages.branch("header", self.request.header).register(1, "reference", reference)
+        reference = stages.branch("header", self.request.header).held(1, "reference", reference)
         quadratic = Quadratic(stages, requests, self.visible, self.constants)
         product = WideProduct(stages, requests, self.facts.data, self.constants.exponent.unit)
         sigmoid = Sigmoid(stages.branch("sigmoid", self.request.flags.sigmoid))
-        flags = self.request.flags
-        scaling = stages.branch("scaling", flags.normalize | flags.sigmoid | flags.kept)
         halves = self._halves(stages, requests, parts)
         keeping = [
             stages.branch(f"keeping_{number}", self.request.keep & (self.part == number))
@@ -149,20 +147,17 @@ class Polynomial(wiring.Component):
             # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
             # element.
             at, sigma = requests[12].flags, sigmoid.factor(lane, factor, element[8][-1])
-            factors = Array(_factor(each.part(lane), result) for each in keeping)
-            kept = factors[parts[12]]
+            kept = result[SCORE_BITS:].as_signed()
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))
             left = left[:NORMALIZED_BITS].as_signed()
             right = Mux(at.sigmoid | at.kept, result, self.gamma.data[lane])
             right = right[:SCORE_BITS].as_signed()
-            scaled = scaling.part(lane).register(GAMMA_STAGE, "scaled", left * right)
-            passed = stages.part(lane).register(GAMMA_STAGE, "passed", result)
-            at = requests[GAMMA_STAGE].flags
-            passed = Mux(at.sigmoid | at.kept, scaled, passed)[:ELEMENT_BITS]
+            scales = at.normalize | at.sigmoid | at.kept
+            scaled = Mux(scales, left * right, result)
+            scaled = stages.part(lane).register(GAMMA_STAGE, "scaled", scaled)
 
             half = halves[lane * len(halves) // self.config.lanes]
-            result = half.result(lane, passed, scaled, self.beta.data[lane])
-            m.d.comb += self.elements[lane].eq(result)
+            m.d.comb += self.elements[lane].eq(half.result(lane, scaled, self.beta.data[lane]))
         return m
 
     def _halves(self, stages: Stages, requests: Line, parts: Line) -> list[AffineHalf]:
@@ -173,9 +168,9 @@ class Polynomial(wiring.Component):
         if self.config.row_parts > 1:
             chosen = [Mux(parts[12][-1], high, low) for low, high in zip(lower, upper, strict=True)]
             shared = {"both": chosen}
-        normalized = stages.branch("normalized", self.request.flags.normalize)
+        normalize = stages.line("normalize", last.flags.normalize, 12)
         return [
-            AffineHalf(stages.part(name), normalized.part(name), shift, kind)
+            AffineHalf(stages.part(name), normalize, shift, kind)
             for name, (shift, kind) in shared.items()
         ]
 
@@ -199,18 +194,17 @@ class Polynomial(wiring.Component):
 
 
 def _kept(keeping: Stages, row: Value) -> Value:
-    """What is added to the same part of the next row."""
-    return keeping.register(1, "kept", row[:SCORE_BITS].as_signed())
-
-
-def _factor(keeping: Stages, result: Value) -> Value:
-    """What the same part of the next row is multiplied by."""
-    return keeping.register(GAMMA_STAGE, "factor", result[:SCORE_BITS].as_signed())
+    """What the same part of the next row is added to, or multiplied by."""
+    return keeping.held(1, "kept", row[:SCORE_BITS].as_signed())
 
 
 def _element(moving: Stages, requests: Line, row: Value, kept: Value) -> Line:
-    """The element, `moving` if it has no exponent; `kept` is added in stages 1 and 2."""
-    total = Mux(requests[0].add, row + kept, row)[:ELEMENT_BITS].as_signed()
+    """The element, `moving` if it has no exponent; `kept` is added in stages 1 and 2.
+
+    If it is to be multiplied by what was kept, that takes the place of its upper half.
+    """
+    total = Mux(requests[0].add, row + kept, row)[:ELEMENT_BITS]
+    total = Mux(requests[0].flags.kept, Cat(row[:SCORE_BITS], kept), total).as_signed()
     total = moving.register(1, "sum", total)
     low = requests[1].add & (total < -INT16_BOUND)
     high = requests[1].add & (total >= INT16_BOUND)

@@ -105,7 +105,7 @@ class MaximumReduction(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        stages = Stages(m, self.start, self.latency)
+        stages = Stages(m, self.start, self.latency, free=True)
         spans = stages.line("span", self.span)
         kept = stages.line("kept", self.kept)
         last = self.latency - 1
@@ -194,7 +194,7 @@ class SumReduction(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        stages = Stages(m, self.start, self.latency)
+        stages = Stages(m, self.start, self.latency, free=True)
         spans = stages.line("span", self.span)
         squaring = stages.branch("squaring", self.squared)
         last = self.latency - 1

@@ -4,7 +4,7 @@ from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.lib.float32 import Float32
+from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS, Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
@@ -34,6 +34,8 @@ SHAPE = ScalerShape(
 )
 SCALE_STAGE = SHAPE.multiply - 1
 """Stage in which scales arrive."""
+ONE = EXPONENT_BIAS << FRACTION_BITS
+"""The bits of the scale of raw rows, whose mantissa changes nothing."""
 
 
 class ScaleRequest(data.StructLayout):
@@ -55,7 +57,7 @@ class Scaler(wiring.Component):
     """Scales parts of rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
     Each lane is a `FloatScaler`; every bit pattern is a legal scale.  What is raw passes unchanged,
-    beside it.
+    through the same registers.
 
     Without `every_kind`, everything that is not raw becomes int16, without ReLU.
 
@@ -111,37 +113,37 @@ class Scaler(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        stages = Stages(m, self.start, self.latency)
-        scaling = stages.branch("scaling", ~self.request.raw)
-        passing = stages.branch("passing", self.request.raw)
-        requests, numbers = scaling.line("request", self.request), scaling.line("part", self.part)
+        stages = Stages(m, self.start, self.latency, free=True)
+        unscaled = stages.branch("raw", self.request.raw)
+        requests, numbers = stages.line("request", self.request), stages.line("part", self.part)
+        by_column = stages.line("by_column", self.request.by_column & ~self.request.raw)
+        scales = stages.line("scale", Mux(self.request.raw, ONE, self.request.scale))
         asked = SCALE_STAGE - 1 - LOCAL_READ_LATENCY
         m.d.comb += [
             self.valid.eq(stages.valid[-1]),
-            self.scales.valid.eq(scaling.valid[asked] & requests[asked].by_column),
+            self.scales.valid.eq(stages.valid[asked] & by_column[asked]),
             self.scales.row.eq(
                 parameter_part(self.config, requests[asked].scale_row, numbers[asked])
             ),
         ]
         end = self.latency
-        ending = _Bytes(scaling, requests) if self.every_kind else None
+        ending = _Bytes(stages, requests) if self.every_kind else None
         for index, row in enumerate(self.row):
-            lane = scaling.part(index)
-            scale = _scale(lane, requests, self.scales.data[index])
-            result = FloatScaler(lane, SHAPE).scaled(row, scale)
+            lane = stages.part(index)
+            column = self.scales.data[index].as_unsigned()
+            bits = Mux(by_column[SCALE_STAGE - 1], column, scales[SCALE_STAGE - 1])
+            scale = _scale(lane, bits)
+            result = FloatScaler(lane, SHAPE, unscaled).scaled(row, scale)
             scaled = ending.element(lane, result) if ending else result.integer()
             # The last stage: what was scaled, or what only passed.
-            passed = passing.part(index).line("passed", row)[end - 1]
-            element = Mux(scaling.valid[end - 1], scaled, passed)[:ELEMENT_BITS].as_signed()
-            element = stages.part(index).register(end, "element", element)
-            m.d.comb += self.elements[index].eq(element)
+            passed = lane.line("passed", result.unscaled, SHAPE.integer - 1)[end - 1]
+            element = Mux(unscaled.valid[end - 1], passed, scaled)[:ELEMENT_BITS].as_signed()
+            m.d.comb += self.elements[index].eq(lane.held(end, "element", element))
         return m
 
 
-def _scale(stages: Stages, requests: Line, by_column: Value) -> Scale:
-    """The scale of a lane: that of the row, or `by_column`."""
-    request = requests[SCALE_STAGE - 1]
-    bits = Mux(request.by_column, by_column.as_unsigned(), request.scale)
+def _scale(stages: Stages, bits: Value) -> Scale:
+    """The scale of a lane, from the bits of a float32."""
     scale = Float32(stages.register(SCALE_STAGE, "scale", bits))
     nan = stages.register(SHAPE.multiply, "nan", scale.nan)
     return Scale(scale.negative, scale.mantissa, scale_shift(scale), nan)

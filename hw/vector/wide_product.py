@@ -19,6 +19,7 @@ NORMALIZED_SHIFT, NORMALIZED_BITS = 15, 18
 
 TOPS = {ElementType.UINT8: 8, ElementType.INT8: 7, ElementType.INT16: 15}
 """A probability of 1 is ``2**bits - 1``."""
+TOTAL_BITS = PRODUCT_BITS + max(TOPS.values()) + 1
 
 
 class WideProduct:
@@ -52,12 +53,12 @@ class WideProduct:
         carried = self._carried.part(lane).line("carried", element, 8)
 
         # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
-        scaled: Value = product
+        at, scaled = self._at(10), product
         for kind, bits in TOPS.items():
-            chosen = self._at(10).probability & (self._requests[10].kind == kind)
-            scaled = Mux(chosen, (product << bits) - product, scaled)
-        scaled = scaled[: PRODUCT_BITS + max(TOPS.values())]
-        total = multiplied.register(11, "total", scaled + self._half)
+            chosen = at.probability & (self._requests[10].kind == kind)
+            scaled = Mux(chosen, product << bits, scaled)
+        total = scaled - Mux(at.probability, product, 0) + self._half
+        total = multiplied.register(11, "total", total[:TOTAL_BITS])
 
         # Stage 12: cut, and saturate what must not exceed 1.
         at = self._at(11)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from typing import Final
 
+from celosia.hw.lib.sleep import Wakeful
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.inventory import FoundMemory, find_memories
@@ -75,7 +76,8 @@ def export_design(config: AcceleratorConfig, top: TopChoice, memories: Memories)
     module, name = chosen.component
     component = getattr(import_module(module), name)(config)
     platform = RamPlatform()
-    text = to_verilog(component, chosen.module, platform if memories is Memories.BLACKBOX else None)
+    chosen_platform = platform if memories is Memories.BLACKBOX else Wakeful()
+    text = to_verilog(component, chosen.module, chosen_platform)
     rams = sorted(platform.rams, reverse=True)
     return Design(
         top=chosen,

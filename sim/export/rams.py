@@ -6,6 +6,8 @@ from typing import Final
 from amaranth.hdl import Cat, ClockSignal, Fragment, Instance, Shape, Value
 from amaranth.lib.memory import Memory
 
+from celosia.hw.lib.sleep import Wakeful
+
 __all__ = ["SINGLE_PORT", "Ram", "RamPlatform"]
 
 SINGLE_PORT: Final = "single_port"
@@ -42,7 +44,7 @@ class Ram:
         return self.bits // self.element_bits
 
 
-class RamPlatform:
+class RamPlatform(Wakeful):
     """What `elaborate` gets in place of a platform: makes instances out of memories.
 
     Memories of another kind than `Ram` (read combinationally, as no RAM macro is, with several

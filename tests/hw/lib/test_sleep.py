@@ -1,9 +1,11 @@
-"""`Sleeping`: what sleeps stands still, and what does not runs on."""
+"""`Sleeping`: what sleeps stands still, and what does not runs on; `Wakeful`: nothing sleeps."""
 
+import pytest
 from amaranth import Module, Signal, Value
+from amaranth.hdl import Fragment
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.lib.sleep import Sleeping
+from celosia.hw.lib.sleep import Sleeping, Wakeful
 from tests.support.streams import simulate
 
 
@@ -23,15 +25,16 @@ class Counters(Sleeping):
         return self.wake
 
 
-def test_what_sleeps_stands_still():
+@pytest.mark.parametrize("platform", [None, Wakeful()])
+def test_what_sleeps_stands_still(platform):
     dut = Counters()
 
     async def testbench(ctx):
         wakes = [0, 0, 1, 0, 1, 1, 0]
         for cycle, wake in enumerate(wakes):
             assert ctx.get(dut.cycles) == cycle
-            assert ctx.get(dut.awake) == sum(wakes[:cycle])
+            assert ctx.get(dut.awake) == (cycle if platform else sum(wakes[:cycle]))
             ctx.set(dut.wake, wake)
             await ctx.tick()
 
-    simulate(dut, testbench)
+    simulate(Fragment.get(dut, platform), testbench)

@@ -1,4 +1,4 @@
-"""An accelerator with black boxes for memories does, in every cycle, what it does without."""
+"""An exported accelerator does, in every cycle, what the simulators' does, whose units sleep."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_a_product_takes_the_same_cycles():
 
 @pytest.mark.slow
 def test_random_programs_take_the_same_cycles():
-    libraries = [library(memories, ()) for memories in Memories]
+    libraries = [None, *(library(memories, ()) for memories in Memories)]
     for seed in range(25):
         program = random_program(seed, preset="tiny", length=60)
         outcomes = []
@@ -53,4 +53,4 @@ def test_random_programs_take_the_same_cycles():
             memory = device.read(MEMORY_BASE, program.memory_bytes)
             device.close()
             outcomes.append((memory, result.cycles, result.counters))
-        assert outcomes[0] == outcomes[1], f"seed {seed}"
+        assert outcomes[1:] == outcomes[:-1], f"seed {seed}"
