@@ -10,6 +10,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
+from celosia.sim.bench.sweep.command import register as register_sweep
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
@@ -106,6 +107,7 @@ for register in (
     register_reporting,
     register_verification,
     register_silicon,
+    register_sweep,
 ):
     register(app)
 

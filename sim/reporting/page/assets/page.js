@@ -28,6 +28,11 @@
     const target = document.getElementById("figure-" + name);
     const menu = (figure.layout.updatemenus || [{}])[0].buttons;
     drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout, figure.data.length), settings).then(() => {
+      // A point that has a place of its own leads there.
+      target.on("plotly_click", (event) => {
+        const place = event.points[0].customdata;
+        if (typeof place === "string" && place.startsWith("#")) location.hash = place;
+      });
       // ?lost is the last button of bars of cycles.
       if (query.has("lost") && menu) return Plotly.update(target, ...menu[menu.length - 1].args);
     }));
