@@ -11,6 +11,7 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.bench.sweep.command import register as register_sweep
+from celosia.sim.bench.tune.command import register as register_tune
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
@@ -51,6 +52,7 @@ from celosia.sim.command.options.common import (
     StallOption,
     TextOption,
     TransposeOption,
+    TunedOption,
     UnsignedOption,
     WaveOption,
     WaveScopeOption,
@@ -108,6 +110,7 @@ for register in (
     register_verification,
     register_silicon,
     register_sweep,
+    register_tune,
 ):
     register(app)
 
@@ -158,6 +161,7 @@ def run(
     model: ModelOption = None,
     layers: LayersOption = None,
     text: TextOption = None,
+    tuned: TunedOption = None,
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
@@ -201,6 +205,7 @@ def run(
         issue=issue.value,
         cycle_budget=cycle_budget,
         details=details,
+        tuned=tuned,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         advice=bool(profile or report_to or trace),

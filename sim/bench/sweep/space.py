@@ -6,49 +6,22 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import typer
-from typer.exceptions import TyperException
-
 from celosia.isa.config import ConfigError
 from celosia.isa.foreign_file import MIB
-from celosia.isa.memory import MemoryTiming
-from celosia.isa.presets import resolve_config
 from celosia.sim.bench.sweep.point import MODEL, Point, point_key
+from celosia.sim.bench.sweep.words import FLAGS, options_of
 from celosia.sim.command.options.common import Simulator
-from celosia.sim.command.plan_command import plan
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.cache import digest
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.workload_options import WorkloadOptions, workload_options
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, check_options
 
 __all__ = ["MOST_POINTS", "read_space"]
 
 MOST_POINTS: Final = 1_000_000
 _SIMULATORS: Final = (MODEL, *(each.value for each in Simulator if each != Simulator.FUNCTIONAL))
-_FILES: Final = ("a", "b", "bias", "out")
 _SET: Final = "set"
 
 Choice = dict[str, Any]
-
-
-def _options() -> Any:
-    """The command that knows the options of a workload, a configuration and a memory."""
-    app = typer.Typer(add_completion=False)
-    app.command()(plan)
-    return typer.main.get_command(app)
-
-
-_COMMAND: Final = _options()
-_FLAGS: Final = {
-    flag.removeprefix("--").replace("-", "_"): flag
-    for option in _COMMAND.params
-    if not getattr(option, "is_flag", False)
-    for flag in option.opts
-    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, _SET, "json")
-}
-"""What an option is called in a file, and on the command line."""
 
 
 def read_space(path: str) -> list[Point]:
@@ -114,24 +87,9 @@ def _workload(entry: object, place: str) -> tuple[str, str]:
 def _check_workload(run: str, place: str) -> None:
     """Raise `InputError` for words that are no workload, whatever the configuration is."""
     try:
-        words = shlex.split(run)
-        values = _COMMAND.make_context("celosia", words).params
-        details = workload_options(values)
-        if values["workload"].endswith(PROGRAM_SUFFIX):
-            raise InputError(f"{values['workload']}: a sweep compiles, and takes no program")
-        check_options(values["workload"], details)
-        _check_files(details)
-    except (TyperException, ValueError) as error:
-        raise InputError(f"{place}: {_message(error)}") from None
-
-
-def _check_files(details: WorkloadOptions) -> None:
-    """Raise `InputError` for files: workers on other machines do not have them."""
-    for name in _FILES:
-        if getattr(details, name) is not None:
-            raise InputError(f"--{name}: a sweep takes no files of operands")
-    if details.model is not None and "." in details.model:
-        raise InputError(f"--model {details.model}: a sweep takes no files of models")
+        options_of(shlex.split(run))
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from None
 
 
 def _axes(space: object, place: str) -> dict[str, list[Any]]:
@@ -143,10 +101,10 @@ def _axes(space: object, place: str) -> dict[str, list[Any]]:
         if name == _SET and isinstance(values, dict):
             for key, each in values.items():
                 axes[f"{_SET}.{key}"] = _values(each, f"{place}: {_SET}.{key}")
-        elif name in _FLAGS:
+        elif name in FLAGS:
             axes[name] = _values(values, f"{place}: {name}")
         else:
-            raise InputError(f"{place}: {name}: there are {', '.join(sorted(_FLAGS))} and set.NAME")
+            raise InputError(f"{place}: {name}: there are {', '.join(sorted(FLAGS))} and set.NAME")
     return axes
 
 
@@ -161,36 +119,13 @@ def _values(values: object, place: str) -> list[Any]:
 
 def _point(run: str, sim: str, choices: Choice) -> Point:
     """The point of these choices; refused if a rule says so."""
-    words = [*shlex.split(run), *_words(choices)]
     try:
-        values = _COMMAND.make_context("celosia", words).params
-        config = resolve_config(values["preset"] or "base", values["overrides"] or ())
-        details = workload_options(values)
-        check_options(values["workload"], details)
-        _check_files(details)
-    except (TyperException, ConfigError, InputError) as error:
+        options, config = options_of([*shlex.split(run), *_words(choices)])
+    except (ConfigError, InputError) as error:
         key = digest([run, sim, repr(choices)])
-        return Point(run=run, sim=sim, choices=choices, key=key, refused=_message(error))
-    timing = MemoryTiming(
-        latency=values["latency"],
-        bytes_per_cycle=values["rate"],
-        stall_percent=values["stalls"],
-        seed=values["seed"],
-    )
-    command_line = ("celosia", "run", *words)
-    return Point(
-        run=run,
-        sim=sim,
-        choices=choices,
-        key=point_key(f"{values['workload']} {details}", sim, config, timing),
-        config=config,
-        options=RunOptions(
-            workload=values["workload"],
-            timing=timing,
-            details=details,
-            command_line=command_line,
-        ),
-    )
+        return Point(run=run, sim=sim, choices=choices, key=key, refused=str(error))
+    key = point_key(f"{options.workload} {options.details}", sim, config, options.timing)
+    return Point(run=run, sim=sim, choices=choices, key=key, config=config, options=options)
 
 
 def _words(choices: Choice) -> Iterator[str]:
@@ -200,8 +135,4 @@ def _words(choices: Choice) -> Iterator[str]:
         if name.startswith(f"{_SET}."):
             yield f"--set={name.removeprefix(f'{_SET}.')}={text}"
         else:
-            yield f"{_FLAGS[name]}={text}"
-
-
-def _message(error: Exception) -> str:
-    return error.format_message() if isinstance(error, TyperException) else str(error)
+            yield f"{FLAGS[name]}={text}"

@@ -42,6 +42,7 @@ __all__ = [
     "StallOption",
     "TextOption",
     "TransposeOption",
+    "TunedOption",
     "UnsignedOption",
     "WaveOption",
     "WaveScopeOption",
@@ -210,6 +211,15 @@ TextOption = Annotated[
     list[str] | None,
     typer.Option(
         help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=_COMPUTES
+    ),
+]
+TunedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tuned",
+        metavar="FILE",
+        help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
     ),
 ]
 SeedOption = Annotated[
