@@ -1,16 +1,12 @@
-"""Many cases, in several processes, for a time; goes on where an interrupted campaign was."""
+"""Many cases, on several workers, for a time; goes on where an interrupted campaign was."""
 
 import json
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +17,7 @@ from celosia.sim.fuzz.shrink import shrink
 from celosia.sim.support.cache import digest
 from celosia.sim.support.output import write_file
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane, Lost, run_on
 
 __all__ = ["SEED_BITS", "Findings", "Plan", "fuzz"]
 
@@ -44,7 +41,6 @@ class Plan:
     simulator: str
     seconds: float
     seed: int
-    jobs: int
     place: str
     """The directory of findings."""
 
@@ -71,64 +67,56 @@ class Findings:
         self.points = dict(Counter(self.points) + Counter(other.points))
 
 
-def fuzz(plan: Plan, state: Path | None, tell: Progress) -> Findings:
+@dataclass(frozen=True)
+class Batch:
+    """What a batch has found, and the files that show it."""
+
+    found: Findings
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def fuzz(plan: Plan, state: Path | None, lanes: Iterable[Lane], tell: Progress) -> Findings:
     """Run cases until the time is over, or too many have failed.
 
     What is found is kept in `state` while it goes on, and removed at its end.
     """
     found = _resume(plan, state)
     before, started = found.seconds, time.monotonic()
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(plan.jobs, context, initializer=_serve)
-    pending: set[Future[Findings]] = set()
-    batches = _batches(found)
-    try:
-        while found.seconds < plan.seconds and len(found.failures) < _MOST_FINDINGS:
-            while len(pending) < plan.jobs:
-                pending.add(pool.submit(_batch, plan, next(batches)))
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                found.add(future.result())
+    with closing(run_on(lanes, partial(_batch, plan), _batches(plan, found))) as batches:
+        for number, done in batches:
+            batch = _lost(number, done.attempts) if isinstance(done, Lost) else done
+            for name, text in batch.files.items():
+                if not Path(name).exists():  # A worker on another machine has it there.
+                    write_file(name, text)
+            found.add(batch.found)
             found.seconds = before + time.monotonic() - started
             _keep(plan, state, found)
             tell(f"{found.programs} programs", min(1.0, found.seconds / plan.seconds))
-        for future in wait(pending).done:
-            found.add(future.result())
-        found.seconds = before + time.monotonic() - started
-    except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
     if state is not None:
         state.unlink(missing_ok=True)
     return found
 
 
-def _batches(found: Findings) -> Iterator[int]:
-    number = found.batches
-    while True:
+def _lost(number: int, attempts: int) -> Batch:
+    """What a batch has found that ended each of its workers."""
+    failure = (f"batch {number}", f"its worker ended {attempts} times")
+    return Batch(Findings(batches=1, failures=[failure]))
+
+
+def _batches(plan: Plan, found: Findings) -> Iterator[int]:
+    """Numbers of batches, until the time is over or too many cases have failed."""
+    before, started, number = found.seconds, time.monotonic(), found.batches
+    while (
+        before + time.monotonic() - started < plan.seconds and len(found.failures) < _MOST_FINDINGS
+    ):
         yield number
         number += 1
 
 
-def _serve() -> None:
-    """A worker is ended by its parent, not by the keyboard, and does not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _batch(plan: Plan, number: int) -> Findings:
+def _batch(plan: Plan, number: int) -> Batch:
     """The cases of one batch, up to the first that fails."""
     found, config = Findings(batches=1), resolve_config(plan.preset, plan.overrides)
+    files: dict[str, str] = {}
     for index in range(_BATCH):
         seed = (plan.seed << SEED_BITS) + number * _BATCH + index
         case = draw_case(seed, plan.preset, plan.overrides)
@@ -146,10 +134,11 @@ def _batch(plan: Plan, number: int) -> Findings:
             write_file(name, replay_file(case, name, plan.simulator, why))
             small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
             why = difference(small, small.recipe.program(), plan.simulator) or why
-            write_file(name, replay_file(small, name, plan.simulator, why))
+            files[name] = replay_file(small, name, plan.simulator, why)
+            write_file(name, files[name])
             found.failures.append((name, why))
             break  # One of a batch is enough; making it small took long.
-    return found
+    return Batch(found, files)
 
 
 def _name(plan: Plan) -> str:

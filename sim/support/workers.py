@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -18,12 +18,14 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 
-__all__ = ["Lane", "Lost", "local_lanes", "parse_executor", "run_on"]
+__all__ = ["Lane", "Lost", "lanes_of", "local_lanes", "parse_executor", "run_on"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -66,6 +68,18 @@ def parse_executor(text: str) -> tuple[str, str]:
     )
 
 
+@contextmanager
+def lanes_of(executor: str) -> Iterator[Sequence[Lane]]:
+    """What `--executor` names.  Raises `InputError`, or `EnvironmentProblem` if it is not there."""
+    kind, place = parse_executor(executor)
+    if kind == "local":
+        yield local_lanes(int(place))
+        return
+    cluster = import_extra("celosia.sim.support.cluster", "cluster")
+    with cluster.cluster_lane(place) as lane:
+        yield (lane,)
+
+
 def local_lanes(count: int) -> tuple[Lane, ...]:
     """So many processes of this machine, each on its own: one that dies takes nobody with it."""
     return (Lane(make=_process),) * count
@@ -90,13 +104,13 @@ def _end_with_parent() -> None:
 
 def run_on(
     lanes: Iterable[Lane], function: Callable[[_Item], _Result], items: Iterable[_Item]
-) -> Iterator[tuple[_Item, _Result | Lost]]:
+) -> Generator[tuple[_Item, _Result | Lost], None, None]:
     """Each item with its result, in the order in which they end.
 
     Items, which are hashable, are taken one by one as lanes become free; `items` may go on for
     ever.  An item whose worker ends is given to another one, first of all that is left, until its
-    lane's patience is over.  What `function` raises is raised here.  Whoever stops asking, or is
-    interrupted, leaves no local process behind.
+    lane's patience is over.  What `function` raises is raised here.  Whoever closes
+    it, or is interrupted, leaves no local process behind.
     """
     pool = _Pool(lanes, function, items)
     try:

@@ -1,7 +1,6 @@
 """`celosia sweep`: a space of configurations, on as many machines as there are."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,25 +13,16 @@ from celosia.sim.bench.sweep.page import sweep_page
 from celosia.sim.bench.sweep.point import Line
 from celosia.sim.bench.sweep.space import read_space
 from celosia.sim.bench.sweep.sweep import run_sweep
+from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.outputs import PAGE, check_folder, make_folder
 from celosia.sim.reporting.page.page import plotly_script
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.workers import Lane, local_lanes, parse_executor
+from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["ExecutorOption", "lanes_of", "register"]
-
-ExecutorOption = Annotated[
-    str,
-    typer.Option(
-        "--executor",
-        metavar="local:N|dask:ADDRESS",
-        help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
-    ),
-]
+__all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -72,18 +62,6 @@ def sweep(
         raise InputError(f"{space}: no point is legal; the first: {lines[0]['refused']}")
     if any("wrong" in line or "failed" in line for line in lines):
         raise typer.Exit(WRONG)
-
-
-@contextmanager
-def lanes_of(executor: str) -> Iterator[Sequence[Lane]]:
-    """What `--executor` names.  Raises `InputError`, or `EnvironmentProblem` if it is not there."""
-    kind, place = parse_executor(executor)
-    if kind == "local":
-        yield local_lanes(int(place))
-        return
-    cluster = import_extra("celosia.sim.support.cluster", "cluster")
-    with cluster.cluster_lane(place) as lane:
-        yield (lane,)
 
 
 def _table(lines: Sequence[Line]) -> Table:

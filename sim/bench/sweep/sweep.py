@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,9 +35,10 @@ def run_sweep(
             if point.refused and point.key not in lines.known:
                 lines.add(line_of(point, refused=point.refused))
         left = [point for point in points if point.key not in lines.known]
-        for number, (point, done) in enumerate(run_on(lanes, compute, left), 1):
-            _keep(lines, folder, point, done)
-            tell(f"{number} of {len(left)} points", number / len(left))
+        with closing(run_on(lanes, compute, left)) as results:
+            for number, (point, done) in enumerate(results, 1):
+                _keep(lines, folder, point, done)
+                tell(f"{number} of {len(left)} points", number / len(left))
         return [lines.known[point.key] for point in points]
 
 

@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from celosia.sim.bench.sweep.command import ExecutorOption, lanes_of
 from celosia.sim.bench.sweep.words import options_of
 from celosia.sim.bench.tune.search import STRATEGIES, SearchPlan, search, trials_until
 from celosia.sim.bench.tune.trial import Trial, product_of, space_of
+from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.table_cells import NOTHING
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import guarded
-from celosia.sim.support.workers import parse_executor
+from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["register"]
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -75,14 +76,15 @@ def search(
     left = max(0, min(plan.trials, plan.space.size) - len(known))
     numbers = itertools.islice(_free(known), left)
     trials = _trials(plan, log, sampler, numbers)
-    for count, (trial, found) in enumerate(run_on(lanes, compute, trials), 1):
-        if isinstance(found, Lost):
-            raise EnvironmentProblem(f"a worker ended {found.attempts} times at {trial.chosen}")
-        log.add(found.line(trial))
-        if trial.strategy != DEFAULT:
-            sampler.tell(trial.chosen, found)
-        best = min((e["cycles"] for e in log.entries if "cycles" in e), default=0)
-        tell(f"{count} of {left} trials, best {best:,} cycles", min(1.0, count / max(1, left)))
+    with closing(run_on(lanes, compute, trials)) as results:
+        for count, (trial, found) in enumerate(results, 1):
+            if isinstance(found, Lost):
+                raise EnvironmentProblem(f"a worker ended {found.attempts} times at {trial.chosen}")
+            log.add(found.line(trial))
+            if trial.strategy != DEFAULT:
+                sampler.tell(trial.chosen, found)
+            best = min((e["cycles"] for e in log.entries if "cycles" in e), default=0)
+            tell(f"{count} of {left} trials, best {best:,} cycles", min(1.0, count / max(1, left)))
 
 
 def trials_until(entries: Sequence[Entry], best: int) -> int | None:

@@ -7,7 +7,13 @@ import typer
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.faults.mutate_command import mutate
-from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
+from celosia.sim.command.options.common import (
+    ExecutorOption,
+    PresetOption,
+    SetOption,
+    SimOption,
+    Simulator,
+)
 from celosia.sim.devices.devices import open_device
 from celosia.sim.fuzz.campaign import SEED_BITS, Plan
 from celosia.sim.fuzz.campaign import fuzz as run_fuzz
@@ -16,6 +22,7 @@ from celosia.sim.fuzz.signals import measure_signals
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["register"]
 
@@ -33,7 +40,8 @@ def fuzz(
     sim: SimOption = Simulator.VERILATOR,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long.")] = 60.0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the first program.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="The same as local:N.")] = 1,
+    executor: ExecutorOption = "",
     out: Annotated[
         str, typer.Option("--out", metavar="DIRECTORY", help="Where failures are written.")
     ] = ".",
@@ -53,6 +61,8 @@ def fuzz(
         raise InputError("--sim functional: it is what the RTL is compared with")
     if not Path(out).is_dir():
         raise InputError(f"--out: {out} is no directory")
+    workers = executor or f"local:{jobs}"
+    parse_executor(workers)
     changes = tuple(overrides or ())
     preset = preset or "tiny"
     config = resolve_config(preset, changes)
@@ -62,12 +72,12 @@ def fuzz(
         simulator=sim.value,
         seconds=seconds,
         seed=seed,
-        jobs=jobs,
         place=out,
     )
     with progress_bar() as tell:
         open_device(sim.value, config, progress=tell).close()  # Built once, before workers ask.
-        found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", tell)
+        with lanes_of(workers) as lanes:
+            found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", lanes, tell)
         first = seed << SEED_BITS
         seen = measure_signals(range(first, first + signals), preset, changes, tell)
     print_findings(table_console(), found, config)

@@ -14,6 +14,7 @@ __all__ = [
     "CausalOption",
     "ChannelStallOption",
     "DimOption",
+    "ExecutorOption",
     "FaultOption",
     "FileOption",
     "HeadsOption",
@@ -211,6 +212,14 @@ TextOption = Annotated[
     list[str] | None,
     typer.Option(
         help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=_COMPUTES
+    ),
+]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="local:N|dask:ADDRESS",
+        help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
     ),
 ]
 TunedOption = Annotated[

@@ -25,6 +25,7 @@ def test_items_are_taken_as_there_is_room_for_them():
     results = run_on(THREADS, lambda n: n * n, items)
     assert next(results)[1] in (0, 1)
     assert taken == [0, 1]
+    results.close()
 
 
 def test_what_work_raises_is_raised():
