@@ -11,6 +11,8 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.bench.survey.command import register as register_survey
+from celosia.sim.bench.sweep.command import register as register_sweep
+from celosia.sim.bench.tune.command import register as register_tune
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
@@ -52,6 +54,7 @@ from celosia.sim.command.options.common import (
     StallOption,
     TextOption,
     TransposeOption,
+    TunedOption,
     UnsignedOption,
     WaveOption,
     WaveScopeOption,
@@ -115,6 +118,8 @@ for register in (
     register_verification,
     register_silicon,
     register_survey,
+    register_sweep,
+    register_tune,
 ):
     register(app)
 
@@ -170,6 +175,7 @@ def run(
     model: ModelOption = None,
     layers: LayersOption = None,
     text: TextOption = None,
+    tuned: TunedOption = None,
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
@@ -214,6 +220,7 @@ def run(
         issue=issue.value,
         cycle_budget=cycle_budget,
         details=details,
+        tuned=tuned,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         advice=bool(profile or report_to or trace),

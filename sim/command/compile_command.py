@@ -28,6 +28,7 @@ from celosia.sim.command.options.common import (
     StallOption,
     TextOption,
     TransposeOption,
+    TunedOption,
     UnsignedOption,
 )
 from celosia.sim.run.compiled_forms import (
@@ -39,6 +40,7 @@ from celosia.sim.run.compiled_forms import (
     read_plan,
 )
 from celosia.sim.run.run import RunOptions
+from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
@@ -81,6 +83,7 @@ def compile_workload(
     model: ModelOption = None,
     layers: LayersOption = None,
     text: TextOption = None,
+    tuned: TunedOption = None,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
@@ -99,6 +102,8 @@ def compile_workload(
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
         raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
+    if tuned is not None and plan is not None:
+        raise InputError(f"--tuned {tuned}: not together with --plan, which is one already")
     check_destination(output)
     given = None if plan is None else read_plan(plan)
     config = resolve_config(preset or "base", options.overrides)
@@ -106,6 +111,10 @@ def compile_workload(
         graphs = graphs_of_workload(options, tell)
         if given is not None and len(graphs) != 1:
             raise InputError(f"--plan {plan}: {workload} is {len(graphs)} graphs, not one")
+        if tuned is not None:
+            if len(graphs) != 1:
+                raise InputError(f"--tuned {tuned}: {workload} is {len(graphs)} graphs, not one")
+            given = best_known(tuned, graphs[0], config, options.timing)
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))
         else:

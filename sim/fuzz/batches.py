@@ -8,7 +8,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
 from celosia.sim.fuzz.coverage import points
 from celosia.sim.fuzz.files.attempt import attempt
-from celosia.sim.fuzz.findings import Findings, Plan, What
+from celosia.sim.fuzz.findings import Batch, Findings, Plan, What
 from celosia.sim.fuzz.graphs.check import graph_difference
 from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sim.fuzz.shrink import shrink
@@ -21,23 +21,27 @@ SEED_BITS: Final = 32
 """Bits of the number of a case in its campaign."""
 
 BATCH: Final = 20
+_Files = dict[str, str | bytes]
+"""What shows a failure, by its names; empty if there is none."""
 _SAMPLED: Final = 4
 """The number of programs of which one is sampled for coverage."""
 
 
-def run_batch(plan: Plan, number: int) -> Findings:
+def run_batch(plan: Plan, number: int) -> Batch:
     """The cases of batch `number` of a campaign, up to the first that fails."""
     one = {What.PROGRAMS: _program, What.GRAPHS: _graph, What.FILES: _file}[plan.what]
-    found = Findings(batches=1)
+    found, files = Findings(batches=1), dict[str, str | bytes]()
     for index in range(BATCH):
         found.cases += 1
         sampled = index % _SAMPLED == 0
-        if not one(plan, (plan.seed << SEED_BITS) + number * BATCH + index, found, sampled):
+        shown = one(plan, (plan.seed << SEED_BITS) + number * BATCH + index, found, sampled)
+        if shown:
+            files.update(shown)
             break  # One of a batch is enough; making it small took long.
-    return found
+    return Batch(found, files)
 
 
-def _program(plan: Plan, seed: int, found: Findings, sampled: bool) -> bool:
+def _program(plan: Plan, seed: int, found: Findings, sampled: bool) -> _Files:
     case = draw_case(seed, plan.preset, plan.overrides)
     program = case.recipe.program()
     found.commands += len(program.commands)
@@ -53,27 +57,31 @@ def _program(plan: Plan, seed: int, found: Findings, sampled: bool) -> bool:
         write_file(name, replay_file(case, name, plan.simulator, why))
         small = shrink(case, lambda c: bool(difference(c, c.recipe.program(), plan.simulator)))
         why = difference(small, small.recipe.program(), plan.simulator) or why
-        write_file(name, replay_file(small, name, plan.simulator, why))
-        found.failures.append((name, why))
-    return not why
+        return _failed(found, name, why, replay_file(small, name, plan.simulator, why))
+    return {}
 
 
-def _graph(plan: Plan, seed: int, found: Findings, _sampled: bool) -> bool:
+def _graph(plan: Plan, seed: int, found: Findings, _sampled: bool) -> _Files:
     config = resolve_config(plan.preset, plan.overrides)
     commands, why = graph_difference(random_case(seed), config, plan.simulator)
     found.commands += commands
     if why:
         name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.mlir")
-        write_file(name, f"// {why}\n{print_graph(random_case(seed).graph)}")
-        found.failures.append((name, why))
-    return not why
+        return _failed(found, name, why, f"// {why}\n{print_graph(random_case(seed).graph)}")
+    return {}
 
 
-def _file(plan: Plan, seed: int, found: Findings, _sampled: bool) -> bool:
+def _file(plan: Plan, seed: int, found: Findings, _sampled: bool) -> _Files:
     tried = attempt(seed, plan.kinds)
     found.points = dict(Counter(found.points) + Counter({f"file {tried.kind}": 1}))
     if tried.why:
         name = str(Path(plan.place) / f"fuzz-{seed:x}-{Path(tried.file).name}")
-        write_file(name, tried.data)
-        found.failures.append((name, f"celosia {' '.join(tried.words)}: {tried.why}"))
-    return not tried.why
+        return _failed(found, name, f"celosia {' '.join(tried.words)}: {tried.why}", tried.data)
+    return {}
+
+
+def _failed(found: Findings, name: str, why: str, content: str | bytes) -> _Files:
+    """Note a failure, and write the file that shows it."""
+    write_file(name, content)
+    found.failures.append((name, why))
+    return {name: content}

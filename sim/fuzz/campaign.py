@@ -1,25 +1,22 @@
-"""Many cases, in several processes, for a time; goes on where an interrupted campaign was."""
+"""Many cases, on several workers, for a time; goes on where an interrupted campaign was."""
 
 import json
-import multiprocessing
 import operator
-import os
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
 from celosia.sim.fuzz.batches import run_batch
-from celosia.sim.fuzz.findings import Findings, Plan
+from celosia.sim.fuzz.findings import Batch, Findings, Plan
 from celosia.sim.support.cache import digest
 from celosia.sim.support.output import write_file
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane, Lost, run_on
 
 __all__ = ["fuzz"]
 
@@ -27,59 +24,42 @@ _MOST_FINDINGS: Final = 5
 """The number of findings that end a campaign: it is time to look at them."""
 
 
-def fuzz(plan: Plan, state: Path | None, tell: Progress) -> Findings:
+def fuzz(plan: Plan, state: Path | None, lanes: Iterable[Lane], tell: Progress) -> Findings:
     """Run cases until the time is over, or too many have failed.
 
     What is found is kept in `state` while it goes on, and removed at its end.
     """
     found = _resume(plan, state)
     before, started = found.seconds, time.monotonic()
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(plan.jobs, context, initializer=_serve)
-    pending: set[Future[Findings]] = set()
-    batches = _batches(found)
-    try:
-        while found.seconds < plan.seconds and len(found.failures) < _MOST_FINDINGS:
-            while len(pending) < plan.jobs:
-                pending.add(pool.submit(run_batch, plan, next(batches)))
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                found.add(future.result())
+    with closing(run_on(lanes, partial(run_batch, plan), _batches(plan, found))) as batches:
+        for number, done in batches:
+            batch = _lost(number, done.attempts) if isinstance(done, Lost) else done
+            for name, content in batch.files.items():
+                if not Path(name).exists():  # A worker on another machine has it there.
+                    write_file(name, content)
+            found.add(batch.found)
             found.seconds = before + time.monotonic() - started
             _keep(plan, state, found)
             tell(f"{found.cases} {plan.what}", min(1.0, found.seconds / plan.seconds))
-        for future in wait(pending).done:
-            found.add(future.result())
-        found.seconds = before + time.monotonic() - started
-    except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
     if state is not None:
         state.unlink(missing_ok=True)
     return found
 
 
-def _batches(found: Findings) -> Iterator[int]:
-    number = found.batches
-    while True:
+def _lost(number: int, attempts: int) -> Batch:
+    """What a batch has found that ended each of its workers."""
+    failure = (f"batch {number}", f"its worker ended {attempts} times")
+    return Batch(Findings(batches=1, failures=[failure]))
+
+
+def _batches(plan: Plan, found: Findings) -> Iterator[int]:
+    """Numbers of batches, until the time is over or too many cases have failed."""
+    before, started, number = found.seconds, time.monotonic(), found.batches
+    while (
+        before + time.monotonic() - started < plan.seconds and len(found.failures) < _MOST_FINDINGS
+    ):
         yield number
         number += 1
-
-
-def _serve() -> None:
-    """A worker is ended by its parent, not by the keyboard, and does not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _name(plan: Plan) -> str:

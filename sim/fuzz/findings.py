@@ -1,10 +1,11 @@
 """What a fuzzing campaign is asked to do, and what has come out so far."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Findings", "Plan", "What"]
+__all__ = ["Batch", "Findings", "Plan", "What"]
 
 
 class What(StrEnum):
@@ -27,7 +28,6 @@ class Plan:
     simulator: str
     seconds: float
     seed: int
-    jobs: int
     place: str
     """The directory of findings."""
     what: What = What.PROGRAMS
@@ -55,3 +55,11 @@ class Findings:
         self.batches += other.batches
         self.failures += other.failures
         self.points = dict(Counter(self.points) + Counter(other.points))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a batch has found, and the files that show it."""
+
+    found: Findings
+    files: Mapping[str, str | bytes] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.driver.device import Device, DeviceError, Issue, RunResult
 from celosia.sw.driver.program_file import ProgramFile, Region
 from celosia.sw.driver.runtime import Compiled, compile_product
+from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.reference.matmul import matmul_reference
 from celosia.sw.timeline.limits import matmul_limit
@@ -35,16 +36,21 @@ _AHEAD: Final = 1 << 12
 
 
 def measure_product(
-    device: Device, operator: Operator, timing: MemoryTiming, issue: Issue = "stream"
+    device: Device,
+    operator: Operator,
+    timing: MemoryTiming,
+    issue: Issue = "stream",
+    plan: Plan | None = None,
 ) -> tuple[Measurement, NDArray[Any]]:
     """Run one product on `device`; its result as it stands in device memory comes back, too.
 
-    It is compared with `celosia.sw.reference.matmul` on the operands as they were given.  Raises
-    `InputError` for a product that does not fit.
+    It is computed as `plan` says, or the best plan that is found, and compared with
+    `celosia.sw.reference.matmul` on the operands as they were given.  Raises `InputError` for a
+    product that does not fit.
     """
     start = time.perf_counter()
     operands = operator.operands
-    compiled = _compile(device, operator, timing)
+    compiled = _compile(device, operator, timing, plan)
     compiled.load(operands.a, operands.b, operands.bias)
     result, failure = execute(device, compiled.commands, issue)
     c = compiled.result()
@@ -180,9 +186,11 @@ def _issued(program: ProgramFile, result: RunResult, begun: int | None) -> Seque
     return [command for _, command in islice(expand(program.commands, program.config), most)]
 
 
-def _compile(device: Device, operator: Operator, timing: MemoryTiming) -> Compiled:
+def _compile(
+    device: Device, operator: Operator, timing: MemoryTiming, plan: Plan | None
+) -> Compiled:
     try:
-        return compile_product(device, operator.operands.problem, timing=timing)
+        return compile_product(device, operator.operands.problem, plan=plan, timing=timing)
     except ValueError as error:
         raise InputError(f"{operator.name}: {error}") from error
 

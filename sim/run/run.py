@@ -1,7 +1,7 @@
 """The run of a workload: from options to a report."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -20,13 +20,14 @@ from celosia.sim.run.estimate import announce_products, estimate_text
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
+from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, ignore, silent
 from celosia.sim.verilator.ahead import built_ahead
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.wave.request import WaveRequest
-from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
+from celosia.sim.workloads.product_workloads import MEMORY_STEP, Operator, device_bytes
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sim.workloads.workloads import (
@@ -42,6 +43,8 @@ from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_p
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
 from celosia.sw.plan import choose
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.problems import graph_of
 from celosia.sw.timeline.limits import graph_limit
 
 __all__ = [
@@ -84,6 +87,8 @@ class RunOptions:
     """Changes of the preset's parameters, each as ``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    tuned: str | None = None
+    """A tuning log whose best plan a product is computed by."""
     issue: Issue = "stream"
     cycle_budget: int = 0
     """Busy cycles, on functional commands, after which a program is stopped; 0: never."""
@@ -133,6 +138,10 @@ def run_workload(
     part of the report.
     """
     check_options(options.workload, options.details)
+    if options.tuned is not None and not isinstance(
+        WORKLOADS.get(options.workload), ProductWorkload
+    ):
+        raise InputError(f"--tuned {options.tuned}: {options.workload} is no product alone")
     if options.log:
         opener = _logging(options)
     if options.wave is not None:
@@ -155,6 +164,7 @@ def _run_products(
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
     problems = [operator.operands.problem for operator in operators]
+    plan = _tuned(options, operators, config)
     announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
@@ -164,7 +174,9 @@ def _run_products(
         for operator in operators:
             steps.begin(operator.name)
             steps("compiling", None)
-            measurement, result = measure_product(device, operator, options.timing, options.issue)
+            measurement, result = measure_product(
+                device, operator, options.timing, options.issue, plan
+            )
             measured.append(measurement)
     return Outcome(
         Report(
@@ -174,6 +186,19 @@ def _run_products(
         ),
         result,
     )
+
+
+def _tuned(
+    options: RunOptions, operators: Sequence[Operator], config: AcceleratorConfig
+) -> Plan | None:
+    """The plan of the only product, if a tuning log has one."""
+    if options.tuned is None:
+        return None
+    if len(operators) != 1:
+        raise InputError(f"--tuned {options.tuned}: {options.workload} is no product alone")
+    (operator,) = operators
+    graph = graph_of(operator.name, operator.operands.problem)
+    return best_known(options.tuned, graph, config, options.timing)
 
 
 def _run_graph(

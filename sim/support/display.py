@@ -11,11 +11,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
 from rich.progress import TimeElapsedColumn as ElapsedColumn
+from rich.progress import TimeRemainingColumn as RemainingColumn
 
 from celosia.sim.support.output import STANDARD_OUTPUT
 from celosia.sim.support.progress import Progress as Tell
 
-__all__ = ["PATIENCE", "Steps", "progress_bar", "table_console"]
+__all__ = ["PATIENCE", "Steps", "line_of", "progress_bar", "table_console"]
 
 PATIENCE = 20.0
 """Seconds from one line to the next where there is no terminal."""
@@ -48,6 +49,7 @@ def progress_bar() -> Iterator[Tell]:
         BarColumn(),
         TaskProgressColumn(),
         ElapsedColumn(),
+        RemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, refresh_per_second=4) as bar:
         task = bar.add_task("", total=None)
@@ -63,17 +65,16 @@ def progress_bar() -> Iterator[Tell]:
 @contextmanager
 def _lines() -> Iterator[Tell]:
     """What was told last, as a line of standard error after `PATIENCE` seconds, and so on."""
-    told: list[str] = []
+    told: list[tuple[str, float | None]] = []
     over, begun = threading.Event(), time.monotonic()
 
     def write() -> None:
         while not over.wait(PATIENCE):
             if told:
-                seconds = time.monotonic() - begun
-                typer.echo(f"celosia: {told[-1]} (for {seconds:,.0f} s so far)", err=True)
+                typer.echo(f"celosia: {line_of(*told[-1], time.monotonic() - begun)}", err=True)
 
     def tell(text: str, done: float | None) -> None:
-        told[:] = [text if done is None else f"{text}, {done:.0%}"]
+        told[:] = [(text, done)]
 
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
@@ -82,6 +83,14 @@ def _lines() -> Iterator[Tell]:
     finally:
         over.set()
         writer.join()
+
+
+def line_of(text: str, done: float | None, seconds: float) -> str:
+    """What is going on after so many seconds, with the time left at this pace if that is known."""
+    if done is None:
+        return f"{text} (for {seconds:,.0f} s so far)"
+    left = f", about {seconds * (1 - done) / done:,.0f} s left" if done else ""
+    return f"{text}, {done:.0%} (for {seconds:,.0f} s so far{left})"
 
 
 class Steps:

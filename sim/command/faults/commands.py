@@ -7,7 +7,13 @@ import typer
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.faults.mutate_command import mutate
-from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
+from celosia.sim.command.options.common import (
+    ExecutorOption,
+    PresetOption,
+    SetOption,
+    SimOption,
+    Simulator,
+)
 from celosia.sim.devices.devices import open_device
 from celosia.sim.fuzz.batches import SEED_BITS
 from celosia.sim.fuzz.campaign import fuzz as run_fuzz
@@ -18,6 +24,7 @@ from celosia.sim.fuzz.signals import measure_signals
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["register"]
 
@@ -38,7 +45,8 @@ def fuzz(
     sim: SimOption = Simulator.VERILATOR,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long.")] = 60.0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the first case.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="The same as local:N.")] = 1,
+    executor: ExecutorOption = "",
     out: Annotated[
         str, typer.Option("--out", metavar="DIRECTORY", help="Where failures are written.")
     ] = ".",
@@ -68,6 +76,10 @@ def fuzz(
     _check_kinds(what, tuple(kind or ()))
     if not Path(out).is_dir():
         raise InputError(f"--out: {out} is no directory")
+    workers = executor or f"local:{jobs}"
+    parse_executor(workers)
+    if what is What.FILES and not workers.startswith("local:"):
+        raise InputError(f"--executor {workers}: files are damaged on this machine: give local:N")
     changes = tuple(overrides or ())
     preset = preset or "tiny"
     config = resolve_config(preset, changes)
@@ -77,7 +89,6 @@ def fuzz(
         simulator=sim.value,
         seconds=seconds,
         seed=seed,
-        jobs=jobs,
         place=out,
         what=what,
         kinds=tuple(kind or ()),
@@ -85,7 +96,8 @@ def fuzz(
     with progress_bar() as tell:
         if what is not What.FILES:
             open_device(sim.value, config, progress=tell).close()  # Built before workers ask.
-        found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", tell)
+        with lanes_of(workers) as lanes:
+            found = run_fuzz(plan, Path(out) / ".celosia-fuzz.json", lanes, tell)
         first = seed << SEED_BITS
         seen = measure_signals(range(first, first + signals), preset, changes, tell)
     print_findings(table_console(), found, config, what)

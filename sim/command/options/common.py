@@ -14,6 +14,7 @@ __all__ = [
     "CausalOption",
     "ChannelStallOption",
     "DimOption",
+    "ExecutorOption",
     "FaultOption",
     "FileOption",
     "HeadsOption",
@@ -42,6 +43,7 @@ __all__ = [
     "StallOption",
     "TextOption",
     "TransposeOption",
+    "TunedOption",
     "UnsignedOption",
     "WaveOption",
     "WaveScopeOption",
@@ -210,6 +212,23 @@ TextOption = Annotated[
     list[str] | None,
     typer.Option(
         help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=_COMPUTES
+    ),
+]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="local:N|dask:ADDRESS",
+        help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
+    ),
+]
+TunedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tuned",
+        metavar="FILE",
+        help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
     ),
 ]
 SeedOption = Annotated[

@@ -2,8 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import NamedTuple
 
-__all__ = ["definition_table", "paragraph", "preformatted", "section", "table", "tile"]
+__all__ = ["Link", "definition_table", "paragraph", "preformatted", "section", "table", "tile"]
+
+
+class Link(NamedTuple):
+    """A cell of a table that leads somewhere."""
+
+    text: str
+    to: str
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -31,8 +39,11 @@ def tile(value: str, label: str, kind: str = "") -> str:
     )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; numbers stand to the right, also texts of numbers that have a sign."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], names: Sequence[str] = ()) -> str:
+    """A table; numbers stand to the right, also texts of numbers that have a sign.
+
+    `names` are those of its rows, for links that lead to them.
+    """
     body = list(rows)
     numeric = [
         bool(body) and all(_is_number(row[column]) for row in body) for column in range(len(heads))
@@ -41,22 +52,19 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     head = "".join(
         f"<th{kind}>{escape(text)}</th>" for text, kind in zip(heads, kinds, strict=True)
     )
+    starts = [f'<tr id="{escape(name)}">' for name in names] or ["<tr>"] * len(body)
     lines = [
-        "<tr>"
-        + "".join(
-            f"<td{kind}>{escape(_cell(cell))}</td>" for cell, kind in zip(row, kinds, strict=True)
-        )
+        start
+        + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(row, kinds, strict=True))
         + "</tr>"
-        for row in body
+        for start, row in zip(starts, body, strict=True)
     ]
     return _table(f"<thead><tr>{head}</tr></thead>", lines)
 
 
 def definition_table(rows: Iterable[tuple[str, object]]) -> str:
     """A table of names and values."""
-    lines = [
-        f"<tr><th>{escape(name)}</th><td>{escape(_cell(value))}</td></tr>" for name, value in rows
-    ]
+    lines = [f"<tr><th>{escape(name)}</th><td>{_cell(value)}</td></tr>" for name, value in rows]
     return _table("", lines)
 
 
@@ -72,6 +80,8 @@ def _is_number(cell: object) -> bool:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, Link):
+        return f'<a href="{escape(value.to)}">{escape(value.text)}</a>'
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+    return f"{value:,}" if isinstance(value, int | float) else escape(str(value))

@@ -61,7 +61,7 @@ def assemble(
 ) -> str:
     """A page of sections: the name, what links to it (or nothing), and the HTML of each.
 
-    With `dark` it is dark where its reader prefers that.
+    It is dark where its reader prefers that; with `dark` its figures are, too.
     """
     links = "\n".join(
         f'<a href="#{name}">{escape(short)}</a>' for name, short, _ in sections if short

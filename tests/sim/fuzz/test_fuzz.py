@@ -1,6 +1,7 @@
 """Fuzzing: cases, coverage, shrinking, campaigns that go on, and the command."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -9,18 +10,19 @@ from celosia.isa.encoding import FENCE, FLUSH, MVOUT
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz import batches, campaign
+from celosia.sim.fuzz.campaign import fuzz
 from celosia.sim.fuzz.case import difference, draw_case, replay_file
 from celosia.sim.fuzz.coverage import all_points, owner_points, points
-from celosia.sim.fuzz.findings import Findings, Plan
+from celosia.sim.fuzz.findings import Batch, Findings, Plan
 from celosia.sim.fuzz.programs.programs import random_program, random_recipe
 from celosia.sim.fuzz.shrink import shrink
+from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Lane
 from celosia.sw.driver.program_file import parse_program
 from tests.support.command_line import refused
 
 TINY = resolve_config("tiny")
-PLAN = Plan(
-    preset="tiny", overrides=(), simulator="verilator", seconds=1, seed=3, jobs=1, place="."
-)
+PLAN = Plan(preset="tiny", overrides=(), simulator="verilator", seconds=1, seed=3, place=".")
 
 
 def test_a_recipe_without_some_commands_is_legal_and_agrees_with_itself():
@@ -85,9 +87,33 @@ def test_a_batch_writes_what_fails_as_a_program(tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "BATCH", 1)
     monkeypatch.setattr(batches, "difference", lambda *_: "it differs")
     found = batches.run_batch(replace(PLAN, place=str(tmp_path)), 0)
-    ((name, why),) = found.failures
+    ((name, why),) = found.found.failures
     assert why == "it differs"
+    assert found.files[name] == (tmp_path / name).read_text()
     assert parse_program((tmp_path / name).read_text()).preset == "tiny"
+
+
+def test_a_campaign_ends_in_time_and_writes_what_workers_elsewhere_found(tmp_path, monkeypatch):
+    def batch(_, number):
+        return Batch(Findings(cases=20, batches=1), {str(tmp_path / f"{number}.cel"): "text"})
+
+    monkeypatch.setattr(campaign, "run_batch", batch)
+    lanes = (Lane(make=lambda: ThreadPoolExecutor(1)),)
+    found = fuzz(replace(PLAN, seconds=0.2), tmp_path / "state", lanes, silent)
+    assert found.batches == found.cases // 20 >= 1
+    assert (tmp_path / "0.cel").read_text() == "text"
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_batch_that_ends_its_workers_is_a_finding(tmp_path, monkeypatch):
+    def batch(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(campaign, "run_batch", batch)
+    lane = Lane(make=lambda: ThreadPoolExecutor(1), attempts=2, broken=(ZeroDivisionError,))
+    found = fuzz(replace(PLAN, seconds=60), None, (lane,), silent)
+    assert found.failures[0] == ("batch 0", "its worker ended 2 times")
+    assert len(found.failures) == 5
 
 
 def test_findings_add_up():
@@ -104,6 +130,7 @@ def test_findings_add_up():
         ("no directory", ["--out", "nowhere"]),
         ("no preset", ["--preset", "huge"]),
         ("--jobs", ["--jobs", "0"]),
+        ("--executor far", ["--executor", "far"]),
         ("--seconds", ["--seconds", "0"]),
     ],
 )

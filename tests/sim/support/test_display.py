@@ -3,7 +3,7 @@
 import threading
 
 from celosia.sim.support import display
-from celosia.sim.support.display import Steps, progress_bar, table_console
+from celosia.sim.support.display import Steps, line_of, progress_bar, table_console
 
 
 def told():
@@ -86,3 +86,9 @@ def test_tables_make_room_for_json_on_standard_output():
     assert table_console("-").stderr
     assert not table_console("report.json").stderr
     assert not table_console().stderr
+
+
+def test_a_line_tells_the_time_left_where_it_is_known():
+    assert line_of("building", None, 40) == "building (for 40 s so far)"
+    assert line_of("begun", 0.0, 40) == "begun, 0% (for 40 s so far)"
+    assert line_of("at work", 0.25, 20) == "at work, 25% (for 20 s so far, about 60 s left)"

@@ -14,16 +14,17 @@
     document.getElementById(only).classList.add("chosen");
   }
 
-  // A dark page has dark figures.
+  // A page that asks for it has dark figures, where its reader prefers that.
   const style = getComputedStyle(document.documentElement);
-  const dark = style.colorScheme === "dark";
+  const dark = document.documentElement.hasAttribute("data-dark") &&
+    window.matchMedia("screen and (prefers-color-scheme: dark)").matches;
   function tinted(layout) {
     if (!dark) return layout;
     const ink = style.getPropertyValue("--ink"), line = style.getPropertyValue("--line");
     const axis = { gridcolor: line, zerolinecolor: line, linecolor: ink };
     return Object.assign({}, layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: Object.assign({}, layout.font, { color: ink }),
-      hoverlabel: { bgcolor: style.getPropertyValue("--shade"), font: { color: ink } },
+      hoverlabel: { bgcolor: style.getPropertyValue("--block"), font: { color: ink } },
       xaxis: Object.assign({}, layout.xaxis, axis), yaxis: Object.assign({}, layout.yaxis, axis) });
   }
 
@@ -42,6 +43,11 @@
     const target = document.getElementById("figure-" + name);
     const menu = (figure.layout.updatemenus || [{}])[0].buttons;
     drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout, figure.data.length), settings).then(() => {
+      // A point that has a place of its own leads there.
+      target.on("plotly_click", (event) => {
+        const place = event.points[0].customdata;
+        if (typeof place === "string" && place.startsWith("#")) location.hash = place;
+      });
       // ?lost is the last button of bars of cycles.
       if (query.has("lost") && menu) return Plotly.update(target, ...menu[menu.length - 1].args);
     }));

@@ -1,0 +1,1 @@
+"""Many configurations, many workloads: a line for each point, and a page of the best."""

@@ -1,0 +1,109 @@
+"""One point of a space: a workload on a configuration, and the line that it becomes."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.predict import predict_workload
+from celosia.sim.run.report import Report
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.cache import digest
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.support.version import source_version
+
+__all__ = ["MODEL", "Done", "Line", "Point", "evaluate", "line_of"]
+
+MODEL: Final = "model"
+"""The name of the timeline among the simulators."""
+
+Line = dict[str, Any]
+"""A point and what became of it, as an object for JSON; nothing in it depends on who computed it,
+or when."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Point:
+    """A workload, what measures it, and a configuration or the rule that it breaks."""
+
+    run: str
+    """The workload, as `celosia run` takes it."""
+    sim: str
+    choices: Mapping[str, Any]
+    """What the space's options are here."""
+    key: str
+    """A digest of all that the result depends on."""
+    options: RunOptions | None = None
+    config: AcceleratorConfig | None = None
+    refused: str = ""
+    """The rule that this configuration breaks, if it does."""
+    version: str = field(default_factory=source_version)
+    """The sources of whoever made the point."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a point."""
+
+    line: Line
+    report: Mapping[str, Any] | None = None
+    """The report of a run, if there was one."""
+
+
+def point_key(run: str, sim: str, config: AcceleratorConfig, timing: MemoryTiming) -> str:
+    """The key of a legal point: configurations that are the same have the same, however named."""
+    return digest([run, sim, repr(asdict(config)), repr(asdict(timing)), source_version()])
+
+
+def evaluate(point: Point, runner: Runner = run_workload) -> Done:
+    """Compute a point, in whatever process.
+
+    Raises `EnvironmentProblem` where a tool is missing, or other sources are at work than those
+    that made the point; what is illegal or wrong is a line.
+    """
+    if point.version != source_version():
+        raise EnvironmentProblem(
+            f"a worker has version {source_version()}, the sweep is of {point.version}: install "
+            "the same celosia on both (docs/cluster.md)"
+        )
+    options, config = point.options, point.config
+    assert options is not None
+    assert config is not None
+    try:
+        if point.sim == MODEL:
+            found = predict_workload(options, config)
+            return Done(line_of(point, **asdict(found)))
+        values = tuple(f"{name}={value}" for name, value in asdict(config).items())
+        where = replace(options, simulator=point.sim, preset="base", overrides=values)
+        report = runner(where, silent).report
+    except (InputError, ConfigError) as error:
+        return Done(line_of(point, refused=str(error)))
+    return Done(line_of(point, **_measured(report)), report.document())
+
+
+def line_of(point: Point, **found: Any) -> Line:
+    """The line of `point`, with what was `found`."""
+    return {
+        "key": point.key,
+        "run": point.run,
+        "sim": point.sim,
+        "space": dict(point.choices),
+        **found,
+    }
+
+
+def _measured(report: Report) -> dict[str, Any]:
+    """What a run adds to its line: `wrong` stands there if its results were not right."""
+    total = report.total
+    known = {
+        "cycles": total.cycles,
+        "read_bytes": total.dram_read_bytes,
+        "write_bytes": total.dram_write_bytes,
+    }
+    if report.right:
+        return known
+    message = total.failure.message if total.failure else f"{total.mismatches} wrong elements"
+    return {**known, "wrong": message}

@@ -1,0 +1,70 @@
+"""What a run of a workload is expected to show, without running it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.compiled_forms import graphs_of_workload
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
+from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.program import Load, LoadParameters, Store
+from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
+from celosia.sw.plan import choose
+from celosia.sw.refine import best_plan
+
+__all__ = ["Predicted", "predict_workload"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """Programs one after the other: what they are expected to take, and what they move."""
+
+    cycles: int
+    read_bytes: int
+    write_bytes: int
+
+
+def predict_workload(options: RunOptions, config: AcceleratorConfig) -> Predicted:
+    """What `celosia run` would show of the workload of `options` on `config`.
+
+    Programs are compiled as they are for a run; the timeline has the cycles, bytes are exact.
+    Raises `InputError` for what cannot be run.
+    """
+    alone = isinstance(WORKLOADS.get(options.workload), ProductWorkload)
+    timing = options.timing
+    cycles = read = written = 0
+    for graph in graphs_of_workload(options, silent):
+        try:
+            compiled = _compile(graph, config, timing, alone)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        cycles += predict_graph(compiled, config, timing).cycles
+        read += _bytes(compiled, (Load, LoadParameters))
+        written += _bytes(compiled, (Store,))
+    return Predicted(cycles=cycles, read_bytes=read, write_bytes=written)
+
+
+def _compile(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, alone: bool
+) -> CompiledGraph:
+    if alone:
+        return compile_plan(graph, best_plan(graph, config, timing), config)
+    return compile_graph(graph, config, choices=choose(graph, config, timing))
+
+
+def _bytes(compiled: CompiledGraph, kinds: Iterable[type[Load | LoadParameters | Store]]) -> int:
+    """Bytes that operations of some kinds move."""
+    size = {name: np.dtype(each.type).itemsize for name, each in compiled.graph.tensors.items()}
+    chosen = tuple(kinds)
+    views = [
+        op.view
+        for op in (written.op for written in compiled.ops)
+        if isinstance(op, Load | LoadParameters | Store) and isinstance(op, chosen)
+    ]
+    return sum(view.rows * view.cols * size[view.tensor] for view in views)

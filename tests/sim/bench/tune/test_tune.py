@@ -1,0 +1,161 @@
+"""Searches for plans: strategies, and logs that go on."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.bench.sweep.words import options_of
+from celosia.sim.bench.tune.search import SearchPlan, search, trials_until
+from celosia.sim.bench.tune.trial import Found, Trial, product_of, space_of, try_plan
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.tuning_log import DEFAULT, open_log, tuning_key
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Lane
+from tests.support.command_line import invoke, refused, right
+
+PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
+THREADS = (Lane(make=lambda: ThreadPoolExecutor(1)),)
+OPTIONS, CONFIG = options_of(PRODUCT)
+SPACE = space_of(product_of(OPTIONS), CONFIG)
+FIRST = Trial(options=OPTIONS, config=CONFIG, oracle="model", strategy=DEFAULT, number=0)
+
+
+def fake(trial):
+    """A cost that a search can follow; a plan without reuse of A is illegal."""
+    if trial.strategy == DEFAULT:
+        return Found(900)
+    if not trial.chosen["a_keep"]:
+        return Found(None, "keep")
+    return Found(100 * trial.chosen["block_rows"] + trial.chosen["block_columns"])
+
+
+def tried(path, strategy, trials):
+    plan = SearchPlan(space=SPACE, first=FIRST, strategy=strategy, trials=trials)
+    with open_log(path, "k", "model", SPACE) as log:
+        search(plan, log, THREADS, silent, fake)
+        return log.of(strategy)
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "random", "tpe"])
+def test_a_search_goes_on_where_it_was(tmp_path, strategy):
+    pytest.importorskip("optuna")
+    path = tmp_path / "log"
+    before = tried(path, strategy, 5)
+    assert [entry["trial"] for entry in before] == [0, 1, 2, 3, 4]
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if '"trial": 2' not in line))
+    after = tried(path, strategy, 12)
+    assert [entry["trial"] for entry in after] == list(range(12))
+    assert after[:2] == before[:2]
+    if strategy == "exhaustive":
+        assert after[2] == before[2]
+        assert [entry["chosen"] for entry in after] == [
+            plan for plan, _ in zip(SPACE.all(), range(12), strict=False)
+        ]
+    assert path.read_text().count(DEFAULT) == 1
+
+
+def test_tpe_learns_what_random_does_not(tmp_path):
+    pytest.importorskip("optuna")
+    found = {s: tried(tmp_path / s, s, 60) for s in ("random", "tpe")}
+    late = {
+        s: [e for e in entries[30:] if e.get("cycles", 999) < 200] for s, entries in found.items()
+    }
+    assert len(late["tpe"]) > len(late["random"])
+
+
+def test_trials_until_one_is_near_the_best():
+    entries = [{"cycles": 200}, {"refused": "x"}, {"cycles": 101}, {"cycles": 100}]
+    assert trials_until(entries, 100) == 3
+    assert trials_until(entries, 99) is None
+
+
+def test_a_trial_is_predicted_and_plans_of_other_sources_are_not():
+    assert try_plan(FIRST).cycles
+    trial = Trial(
+        options=OPTIONS,
+        config=CONFIG,
+        oracle="model",
+        strategy="x",
+        number=0,
+        chosen=next(SPACE.all()),
+    )
+    assert try_plan(trial).cycles or try_plan(trial).refused
+    with pytest.raises(EnvironmentProblem, match="the search is of abc"):
+        try_plan(Trial(**{**vars(FIRST), "version": "abc"}))
+
+
+def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
+    device = "celosia.sim.bench.tune.trial.open_device"
+    monkeypatch.setattr(device, lambda _, *rest: open_device("functional", *rest))
+    trial = Trial(**{**vars(FIRST), "oracle": "rtl"})
+    assert try_plan(trial) == Found(None)  # Right, but without a clock.
+
+
+def test_a_log_of_something_else_is_refused_and_stays(tmp_path):
+    path = tmp_path / "log"
+    tried(path, "exhaustive", 2)
+    text = path.read_text()
+    with pytest.raises(InputError, match="its key is k, here it is other"):
+        open_log(path, "other", "model", SPACE).__enter__()
+    with pytest.raises(InputError, match="its cycles are by model, not by rtl"):
+        open_log(path, "k", "rtl", SPACE).__enter__()
+    with open_log(path, "k", "model", SPACE), pytest.raises(OutputError, match="another search"):
+        open_log(path, "k", "model", SPACE).__enter__()
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("celosia.tune/1", "celosia.run/1", "its schema is celosia.run/1, not celosia.tune/1"),
+        ('"trial"', '"trail"', "line 2: not a line of a tuning log"),
+        ('"a_banks": 1', '"a_banks": 9', "line 3: .* is no plan of this product"),
+        ("}\n", "}", "line 1 was cut short; remove it"),
+        ("{", "[", "line 1: not a line of a tuning log"),
+    ],
+)
+def test_a_damaged_log_is_refused(tmp_path, old, new, message):
+    path = tmp_path / "log"
+    tried(path, "exhaustive", 1)
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=message):
+        open_log(path, "k", "model", SPACE).__enter__()
+
+
+def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("--trials", "3", "--strategy", "exhaustive", "--storage", "log")
+    result = invoke("tune", *PRODUCT, *words)
+    assert result.exit_code == 0, result.output
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert lines[0]["key"] == tuning_key(SPACE.graph, resolve_config("tiny"), OPTIONS.timing)
+    best = {**lines[2], "cycles": 1}
+    (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in (lines[0], best)))
+    printed = right("compile", *PRODUCT, "--tuned", "log", "--print-after", "plan").stdout
+    own = right("compile", *PRODUCT, "--print-after", "plan").stdout
+    assert printed != own
+    right("run", *PRODUCT, "--tuned", "log", "--sim", "functional")
+    refused("another product", "run", "matmul", "--shape", "9x10x12", "--tuned", "log")
+    refused("no product alone", "run", "softmax", "--shape", "4x4", "--tuned", "log")
+    refused("not together with --plan", "compile", *PRODUCT, "--tuned", "log", "--plan", "log")
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("plans of products are tuned", ("softmax", "--shape", "4x4")),
+        ("No such option: --sharp", (*PRODUCT, "--sharp")),
+        ("--storage", PRODUCT),
+        ("--executor x", (*PRODUCT, "--executor", "x")),
+        ("--trials", (*PRODUCT, "--trials", "0")),
+    ],
+)
+def test_wrong_arguments_of_tune(tmp_path, monkeypatch, message, words):
+    monkeypatch.chdir(tmp_path)
+    storage = () if message == "--storage" else ("--storage", "log")
+    refused(message, "tune", *words, *storage)
