@@ -1,11 +1,11 @@
 """The forms of a workload between graph and commands, as text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import pack_ring
+from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.run import RunOptions
@@ -21,6 +21,7 @@ from celosia.sim.workloads.workloads import (
 )
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.print_program import print_program
 from celosia.sw.lowering.writer import Written
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.pipeline import compile_plan, predict_graph
@@ -41,6 +42,7 @@ FORMS: Final = {
     "plan": "#",
     "expand": "#",
     "schedule": "#",
+    "encode": "#",
     "commands": "#",
 }
 """What each pass leaves behind, in order, and how a comment begins in its text."""
@@ -109,7 +111,8 @@ def compile_forms(
         "plan": print_plan(plan),
         "expand": _program(expand(plan, graph)),
         "schedule": _program(compiled.ops),
-        "commands": disassemble(pack_ring(compiled.program)),
+        "encode": _assembly(command for each in compiled.commands for command in each),
+        "commands": _assembly(compiled.program),
     }
     cycles = predict_graph(compiled, config, timing).cycles
     return Compilation(graph.name, forms, len(compiled.program), cycles)
@@ -125,9 +128,8 @@ def _decided(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> P
 
 
 def _program(ops: Iterable[Written]) -> str:
-    return "".join(_lines(ops))
+    return print_program((written.operator, written.op) for written in ops)
 
 
-def _lines(ops: Iterable[Written]) -> Iterator[str]:
-    for written in ops:
-        yield f"{written.operator}: {written.op}\n"
+def _assembly(commands: Iterable[Command]) -> str:
+    return disassemble(pack_ring(tuple(commands)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
-from celosia.isa.operations.loops import expand, missing_commands
+from celosia.isa.operations.loops import expand, missing_commands, unroll
 from celosia.isa.operations.semantics import LOOP_FUNCTS
 from celosia.sw.driver.assembly import format_command
 
@@ -52,7 +52,12 @@ def expanded_length(
     """How many commands `program` stands for; if they are over `most`, and it has loops, `most`."""
     if not has_loops(program):
         return len(program)
-    return sum(1 for _ in islice(expand(program, config), most))
+    length = 0
+    for _, unit in unroll(program, config):
+        length += 1 if isinstance(unit, Command) else len(unit)
+        if most is not None and length >= most:
+            return most
+    return length
 
 
 def issued_command(

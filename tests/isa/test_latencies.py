@@ -30,7 +30,7 @@ COMPONENTS = {
 NO_COMPONENT = {"MIN_PRODUCT_CYCLES", "lane_latency"}
 """The decoder takes a command every other cycle: what a run shows
 (`tests/sw/planning/test_cost.py`).
-That of the lanes depends on the configuration, and is tested below."""
+The latency of the lanes depends on the configuration, and is tested below."""
 
 
 def test_every_latency_has_its_component():

@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.bench.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
 from celosia.sim.bench.suite import Bench
 from celosia.sim.command.tables import nonlinear_table
@@ -34,6 +35,10 @@ def test_the_host_is_a_model_of_cycles_per_element():
     assert offloaded.host["layernorm"] == 2 * 5 * 32 * HOST_CYCLES["layernorm"]
     assert offloaded.cycles == 1000 + sum(offloaded.host.values())
     assert all(not line.host and line.cycles == line.measured.cycles for line in others)
+
+
+def test_every_activation_takes_a_host_cycles():
+    assert {*ACTIVATIONS} <= HOST_CYCLES.keys()
 
 
 def test_speed_ups_are_over_the_offloaded_mode():

@@ -2,13 +2,16 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 from celosia.sim.cli import run
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.run.compiled_forms import ALL, FORMS
-from celosia.sw.driver.program_file import parse_program
+from celosia.sw.driver.program_file import parse_program as parse_assembly
+from celosia.sw.ir.print_program import print_program
+from celosia.sw.ir.read_program import parse_program
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.planning.forms.plan import ProductStage
 from celosia.sw.planning.forms.text import parse_plan
@@ -29,10 +32,28 @@ def test_each_form_is_printed_and_reads_back():
     plan = parse_plan(right(*PRODUCT, "--print-after", "plan").stdout)
     assert plan.graph == graph.name
     assert [stage.ops for stage in plan.stages] == [(op.name,) for op in graph.ops]
-    assert parse_program(right(*PRODUCT, "--print-after", "commands").stdout, "x").commands
+    for form in ("encode", "commands"):
+        assert parse_assembly(right(*PRODUCT, "--print-after", form).stdout, "x").commands
+    for form in ("expand", "schedule"):
+        text = right(*PRODUCT, "--print-after", form).stdout
+        assert print_program(parse_program(text)) == text
     every = right(*PRODUCT, "--print-after", ALL).stdout
     places = [every.index(f"{mark} matmul: {form}\n") for form, mark in FORMS.items()]
     assert places == sorted(places)
+
+
+def test_the_example_of_the_architecture_is_what_is_printed():
+    text = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text()
+    _, _, section = text.partition("### One product through every pass\n")
+    section, _, _ = section.partition("\n### ")
+    command = re.findall(r"`celosia (compile [^`]*) --print-after all`", section)[0]
+    forms = [form for form in FORMS if form != "encode"]
+    printed = [right(*command.split(), "--print-after", form).stdout for form in forms]
+    assert re.findall(r"```\w+\n(.*?)```", section, re.DOTALL) == printed
+    last = [
+        right(*command.split(), "--print-after", form).stdout for form in ("encode", "commands")
+    ]
+    assert last[0] == last[1]
 
 
 @pytest.mark.parametrize("preset", ["base", "small"])

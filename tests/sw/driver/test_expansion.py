@@ -1,10 +1,13 @@
 """Numbers of commands, and where they are in the program."""
 
+from random import Random
+
 import pytest
 
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, STRIDE
 from celosia.isa.presets import resolve_config
 from celosia.sw.driver.expansion import check_program, expanded_length, issued_command
+from tests.support.loops import LoopPrograms
 
 CONFIG = resolve_config("tiny")
 LOAD = MVIN.encode(dram=0x8000_0000, local=4)
@@ -32,6 +35,13 @@ def test_not_all_of_a_long_program_is_counted():
     endless = [REPEAT.encode(count=65535, length=2), REPEAT.encode(count=65535, length=1), LOAD]
     assert expanded_length(endless, CONFIG, 100) == 100
     assert expanded_length(PROGRAM, CONFIG, 100) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_products_count_with_all_their_commands(seed):
+    program, commands = LoopPrograms(CONFIG, Random(seed)).short_program(9)
+    assert expanded_length(program, CONFIG) == len(commands)
+    assert expanded_length(program, CONFIG, len(commands) - 1) == len(commands) - 1
 
 
 def test_without_a_loop_engine_commands_are_what_they_are():

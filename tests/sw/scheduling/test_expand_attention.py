@@ -128,7 +128,7 @@ def test_a_head_whose_context_does_not_fit_is_refused():
 
 
 def test_statistics_begin_behind_all_contexts_that_need_those_in_their_place():
-    """Of blocks of 6, 6 and 4 rows, the last one's sums end before the first one's last columns."""
+    """The sums of the third block (6, 6 and 4 rows) end before the last columns of the first."""
     ops = transforms(written(1, 16, 17, CONFIGS["least"]))
     kinds = [
         (op.function.name, op.source.rows)

@@ -69,11 +69,11 @@ def count_events(path: str, run: Mapping[str, Any]) -> dict[str, int]:
     The counters tell the first ones.  What the local memories did follows from the program, which a
     run with a profile has in its report.  Raises `InputError` if that is not what was counted.
     """
-    counted = _counted(run)
+    config = AcceleratorConfig().with_values(dict(run["config"]))
+    counted = _counted(run["counters"], config)
     if run["profile"] is None:
         return counted
     program = Profile.from_document(run["profile"]).commands
-    config = AcceleratorConfig().with_values(dict(run["config"]))
     work = program_work(program, config)
     if (work.read_bytes, work.write_bytes) != (counted["bus_read_byte"], counted["bus_write_byte"]):
         raise InputError(
@@ -84,13 +84,12 @@ def count_events(path: str, run: Mapping[str, Any]) -> dict[str, int]:
     return counted | memory_events(program, config)
 
 
-def _counted(run: Mapping[str, Any]) -> dict[str, int]:
-    counters, dim = run["counters"], run["config"]["dim"]
+def _counted(counters: Mapping[str, int], config: AcceleratorConfig) -> dict[str, int]:
     return {
-        "mac": counters["array_rows"] * dim * dim,
+        "mac": counters["array_rows"] * config.dim**2,
         "bus_read_byte": counters["read_bytes"],
         "bus_write_byte": counters["write_bytes"],
-        "lane_step": dim * sum(counters.get(name, 0) for name in _STEPS),
+        "lane_step": config.lanes * sum(counters.get(name, 0) for name in _STEPS),
     }
 
 

@@ -43,6 +43,12 @@ def test_counters_alone():
     }
 
 
+def test_a_step_is_of_as_many_elements_as_there_are_lanes():
+    config = vars(resolve_config("tiny", ["vector_lanes=2"])).copy()
+    counted = count_events("run.json", run(config=config))
+    assert (counted["lane_step"], counted["mac"]) == (2 * 5, 10 * 4 * 4)
+
+
 def test_rows_of_local_memories():
     commands = parse_program(PROGRAM).commands
     counted = memory_events(commands, resolve_config("tiny"))
