@@ -1,23 +1,22 @@
 """The compiler's table of contents: from a graph to commands, pass by pass."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir import graph_verify, program_verify
-from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.program import Load
-from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.graph import LoweredGraph, lower_graph, with_affines
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.graph import Graph, Tensor
+from celosia.sw.ir.program import Load, Written
+from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expand import expand
@@ -41,6 +40,8 @@ class CompiledGraph:
     graph: Graph
     """The graph with the constants that the program needs beside those of the graph that was
     compiled."""
+    plan: Plan
+    """What was decided."""
     ops: tuple[Written, ...]
     """The operations on local rows, each with the operator that it belongs to."""
     commands: tuple[tuple[Command, ...], ...]
@@ -78,23 +79,22 @@ def compile_graph(
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
     """
-    lowered = _lowered(graph_verify.verify(graph), config, choices)
-    _check_lowered(lowered, config)
-    return _encoded(lowered, config, base, nests=loops, repeats=loops)
+    scheduled = _chosen(graph_verify.verify(graph), config, choices)
+    _check_scheduled(scheduled, config)
+    return _encoded(scheduled, config, base, nests=loops, repeats=loops)
 
 
 def predict_choices(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
 ) -> GraphCycles:
-    """The cycles that `graph` is expected to take if it is lowered as `choices` say.
+    """The cycles that `graph` is expected to take if it is planned as `choices` say.
 
-    Nothing is verified: a part of a graph is enough, which reads what nobody writes.
+    Nothing is verified but the plan: a part of a graph is enough, which reads what nobody writes.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    lowered = _lowered(graph, config, choices)
-    return predict_graph(
-        _encoded(lowered, config, MEMORY_BASE, nests=True, repeats=True), config, timing
-    )
+    scheduled = _chosen(graph, config, choices)
+    compiled = _encoded(scheduled, config, MEMORY_BASE, nests=True, repeats=True)
+    return predict_graph(compiled, config, timing)
 
 
 def compile_plan(
@@ -102,16 +102,17 @@ def compile_plan(
     plan: Plan,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
+    choices: Choices = DEFAULT,
 ) -> CompiledGraph:
-    """Commands for a verified `graph`, computed as `plan` says.
+    """Commands for a verified `graph`, computed as `plan` says, and scheduled as `choices` say.
 
     A product alone has nests, but no other loops: it is short without them, they would be looked
     for longer than all else takes, and a ring of them is not faster.
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    lowered = _planned(graph, plan, config)
-    _check_lowered(lowered, config)
-    return _encoded_plan(lowered, plan, config, base)
+    scheduled = _planned(graph, verify_plan(plan, graph, config), config, choices)
+    _check_scheduled(scheduled, config)
+    return _encoded_plan(scheduled, config, base)
 
 
 def predict_plan(
@@ -121,38 +122,51 @@ def predict_plan(
 
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    compiled = _encoded_plan(_planned(graph, plan, config), plan, config, MEMORY_BASE)
+    scheduled = _planned(graph, verify_plan(plan, graph, config), config)
+    compiled = _encoded_plan(scheduled, config, MEMORY_BASE)
     return predict_graph(compiled, config, timing)
 
 
+@dataclass(frozen=True, eq=False)
+class _Scheduled:
+    """A program, and the graph that it computes."""
+
+    graph: Graph
+    """The graph with the constants that the program needs beside its own."""
+    plan: Plan
+    ops: tuple[Written, ...]
+
+    @property
+    def in_memory(self) -> list[Tensor]:
+        """The tensors that ever are in memory."""
+        local = on_chip(self.plan, self.graph)
+        return [tensor for name, tensor in self.graph.tensors.items() if name not in local]
+
+
+def _chosen(graph: Graph, config: AcceleratorConfig, choices: Choices) -> _Scheduled:
+    """By a plan of its own, which is legal."""
+    return _planned(graph, decide_graph(graph, config, choices), config, choices)
+
+
 def _planned(
-    graph: Graph, plan: Plan, config: AcceleratorConfig, *, by_need: bool = False
-) -> LoweredGraph:
-    verify_plan(plan, graph, config)
-    ops = (schedule_by_need if by_need else schedule)(expand(plan, graph), config)
-    return LoweredGraph(with_affines(graph, config.dim), ops, on_chip(plan, graph))
+    graph: Graph, plan: Plan, config: AcceleratorConfig, choices: Choices = DEFAULT
+) -> _Scheduled:
+    ops = expand(plan, graph)
+    if choices.schedule_loads:
+        ops = schedule_by_need(ops, config)
+    else:
+        ops = schedule(ops, config, overlap=choices.overlap)
+    return _Scheduled(with_affines(graph, config.dim), plan, ops)
 
 
-def _encoded_plan(
-    lowered: LoweredGraph, plan: Plan, config: AcceleratorConfig, base: int
-) -> CompiledGraph:
-    waits = any(isinstance(written.op, Load) and written.op.after for written in lowered.ops)
-    repeats = len(plan.stages) > 1
-    return _encoded(lowered, config, base, nests=True, repeats=repeats, tokens=waits)
-
-
-def _lowered(graph: Graph, config: AcceleratorConfig, choices: Choices) -> LoweredGraph:
-    if choices.by_plan:
-        plan = decide_graph(graph, config, choices)
-        return _planned(graph, plan, config, by_need=choices.schedule_loads)
-    if not choices.schedule_loads:
-        return lower_graph(graph, config, choices)
-    lowered = lower_graph(graph, config, replace(choices, overlap=False))
-    return replace(lowered, ops=schedule_by_need(lowered.ops, config))
+def _encoded_plan(scheduled: _Scheduled, config: AcceleratorConfig, base: int) -> CompiledGraph:
+    waits = any(isinstance(written.op, Load) and written.op.after for written in scheduled.ops)
+    repeats = not isinstance(scheduled.plan.stages[0], ProductStage)
+    return _encoded(scheduled, config, base, nests=True, repeats=repeats, tokens=waits)
 
 
 def _encoded(
-    lowered: LoweredGraph,
+    scheduled: _Scheduled,
     config: AcceleratorConfig,
     base: int,
     *,
@@ -165,18 +179,18 @@ def _encoded(
     Nests of products are one command each, and what repeats is written once, if `config` has
     commands for that.
     """
-    tensors = lowered.graph.tensors
-    in_memory = [tensor for name, tensor in tensors.items() if name not in lowered.on_chip]
-    addresses, end = place_tensors(in_memory, base)
-    ops = [written.op for written in lowered.ops]
+    tensors = scheduled.graph.tensors
+    addresses, end = place_tensors(scheduled.in_memory, base)
+    ops = [written.op for written in scheduled.ops]
     each = lower_program(ops, config, tensors, addresses, loops=nests, tokens=tokens)
     commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
     return CompiledGraph(
-        graph=lowered.graph,
-        ops=lowered.ops,
+        graph=scheduled.graph,
+        plan=scheduled.plan,
+        ops=scheduled.ops,
         commands=commands,
-        program=compress_loops(flat, config, _starts(lowered.ops, commands)) if repeats else flat,
+        program=compress_loops(flat, config, _starts(scheduled.ops, commands)) if repeats else flat,
         addresses=addresses,
         end=end,
     )
@@ -194,10 +208,10 @@ def predict_graph(
     return follower.result()
 
 
-def _check_lowered(lowered: LoweredGraph, config: AcceleratorConfig) -> None:
+def _check_scheduled(scheduled: _Scheduled, config: AcceleratorConfig) -> None:
     """Raise `AssertionError` if the program is not well formed: that is nobody's input."""
-    graph = lowered.graph
-    ops = (written.op for written in lowered.ops)
+    graph = scheduled.graph
+    ops = (written.op for written in scheduled.ops)
     try:
         program_verify.verify(ops, config, graph.tensors, [*graph.inputs, *graph.constants])
     except ValueError as error:

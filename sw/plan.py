@@ -18,7 +18,6 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.pipeline import (
     CompiledGraph,
     compile_graph,
@@ -26,6 +25,7 @@ from celosia.sw.pipeline import (
     predict_graph,
     predict_plan,
 )
+from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decide import only_product
 from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
@@ -119,11 +119,7 @@ def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     pace.  With no more than twice as many, a load that waits for stores may still hold up weights.
     """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
-    return replace(
-        DEFAULT,
-        schedule_loads=rows <= 2 * config.dim,
-        by_plan=rows <= config.dim,
-    )
+    return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
 
 
 def plan_graph(

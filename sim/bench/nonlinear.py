@@ -21,11 +21,11 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.quantized import random_model
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.lowering.choices import DEFAULT
 from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.models.offloaded import host_elements, offloaded
 from celosia.sw.passes.serialize import serialize
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
 
 __all__ = ["HOST_CYCLES", "MODES", "Mode", "ModeLine", "Nonlinear", "run_nonlinear"]

@@ -1,6 +1,6 @@
 """What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -24,13 +24,9 @@ from celosia.sim.workloads.workloads import (
     check_options,
 )
 from celosia.sw.ir.graph import Graph
-from celosia.sw.lowering.graph import head_shapes
-from celosia.sw.lowering.head_places import head_places
-from celosia.sw.lowering.places import Places
-from celosia.sw.lowering.rings import Ring
 from celosia.sw.plan import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.planning.decide import only_product
-from celosia.sw.planning.describe import describe_product
+from celosia.sw.planning.describe import describe_graph, describe_product
 from celosia.sw.planning.problems import graph_of
 
 __all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_workload"]
@@ -138,7 +134,7 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
                 plan = plan_graph(graph, config, timing)
             except ValueError as error:
                 raise InputError(str(error)) from error
-            programs = (_graph(options.workload, plan, config),)
+            programs = (_graph(options.workload, plan),)
     return Plan(options=options, preset=preset, config=config, programs=programs)
 
 
@@ -153,21 +149,20 @@ def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> P
     )
 
 
-def _graph(name: str, plan: GraphPlan, config: AcceleratorConfig) -> PlannedProgram:
+def _graph(name: str, plan: GraphPlan) -> PlannedProgram:
     groups = group_operators(plan.compiled.graph)
     return PlannedProgram(
         name=name,
         predicted_cycles=plan.prediction.cycles,
-        decisions=tuple(_decisions(plan, config)),
+        decisions=tuple(_decisions(plan)),
         parts=tuple(add_predicted(groups, plan.prediction).items()),
         rejected=plan.rejected,
         scaled=plan.scaled,
     )
 
 
-def _decisions(plan: GraphPlan, config: AcceleratorConfig) -> Iterator[Decision]:
+def _decisions(plan: GraphPlan) -> Iterator[Decision]:
     graph, choices = plan.compiled.graph, plan.choices
-    places = Places(config, choices)
     on_chip = sorted(set(graph.tensors) - set(plan.compiled.addresses))
     for name, value in choices.items():
         yield Decision(name=name, value=str(value))
@@ -178,7 +173,6 @@ def _decisions(plan: GraphPlan, config: AcceleratorConfig) -> Iterator[Decision]
             name="fused", value=fused if choices.fused_norms else fused.partition(";")[0]
         )
     yield Decision(name="kept on chip", value=", ".join(on_chip) or "nothing")
-    yield Decision(name="block rows", value=str(places.block_rows))
     yield Decision(
         name="order",
         value="operators, blocks of rows, blocks of columns; heads one after the other, the scores "
@@ -190,30 +184,8 @@ def _decisions(plan: GraphPlan, config: AcceleratorConfig) -> Iterator[Decision]
         if choices.overlap
         else "pieces of A between two banks, of weights too",
     )
-    for shape in head_shapes(graph):
-        yield Decision(name="heads", value=f"{shape}: {head_places(places, shape)}")
-    for name, ring in _rings(places).items():
-        yield Decision(name=f"ring of {name}", value=_ring(ring))
-
-
-def _rings(places: Places) -> Mapping[str, Ring]:
-    return {
-        "weights": places.weights,
-        "activations": places.activations,
-        "results of bytes": places.bytes,
-        "wide results": places.wide,
-        "normalized results": places.normalized,
-        "residuals": places.residuals,
-        "sums to normalize": places.sums,
-        "biases and scales": places.columns,
-        "gamma and beta": places.affines,
-    }
-
-
-def _ring(ring: Ring) -> str:
-    return f"{ring.rows} rows of the {ring.space.value}" + (
-        f", in {ring.spans} banks by turns" if ring.spans > 1 else ""
-    )
+    for name, value in describe_graph(plan.compiled.plan, graph):
+        yield Decision(name=name, value=value)
 
 
 def plan_tables(plan: Plan) -> Iterator[Table]:

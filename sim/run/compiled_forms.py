@@ -22,13 +22,14 @@ from celosia.sim.workloads.workloads import (
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.plan import choose
+from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decide import decide
 from celosia.sw.planning.decide_graph import decide_graph
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
@@ -102,8 +103,11 @@ def compile_forms(
     """
     try:
         if plan is None:
-            plan = _decided(graph, config, timing)
-        compiled = compile_plan(graph, plan, config)
+            plan, choices = _decided(graph, config, timing)
+        else:
+            alone = isinstance(plan.stages[0], ProductStage)
+            choices = DEFAULT if alone else choose(graph, config, timing)
+        compiled = compile_plan(graph, plan, config, choices=choices)
     except ValueError as error:
         raise InputError(str(error)) from None
     forms = {
@@ -118,13 +122,14 @@ def compile_forms(
     return Compilation(graph.name, forms, len(compiled.program), cycles)
 
 
-def _decided(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
+def _decided(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> tuple[Plan, Choices]:
     """The plan of a product that MVOUT finishes, or of a graph of anything else."""
     try:
         plan = decide(graph, config, timing)
     except PlanError:
-        return decide_graph(graph, config, choose(graph, config, timing))
-    return refine(plan, graph, config, timing)
+        choices = choose(graph, config, timing)
+        return decide_graph(graph, config, choices), choices
+    return refine(plan, graph, config, timing), DEFAULT
 
 
 def _program(ops: Iterable[Written]) -> str:

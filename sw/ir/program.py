@@ -26,6 +26,7 @@ __all__ = [
     "Space",
     "Store",
     "Transform",
+    "Written",
 ]
 
 Settings = Mapping[str, int]
@@ -247,3 +248,11 @@ class Store:
 
 
 Op = Load | LoadParameters | Multiply | Products | Transform | Store
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An operation, and the operator of the graph that it belongs to."""
+
+    op: Op
+    operator: str

@@ -19,9 +19,9 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.lowering.choices import DEFAULT, Choices
-from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decide_heads import decide_heads
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import (

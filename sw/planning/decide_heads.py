@@ -16,12 +16,11 @@ from itertools import groupby
 from typing import Final
 
 from celosia.sw.ir.graph import Graph, View
-from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.rings import RING_SHARES
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, PiecesOfW, SumsDrain
-from celosia.sw.planning.memory_map import MemoryMap
+from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
 
 __all__ = ["decide_heads"]

@@ -27,12 +27,13 @@ from itertools import count
 from typing import Final, Literal
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.sw.lowering.choices import Choices
-from celosia.sw.lowering.rings import RING_SHARES
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.plan import RingPlan
 
-__all__ = ["FewRowsMap", "MemoryMap"]
+__all__ = ["RING_SHARES", "FewRowsMap", "MemoryMap"]
 
+RING_SHARES: Final = 3
+"""Two pieces of up to so large a share of a ring stay in it together, wherever the first stands."""
 _BANKS: Final = 4
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""

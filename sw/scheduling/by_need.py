@@ -15,8 +15,7 @@ from enum import Enum, auto
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform, Written
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
 from celosia.sw.scheduling.waits import with_waits

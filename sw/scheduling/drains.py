@@ -10,18 +10,18 @@ from celosia.sw.ir.graph import (
     AddResidual,
     DivideBySums,
     Finish,
+    Mask,
     Requantize,
     Scale,
     Sums,
     View,
 )
 from celosia.sw.ir.program import LocalRows, Op, Settings, Transform
-from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.finish import TYPES
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import SumsDrain
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["SumsBlock", "chunks", "drained", "transformed"]
+__all__ = ["SumsBlock", "chunks", "drained", "mask_settings", "transformed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ def drained(
             residual = yield from moves.load(part.residual, drain.residuals)
         target = moves.take(part.out, drain.results)
         function, settings = _function(how, part, counts=norm is not None)
-        settings["type"] = TYPES[moves.type(part.out)]
+        settings["type"] = moves.element_type(part.out)
         yield from transformed(
             moves, function, part, drain, settings, (target,), residual=residual, norm=norm
         )
@@ -150,3 +150,9 @@ def _function(how: Finish, sums: SumsBlock, *, counts: bool) -> tuple[Function, 
             return Function.RESIDUAL, settings
         case _:
             raise ValueError(f"{how}: is no transform of elements")
+
+
+def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
+    """CONFIG_MASK for a block of scores."""
+    settings = {"causal": int(mask.causal), "first_row": first_row, "first_key": first_key}
+    return settings if mask.keys is None else settings | {"keys": mask.keys}

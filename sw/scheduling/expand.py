@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
-from celosia.sw.ir.program import Op
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Op, Written
 from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
 from celosia.sw.scheduling.expand_attention import expand_attention

@@ -14,10 +14,9 @@ from itertools import accumulate
 from celosia.isa.encoding import ElementType, Function
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul
 from celosia.sw.ir.program import LocalRows, Op
-from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.finish import mask_settings
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
-from celosia.sw.scheduling.drains import SumsBlock, drained, transformed
+from celosia.sw.scheduling.drains import SumsBlock, drained, mask_settings, transformed
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
 

@@ -7,11 +7,10 @@ from itertools import accumulate
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform, View
 from celosia.sw.ir.program import LocalRows, Op
-from celosia.sw.lowering.cuts import tiles
-from celosia.sw.lowering.finish import TYPES, mask_settings, norm_settings
+from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
-from celosia.sw.scheduling.drains import SumsBlock, chunks, drained, transformed
-from celosia.sw.scheduling.expand_norm import NormBlock, normalized
+from celosia.sw.scheduling.drains import SumsBlock, chunks, drained, mask_settings, transformed
+from celosia.sw.scheduling.expand_norm import NormBlock, norm_settings, normalized
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
 
@@ -134,7 +133,7 @@ class _Expansion:
             settings = {"statistics": sums.slot}
             targets: tuple[LocalRows, ...] = ()
             if writes:
-                settings["type"] = TYPES[moves.type(part.out)]
+                settings["type"] = moves.element_type(part.out)
                 targets = (moves.take(part.out, stage.drain.results),)
             else:
                 settings |= {"start": int(part.first), "finish": int(part.last)}

@@ -7,13 +7,12 @@ from itertools import accumulate
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import LayerNorm, View
 from celosia.sw.ir.program import Op, Transform
-from celosia.sw.lowering.cuts import even_cuts, tiles
-from celosia.sw.lowering.finish import TYPES, norm_settings
-from celosia.sw.lowering.norm import affine_name
+from celosia.sw.passes.affines import affine_name
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import NormPlan, NormStage
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["NormBlock", "expand_norm", "normalized"]
+__all__ = ["NormBlock", "expand_norm", "norm_settings", "normalized"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _normalized(
     source = yield from moves.load(block.part(op.source, col, cols), ring)
     outs = [block.part(output.out, col, cols) for output in op.outputs]
     targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
-    types = [TYPES[moves.type(out)] for out in outs]
+    types = [moves.element_type(out) for out in outs]
     affine = yield from moves.load_parameters(_affine(op, col, cols, moves.dim), norm.affines)
     settings = {
         "parameter_row": affine,
@@ -105,3 +104,13 @@ def _affine(op: LayerNorm, col: int, cols: int, dim: int) -> View:
     """Gamma and beta of some columns, as TRANSFORM takes them."""
     half, wide = dim // 2, 2 * dim
     return View(affine_name(op), 0, col // half * wide, 1, tiles(cols, half) * wide)
+
+
+def norm_settings(op: LayerNorm) -> dict[str, int]:
+    """Fields of CONFIG_NORM that count when the moments of a row are complete."""
+    settings = {"channels": op.source.cols}
+    if op.epsilon:
+        settings["epsilon"] = op.epsilon
+    if op.rms:
+        settings["rms"] = 1
+    return settings

@@ -1,10 +1,12 @@
 """Loads, stores, and the rows of rings that pieces take: what the stages of a graph share."""
 
 from collections.abc import Generator, Hashable, Iterator
+from typing import Final
 
 import numpy as np
 
 from celosia.isa.config import ACC_BYTES
+from celosia.isa.functions.types import DTYPES
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, LocalRows, Op, Space, Store
 from celosia.sw.planning.forms.plan import Plan
@@ -12,6 +14,9 @@ from celosia.sw.scheduling.pieces import Pieces
 from celosia.sw.scheduling.results import Results
 
 __all__ = ["Loading", "Moves"]
+
+_TYPES: Final = {dtype.name: kind for kind, dtype in DTYPES.items()}
+"""The types of tensors that transforms write, by their names."""
 
 Loading = Generator[Op, None, LocalRows]
 """The loads of a piece, if it has to be loaded; it returns the piece's rows."""
@@ -33,6 +38,10 @@ class Moves:
     def type(self, view: View) -> str:
         """The type of the view's elements."""
         return self._tensors[view.tensor].type
+
+    def element_type(self, view: View) -> int:
+        """What transforms call that type."""
+        return _TYPES[self.type(view)]
 
     def found(self, view: View, ring: str) -> LocalRows | None:
         """The rows of a ring that hold `view`: from an earlier load, or as results on their way."""

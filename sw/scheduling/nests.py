@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
-from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import PiecesOfW
 from celosia.sw.scheduling.moves import Loading, Moves
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import Load, Store
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Load, Store, Written
 
 __all__ = ["with_waits"]
 
@@ -16,13 +15,15 @@ _SETTLED: Final = 2048
 
 
 def with_waits(
-    ops: Sequence[Written], times: Sequence[tuple[int, int]] | None = None
+    ops: Sequence[Written],
+    times: Sequence[tuple[int, int]] | None = None,
+    settled: int = _SETTLED,
 ) -> Iterator[Written]:
     """`ops` in order; each load waits for all stores of what it reads elements of.
 
     With `times`, when each operation is expected to begin and to end, a load that must wait for
-    more stores than those before it waits for all that are long over as well, so that those behind
-    it need not: each wait is a command.
+    more stores than those before it waits for all that are over since `settled` cycles as well, so
+    that those behind it need not: each wait is a command.
     """
     stored: dict[str, list[tuple[View, int]]] = {}
     over: list[int] = []
@@ -38,7 +39,7 @@ def with_waits(
                 numbers = (n for other, n in stored.get(view.tensor, ()) if other.meets(view))
                 after = max(numbers, default=0)
                 if after > awaited:
-                    awaited = after = max(after, bisect_right(over, begin - _SETTLED))
+                    awaited = after = max(after, bisect_right(over, begin - settled))
                 yield replace(written, op=replace(load, after=after))
             case _:
                 yield written

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.program import Products
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Products, Written
 
 __all__ = ["apart"]
 

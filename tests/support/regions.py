@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from celosia.sw.lowering.rings import Ring
+from celosia.sw.scheduling.pieces import Ring
 
 __all__ = ["check_apart", "spans"]
 

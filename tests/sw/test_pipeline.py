@@ -12,7 +12,6 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.lowering.finish import FinishedSums
 from celosia.sw.models.cases import attention_case
 from celosia.sw.pipeline import compile_graph, compile_plan, predict_graph, predict_plan
 from celosia.sw.planning.decide import decide, only_product
@@ -21,6 +20,7 @@ from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.search import product_plans
 from celosia.sw.reference.matmul import matmul_reference
 from celosia.sw.refine import best_plan
+from celosia.sw.scheduling.drains import SumsBlock
 from tests.support.levels import CONFIGS
 from tests.support.norms import normalized_sum
 from tests.sw.strategies import configs, operands, problems
@@ -126,13 +126,13 @@ def test_a_graph_that_is_not_well_formed_is_refused():
 
 def test_a_program_that_is_not_well_formed_is_a_mistake_of_the_compiler(monkeypatch):
     """Here, moments begin anew with each block of columns."""
-    part = FinishedSums.part
+    part = SumsBlock.part
 
     def wrong(self, dim, col, cols):
         return replace(part(self, dim, col, cols), first=col == 0)
 
     graph = normalized_sum(5, 90).graph
     compile_graph(graph, LEAST)
-    monkeypatch.setattr(FinishedSums, "part", wrong)
+    monkeypatch.setattr(SumsBlock, "part", wrong)
     with pytest.raises(AssertionError, match=r"sum: lowered to a wrong program: op .*: starts"):
         compile_graph(graph, LEAST)

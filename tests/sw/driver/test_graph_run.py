@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,8 +16,6 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.lowering.cuts import tiles
-from celosia.sw.lowering.head_places import HeadShape
 from celosia.sw.models.cases import (
     Case,
     activation_case,
@@ -31,6 +30,7 @@ from celosia.sw.models.cases import (
     softmax_case,
 )
 from celosia.sw.pipeline import compile_graph
+from celosia.sw.planning.extents import tiles
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS, configured
 
@@ -107,6 +107,15 @@ def test_attention_whose_scores_do_not_fit(mask):
     maxima = [w.op for w in compiled.ops if getattr(w.op, "function", 0) is Function.MAXIMUM]
     # Three rows at a time, and as many keys of them as half the accumulator holds twice.
     assert len(maxima) == tiles(140, 5 * config.dim), "keys are not taken block by block"
+
+
+class HeadShape(NamedTuple):
+    """Extents of a head, in elements."""
+
+    rows: int
+    keys: int
+    depth: int
+    width: int
 
 
 def heads_case(shapes: Iterable[HeadShape], mask: Mask = NO_MASK) -> Case:

@@ -3,7 +3,7 @@
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.lowering.choices import DEFAULT
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap
 from tests.support.levels import CONFIGS

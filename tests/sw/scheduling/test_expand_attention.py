@@ -5,8 +5,7 @@ from itertools import accumulate, groupby
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform, Written
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.decide_graph import decide_graph
 from tests.support.levels import CONFIGS, configured

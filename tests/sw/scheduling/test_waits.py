@@ -1,8 +1,7 @@
 """The stores that loads wait for."""
 
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import Load, LocalRows, Space, Store
-from celosia.sw.lowering.writer import Written
+from celosia.sw.ir.program import Load, LocalRows, Space, Store, Written
 from celosia.sw.scheduling.waits import with_waits
 
 ROWS = LocalRows(Space.SCRATCHPAD, 0, 4, 1, 4)

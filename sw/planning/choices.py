@@ -1,4 +1,4 @@
-"""What may be decided one way or another when a graph is lowered, as a value."""
+"""What may be decided one way or another when a graph is planned, as a value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -9,7 +9,7 @@ __all__ = ["ALTERNATIVES", "DEFAULT", "Choices"]
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """How a graph is lowered; the defaults are what is best for long sequences."""
+    """How a graph is planned and scheduled; the defaults are what is best for long sequences."""
 
     block_tiles: int = 4
     """Rows of a block, in tiles: so many stream through each tile of weights."""
@@ -23,12 +23,8 @@ class Choices:
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
     schedule_loads: bool = False
-    """Loads, drains and stores come when `celosia.sw.scheduling` expects their units to be free,
-    those first that are needed soonest; else where the lowering puts them, which is more regular.
-    """
-    by_plan: bool = False
-    """A plan is made and expanded (`celosia.sw.planning`), in which results of few rows stay on the
-    chip and weights have three banks; else the operators are lowered one after the other."""
+    """Loads, drains and stores come when their units are expected to be free, those first that are
+    needed soonest; else between nests of products, one like the other, which is more regular."""
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.items())
@@ -53,7 +49,6 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "whole_scores": (True, False),
     "overlap": (True, False),
     "schedule_loads": (False, True),
-    "by_plan": (False, True),
 }
 """The values of each choice that are compared."""
 

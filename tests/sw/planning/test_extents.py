@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.sw.lowering.cuts import even_cuts, tiles
+from celosia.sw.planning.extents import even_cuts, tiles
 
 extents = st.integers(1, 500)
 
