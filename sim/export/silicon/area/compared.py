@@ -21,7 +21,7 @@ class Frozen:
     gates: float
     """Gate equivalents of its cells."""
     bits: int
-    """Of its memories."""
+    """What its memories store."""
 
 
 FROZEN: Final = Frozen(
