@@ -9,6 +9,7 @@ __all__ = [
     "Float32",
     "round_leading",
     "round_off",
+    "split_leading",
 ]
 
 MANTISSA_BITS = 24
@@ -51,10 +52,23 @@ def round_off(value: Value, bits: int) -> Value:
     return kept + (half & (rest.any() | kept[0]))
 
 
+def split_leading(value: Value, bits: int) -> tuple[Value, Value]:
+    """The `bits` bits from the highest one of `value` on, and whether rounding adds 1 to them.
+
+    The highest one is in one of the two top bits, or `value` is 0.
+    """
+    dropped = len(value) - bits
+    top = value[-1]
+    kept = Mux(top, value[dropped:], value[dropped - 1 : -1])
+    half = Mux(top, value[dropped - 1], value[dropped - 2])
+    rest = value[: dropped - 2].any() | (top & value[dropped - 2])
+    return kept, half & (rest | kept[0])
+
+
 def round_leading(value: Value, bits: int) -> Value:
     """The `bits` bits from the highest one of `value` on, rounded: one bit wider than these.
 
     The highest one is in one of the two top bits, or `value` is 0.
     """
-    dropped = len(value) - bits
-    return Mux(value[-1], round_off(value, dropped), round_off(value[:-1], dropped - 1))
+    kept, up = split_leading(value, bits)
+    return kept + up

@@ -11,6 +11,7 @@ from celosia.hw.lib.float32 import (
     Float32,
     round_leading,
     round_off,
+    split_leading,
 )
 from celosia.hw.lib.stages import Stages
 
@@ -41,7 +42,9 @@ class ScalerShape:
     to_float: int
     """The stage that rounds the magnitude to a float."""
     multiply: int
-    """The stage that multiplies by the mantissa of the scale."""
+    """The stage that multiplies by the scale's mantissa: long elements by its halves."""
+    add: int
+    """The stage that adds what the halves have made, and finds the leading bits of the product."""
     sign: int
     """The stage in which the sign of the scale is there; not before `magnitude`."""
     round: int
@@ -61,8 +64,8 @@ class ScalerShape:
         if len(self.normalize) != len(self.steps):
             raise ValueError(f"normalize: {self.normalize} are not {len(self.steps)} stages")
         order = (
-            self.magnitude, *self.normalize, self.to_float, self.multiply, self.round, self.align,
-            self.integer, self.result,
+            self.magnitude, *self.normalize, self.to_float, self.multiply, self.add, self.round,
+            self.align, self.integer, self.result,
         )  # fmt: skip
         if list(order) != sorted(order) or not self.magnitude <= self.sign <= self.result:
             raise ValueError(f"stages: {order}, and {self.sign} for signs, are not in order")
@@ -93,7 +96,7 @@ class Scale(NamedTuple):
     shift: Value
     """The `scale_shift` of the scale, in the stage `multiply`."""
     nan: Value
-    """Whether the scale is NaN, in the stage `round`."""
+    """Whether the scale is NaN, in the stage `add`."""
 
 
 class Scaled(NamedTuple):
@@ -141,19 +144,21 @@ class FloatScaler:
         mantissa, exponent, low = self._to_float(self._normalized(element))
         bits = len(mantissa) if not shape.low_bits else shape.mantissa_bits
         # Not even 2^mantissa_bits times the largest mantissa needs another bit.
-        product = (mantissa * scale.mantissa)[: bits + shape.mantissa_bits]
-        product = self._done("multiply", "product", product, "round")
-        shift = self._done("multiply", "shift", exponent + scale.shift, "round")
+        product = self._product(mantissa, scale.mantissa)[: bits + shape.mantissa_bits]
+        product = self._done("add", "sum", product, "add")
+        shift = self._done("multiply", "shift", exponent + scale.shift, "add")
 
         # The product to a float: its top bit is one of two.
-        zero = scale.nan | (shift[-1] & ~self._kept("round"))
-        mantissa = Mux(zero, 0, round_leading(product, shape.mantissa_bits))
+        zero = scale.nan | (shift[-1] & ~self._kept("add"))
+        leading = Cat(*split_leading(product, shape.mantissa_bits))
+        leading = self._done("add", "leading", Mux(zero, 0, leading), "round")
+        mantissa = leading[:-1] + leading[-1]
         mantissa = self._done("round", "rounded", mantissa, "align")
         high = shift >= shape.result_bits - SMALLEST_EXPONENT
         large = high & product[-2:].any() & ~scale.nan
-        large = line("large", large, shape.round - 1)[shape.integer - 1]
+        large = line("large", large, shape.add - 1)[shape.integer - 1]
         shift_bits = (shape.result_bits - SMALLEST_EXPONENT).bit_length()
-        shift = self._done("round", "aligned", (shift + product[-1])[:shift_bits], "align")
+        shift = self._done("add", "aligned", (shift + product[-1])[:shift_bits], "align")
 
         # To fixed point.
         fixed = (mantissa << shift)[: shape.point + shape.result_bits + 2]
@@ -218,6 +223,15 @@ class FloatScaler:
             low = value[: shape.low_bits]
             low = self._stages.line("low", low, shape.to_float - 1)[shape.align - 1]
         return mantissa, exponent, low
+
+    def _product(self, mantissa: Value, factor: Value) -> Value:
+        """The product of two mantissas, in the stage `add`."""
+        if not self._shape.low_bits:
+            return self._done("multiply", "product", mantissa * factor, "add")
+        half = len(factor) // 2
+        low = self._done("multiply", "product_low", mantissa * factor[:half], "add")
+        high = self._done("multiply", "product_high", mantissa * factor[half:], "add")
+        return low + (high << half)
 
     def _kept(self, step: str | int) -> Value:
         """Whether what a step works on stays as it is."""

@@ -21,6 +21,7 @@ SHAPE = ScalerShape(
     normalize=(1,),
     to_float=1,
     multiply=1,
+    add=2,
     round=2,
     align=3,
     integer=3,

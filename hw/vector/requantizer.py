@@ -22,7 +22,8 @@ SHAPE = ScalerShape(
     normalize=(3, 4),
     to_float=5,
     multiply=6,
-    round=7,
+    add=7,
+    round=8,
     align=8,
     integer=9,
     result=10,
@@ -142,5 +143,5 @@ def _shared_scale(stages: Stages, unscaled: Stages, scales: Line) -> Scale:
         negative=scales[SHAPE.sign - 1][-1],
         mantissa=stages.register(before, "scale_mantissa", mantissa),
         shift=stages.register(before, "scale_shift", scale_shift(scale)),
-        nan=stages.register(SHAPE.round - 1, "scale_nan", nan),
+        nan=stages.register(SHAPE.add - 1, "scale_nan", nan),
     )

@@ -24,6 +24,7 @@ from celosia.sim.export.silicon.fpga.implement import (
 from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import find_yosys
+from celosia.sim.export.silicon.timing.between import paths_between
 from celosia.sim.export.silicon.timing.levels import level_script, read_levels
 from celosia.sim.export.silicon.timing.measure import by_unit, design_text, known_units
 from celosia.sim.export.silicon.timing.report import TimingReport, print_timing, timing_document
@@ -118,7 +119,10 @@ def timing(
     jobs: _JobsOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Show the longest path of each unit, beside a multiply-add: docs/silicon.md."""
+    """Show the longest path of each unit, beside a multiply-add: docs/silicon.md.
+
+    In ns and of all units, also the longest ones between modules.
+    """
     name = "base" if preset is None else preset
     config = resolve_config(name, overrides or ())
     chosen = known_units(units or ())
@@ -130,14 +134,18 @@ def timing(
     with progress_bar() as tell:
         tell("writing the Verilog", None)
         verilog, parts = design_text(config, chosen)
+        between = []
         if sta is None or library is None:
             _, kept = level_script(tool, at_once).run(verilog, parts, tell)
             paths = {module: read_levels(text) for module, text in kept.items()}
         else:
-            _, kept = netlist_script(tool, library, at_once).run(verilog, parts, tell)
+            modules, kept = netlist_script(tool, library, at_once).run(verilog, parts, tell)
             paths = longest_paths(sta, library, kept, at_once, tell)
             tools += [library.identity, f"OpenSTA ({sta})"]
-    report = TimingReport(" ".join([name, *(overrides or ())]), config, tools, by_unit(paths))
+            if not units:
+                between = paths_between((tool, sta), library, modules, kept, parts, tell)
+    title = " ".join([name, *(overrides or ())])
+    report = TimingReport(title, config, tools, by_unit(paths), between)
     print_timing(table_console(json), report)
     if json:
         write_file(json, as_json(timing_document(report)))

@@ -16,12 +16,16 @@ from tests.support.streams import simulate
 
 LONG = ScalerShape(
     element_bits=32, result_bits=16, magnitude=1, sign=3, normalize=(2, 3), to_float=4, multiply=5,
-    round=6, align=7, integer=8, result=9,
+    add=6, round=7, align=7, integer=8, result=9,
 )  # fmt: skip
-GAPS = replace(LONG, normalize=(2, 5), to_float=5, multiply=7, sign=7, round=7, align=8, result=12)
+GAPS = replace(
+    LONG, normalize=(2, 5), to_float=5, multiply=7, add=8, sign=7, round=9, align=10, integer=11,
+    result=12,
+)  # fmt: skip
 SHORT = replace(
-    LONG, sign=1, normalize=(1, 1), to_float=1, multiply=2, round=2, align=3, integer=3, result=3
-)
+    LONG, sign=1, normalize=(1, 1), to_float=1, multiply=2, add=2, round=2, align=3, integer=3,
+    result=3,
+)  # fmt: skip
 NARROW = replace(SHORT, element_bits=8, result_bits=8, normalize=(1,), multiply=1)
 SHAPES = {"long": LONG, "gaps": GAPS, "short": SHORT, "narrow": NARROW}
 SPECIAL = [0, 1, 0x7F_FFFF, 0x80_0000, 0x3F80_0000, 0x3F7F_FFFF, 0x3EFF_FFFF, 0x3F00_0001,
@@ -59,7 +63,7 @@ class Probe(wiring.Component):
             negative=bits[shape.sign - 1][-1],
             mantissa=factor.mantissa,
             shift=scale_shift(factor),
-            nan=Float32(bits[shape.round - 1]).nan,
+            nan=Float32(bits[shape.add - 1]).nan,
         )
         element = stages.line("element", self.element)[shape.magnitude - 1]
         scaled = FloatScaler(stages, shape).scaled(element, scale)

@@ -1,10 +1,67 @@
 """What one design has more than another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.presets import PRESETS
 from celosia.sim.export.silicon.area.measure import Area
+from celosia.sim.export.silicon.area.memories import ram_gates
 
-__all__ = ["Growth", "growth"]
+__all__ = ["FROZEN", "Frozen", "Growth", "Share", "growth", "share_of_frozen"]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A design that was measured once, so that shares of it do not move when designs do."""
+
+    name: str
+    source: str
+    config: AcceleratorConfig
+    gates: float
+    """Gate equivalents of its cells."""
+    bits: int
+    """What its memories store."""
+
+
+FROZEN: Final = Frozen(
+    name="lean base of a61ea25",
+    source="base without normalization at a61ea25; Yosys 0.23, sky130_fd_sc_hd, 2026-11-22",
+    config=PRESETS["base"].with_values({"normalization": False}),
+    gates=799_700.0,
+    bits=2_766_800,
+)
+"""What the normalization unit of `base` is compared with, however lean the rest becomes."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a design has more than another, as shares of a frozen one."""
+
+    of: str
+    source: str
+    logic: float
+    """Cells."""
+    with_sram: float
+    """Cells, and every bit of memory as one of a RAM."""
+
+
+def share_of_frozen(larger: Area, smaller: Area) -> Share | None:
+    """What `larger` has that `smaller` has not, as shares of `FROZEN`.
+
+    None, unless `smaller` is the configuration of `FROZEN`; the number of lanes, which a design
+    without the unit does not have, may differ.
+    """
+    if replace(smaller.config, vector_lanes=FROZEN.config.vector_lanes) != FROZEN.config:
+        return None
+    logic = larger.logic.gates - smaller.logic.gates
+    whole = larger.gates_with_sram() - smaller.gates_with_sram()
+    return Share(
+        of=FROZEN.name,
+        source=FROZEN.source,
+        logic=logic / FROZEN.gates,
+        with_sram=whole / (FROZEN.gates + ram_gates(FROZEN.bits)),
+    )
 
 
 @dataclass(frozen=True)

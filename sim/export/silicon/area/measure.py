@@ -1,7 +1,7 @@
 """The area of a configuration, by unit."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
@@ -17,7 +17,7 @@ from celosia.sim.export.silicon.area.memories import (
 from celosia.sim.export.silicon.area.units import REST, UNITS, unit_of
 from celosia.sim.export.silicon.cells.library import CellLibrary
 from celosia.sim.export.silicon.synthesis.mapping import Mapper, Netlist
-from celosia.sim.export.silicon.synthesis.modules import VerilogModule
+from celosia.sim.export.silicon.synthesis.modules import VerilogModule, places
 from celosia.sim.support.progress import Progress
 
 __all__ = ["Area", "UnitArea", "lean_parameter", "measure_area", "sum_up"]
@@ -119,22 +119,10 @@ def sum_up(
 ) -> dict[str, UnitArea]:
     """The area of each unit of the design below the module `top`."""
     units: dict[str, UnitArea] = defaultdict(UnitArea)
-    for path, name in _places(top, modules):
+    for path, name in places(top, modules):
         units[unit_of(path)] += _area(netlists[name], library)
     order = list(dict.fromkeys([*UNITS.values(), REST]))
     return {unit: units[unit] for unit in order if unit in units}
-
-
-def _places(top: str, modules: Mapping[str, VerilogModule]) -> Iterator[tuple[str, str]]:
-    """Every instance below `top`, itself included: its path and its module."""
-
-    def walk(path: str, name: str) -> Iterator[tuple[str, str]]:
-        yield path, name
-        for instance, kind in modules[name].instances:
-            if kind in modules:
-                yield from walk(f"{path}.{instance}" if path else instance, kind)
-
-    return walk("", top)
 
 
 def _area(netlist: Netlist, library: CellLibrary) -> UnitArea:

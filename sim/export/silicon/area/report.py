@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from celosia.sim.export.silicon.area.compared import Growth, growth
+from celosia.sim.export.silicon.area.compared import Growth, growth, share_of_frozen
 from celosia.sim.export.silicon.area.measure import Area, UnitArea
 from celosia.sim.export.silicon.area.memories import (
     LATCH_GATES,
@@ -62,7 +62,9 @@ def area_document(report: AreaReport) -> dict[str, Any]:
         **_area(report.area),
     }
     if report.lean is not None:
+        share = share_of_frozen(report.area, report.lean)
         document[report.unit] = asdict(growth(report.area, report.lean))
+        document["of_frozen"] = None if share is None else asdict(share)
         document[f"without_{report.unit}"] = _area(report.lean)
     if report.other is not None:
         document["against"] = {
@@ -109,6 +111,14 @@ def print_area(console: Console, report: AreaReport) -> None:
     console.print(_boxes_table(report.area))
     console.print(_small_table(report.area.small))
     console.print(_sums_table(report))
+    share = None if report.lean is None else share_of_frozen(report.area, report.lean)
+    if share is not None:
+        console.print(
+            f"{report.unit} adds {share.logic:.1%} of the cells of the {share.of}, "
+            f"{share.with_sram:.1%} with memories at {TRANSISTORS_PER_BIT} transistors a bit "
+            f"({share.source}).",
+            markup=False,
+        )
     library, yosys = report.mapper.library, report.mapper.yosys
     console.print(f"{yosys.identity}; {library.identity}, 1 GE = {library.gate_um2:g} um2. {_NOTE}")
 

