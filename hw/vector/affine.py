@@ -1,4 +1,4 @@
-"""Stages 14 to 16 of `Polynomial`: beta, a shift and saturation."""
+"""Stages 14 to 16 of `Polynomial`: beta or another product, a shift and saturation."""
 
 from amaranth import Mux, Value
 
@@ -20,7 +20,7 @@ class AffineHalf:
     def __init__(self, stages: Stages, normalized: Stages, shift: Value, kind: Value):
         """`shift` and `kind`, an `ElementType`, as stage 12 leaves them.
 
-        `normalized` are the `stages` for NORMALIZE only.
+        `normalized` are the `stages` for NORMALIZE, SUM and DIFFERENCE only.
         """
         self._stages = stages
         self._normalized = normalized
@@ -30,7 +30,10 @@ class AffineHalf:
         self._bound = normalized.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
     def result(self, lane: int, passed: Value, product: Value, beta: Value) -> Value:
-        """`Affine`, of which stage 13 leaves the `product`; of other modes what has `passed` it."""
+        """`Affine`, of which stage 13 leaves the `product`; of other modes what has `passed` it.
+
+        For SUM and DIFFERENCE, `beta` is a product as well.
+        """
         normalized, stages = self._normalized.part(lane), self._stages.part(lane)
 
         # Stage 14: add.
