@@ -7,7 +7,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.ir import graph_verify, program_verify
-from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graph import Combine, Graph
 from celosia.sw.ir.program import Load
 from celosia.sw.lowering.choices import DEFAULT, Choices
 from celosia.sw.lowering.graph import LoweredGraph, lower_graph, with_affines
@@ -142,7 +142,7 @@ def _encoded_plan(
 
 
 def _lowered(graph: Graph, config: AcceleratorConfig, choices: Choices) -> LoweredGraph:
-    if choices.by_plan:
+    if choices.by_plan or any(isinstance(op, Combine) for op in graph.ops):
         plan = decide_graph(graph, config, choices)
         return _planned(graph, plan, config, by_need=choices.schedule_loads)
     if not choices.schedule_loads:

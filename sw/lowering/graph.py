@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -91,6 +92,8 @@ def lower_graph(
                     writer.agenda.write_all()
                     writer.operator = group.name
                     linear.normalizer.from_memory(group)
+                case Combine():
+                    raise AssertionError(f"{group}: combinations are lowered by plan")
         except ValueError as error:
             raise ValueError(f"{writer.operator}: {error}") from None
     return LoweredGraph(graph, writer.finish(), frozenset(on_chip))
@@ -102,6 +105,8 @@ def _check_parameters(graph: Graph) -> None:
         if isinstance(op, LayerNorm):
             given = set(graph.constants)
             views = [view for output in op.outputs for view in (output.gamma, output.beta)]
+        elif isinstance(op, Combine):
+            continue
         else:
             given = {*graph.constants, *graph.inputs}
             views = [] if op.bias is None else [op.bias]
@@ -110,7 +115,7 @@ def _check_parameters(graph: Graph) -> None:
                 raise ValueError(f"{op.name}: {view} is no constant")
 
 
-def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | LayerNorm]:
+def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | LayerNorm | Combine]:
     """The operators of `graph` in order, those together that are written together."""
     readers = _Readers(graph)
     heads: list[Head] = []
@@ -130,7 +135,7 @@ def _groups(graph: Graph, linear: LinearWriter) -> Iterator[_Heads | _Linear | L
             yield _Heads(heads)
             heads = []
         index += 1
-        if isinstance(op, LayerNorm):
+        if isinstance(op, LayerNorm | Combine):
             yield op
         elif isinstance(behind, LayerNorm) and alone and linear.fuses(op, behind):
             yield _Linear(op, behind)
@@ -174,7 +179,7 @@ class _Readers:
 
 def _head(op: Op, behind: Op | None) -> Head | None:
     """The head that begins with `op`, if one does.  `behind` alone reads what `op` writes."""
-    finish = None if isinstance(op, LayerNorm) else op.finish
+    finish = None if isinstance(op, LayerNorm | Combine) else op.finish
     if isinstance(finish, DivideBySums):
         raise ValueError(f"{op}: its sums are not those of the operator before it")
     if not isinstance(finish, DeferredSoftmax):
