@@ -8,6 +8,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import (
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -223,6 +224,8 @@ def _few_ops(ops: tuple[Op, ...]) -> Iterator[Op]:
 def _kind(op: Op) -> tuple[object, ...]:
     if isinstance(op, LayerNorm):
         return "norm", op.source.rows, op.source.cols, len(op.outputs)
+    if isinstance(op, Combine):
+        return op.function, op.out.rows, op.out.cols
     finish = type(op.finish)
     if isinstance(op, Transform):
         return "transform", op.out.rows, op.out.cols, finish
@@ -236,6 +239,8 @@ def _few_rows(op: Op, most: int) -> Op:
     if isinstance(op, LayerNorm):
         outputs = tuple(replace(output, out=part(output.out)) for output in op.outputs)
         return replace(op, source=part(op.source), outputs=outputs)
+    if isinstance(op, Combine):
+        return replace(op, a=part(op.a), b=part(op.b), out=part(op.out))
     finish = _few_rows_of_finish(op.finish, part)
     if isinstance(op, Transform):
         return replace(op, source=part(op.source), out=part(op.out), finish=finish)

@@ -51,6 +51,9 @@ class TransformOp(data.StructLayout):
             "target2_stride": unsigned(16),
             "residual": row,
             "residual_stride": unsigned(16),
+            # From a block of a row's first half to that of its second half, if it rotates.
+            "halfway": row,
+            "residual_halfway": row,
             "bias_row": parameter,
             "scale_row": parameter,
             "gamma_row": parameter,

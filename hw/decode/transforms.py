@@ -58,7 +58,7 @@ def decode_transform(
     fields = operands(encoding.TRANSFORM, command)
     rules = _rules(m, state)
     _fill(m, fields, state, rules, op)
-    _name_rows(m, config, fields, state, rules, hulls)
+    _name_rows(m, config, fields, state, rules, op, hulls)
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
     return some, _cause(config, fields, state, rules)
 
@@ -75,6 +75,7 @@ class _Rules:
         self.residual = Signal()
         self.sums = Signal()
         self.two = Signal()
+        self.rotates = Signal()
 
 
 def _rules(m: Module, state: TransformFields) -> _Rules:
@@ -87,6 +88,7 @@ def _rules(m: Module, state: TransformFields) -> _Rules:
                     rules.staged.eq(known.staged),
                     rules.statistics.eq(known.statistics),
                     rules.scores.eq(known.scores),
+                    rules.rotates.eq(known.rotates),
                     rules.types.eq(sum(1 << kind for kind in known.types)),
                 ]
                 if known.paired:
@@ -143,7 +145,7 @@ def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
 
 
 def _name_rows(
-    m: Module, config: AcceleratorConfig, fields, state, rules: _Rules, hulls: list
+    m: Module, config: AcceleratorConfig, fields, state, rules: _Rules, op: Any, hulls: list
 ) -> None:
     def hull(index: int, valid, space, row: Value, blocks: Value, stride, rows=None) -> None:
         lines = (fields.local_rows if rows is None else rows) - 1
@@ -165,6 +167,12 @@ def _name_rows(
     space = space_of(fields.local[ACCUMULATOR_BIT])
     hull(2, one, space, fields.local, source, state.rows.source_stride)
     hull(3, rules.residual, sp, state.rows.residual, halves, state.rows.residual_stride)
+    for halfway, blocks, stride in (
+        (op.halfway, source, state.rows.source_stride),
+        (op.residual_halfway, halves, state.rows.residual_stride),
+    ):
+        # The product is the hull's; half of as many blocks as rows of two halves have.
+        m.d.sync += halfway.eq(((blocks - 1) * stride + stride) >> 1)
     named = (function.function == known for known, entry in FUNCTIONS.items() if entry.normalizes)
     normalizes: Value = reduce(or_, named)
     biased = ~rules.staged & function.bias
@@ -193,6 +201,7 @@ def _cause(config: AcceleratorConfig, fields, state, rules: _Rules) -> Value:
     shape = (fields.local_cols > MAX_COLUMNS) | (
         rules.sums & function.finish & ((channels == 0) | (channels > MAX_COLUMNS))
     )
+    shape = shape | (rules.rotates & (fields.local_cols % config.dim != 0))
     beyond = rules.statistics & (function.statistics + fields.local_rows > config.statistics_rows)
     cause: Value = Const(0, 4)
     for broken, name in (

@@ -70,9 +70,9 @@ class TransformController(wiring.Component):
 
     Takes an operation (of at least one row and one column), then emits its steps, one per cycle
     while ``steps`` accepts: for each row a header, if the function refers to the row's maximum,
-    then the blocks, two steps for each if there is a second operand.  The first step is on offer in
-    the cycle after the operation was taken, and the next operation is taken in the cycle in which
-    the last step is accepted.
+    then the blocks, two steps for each if there is a second operand, and four if rows are rotated.
+    The first step is on offer in the cycle after the operation was taken, and the next operation is
+    taken in the cycle in which the last step is accepted.
 
     Parameters
     ----------
@@ -112,7 +112,9 @@ class TransformController(wiring.Component):
         width = Mux(traits.staged, self.config.dim // 2, self.config.dim)  # Columns of a block.
         ends_block, ends_row, last = Signal(), Signal(), Signal()
         m.d.comb += [
-            ends_block.eq(~at.header & (~traits.paired | at.second)),
+            ends_block.eq(
+                ~at.header & (~traits.paired | (at.second & (at.other | ~traits.rotates)))
+            ),
             ends_row.eq(ends_block & (at.left <= width)),
             last.eq(ends_row & (at.rows_left == 0)),
             self.steps.valid.eq(active),
@@ -133,7 +135,7 @@ class TransformController(wiring.Component):
             with m.Elif(ends_block):
                 self._next_block(m, at, kept, traits, width)
             with m.Elif(~at.header):
-                m.d.sync += at.second.eq(1)
+                m.d.sync += [at.second.eq(~at.second), at.other.eq(at.other | at.second)]
         self._offer(m, at, kept, traits, width, ends_row, last)
         return m
 
@@ -156,6 +158,7 @@ class TransformController(wiring.Component):
             "upper": 1,  # The block is the second half of a row of bytes.
             "header": 1,
             "second": 1,  # The turn of the residual, or of the factor.
+            "other": 1,  # The second turn of both: a block of each half of the row has had one.
             "first": 1,  # Of the row, headers excepted.
         }
         for name in _WALKED:
@@ -178,7 +181,8 @@ class TransformController(wiring.Component):
                     m.d.sync += at.header.eq(1)
 
     def _begin_row(self, m: Module, at: Any, op: Any) -> None:
-        m.d.sync += [at.header.eq(0), at.second.eq(0), at.first.eq(1), at.upper.eq(0)]
+        m.d.sync += [at.header.eq(0), at.second.eq(0), at.other.eq(0)]
+        m.d.sync += [at.first.eq(1), at.upper.eq(0)]
         m.d.sync += at.left.eq(op.cols)
         m.d.sync += [getattr(at, name).eq(getattr(op, name)) for name in _PARAMETERS]
 
@@ -199,6 +203,7 @@ class TransformController(wiring.Component):
     def _next_block(self, m: Module, at: Any, kept: Any, traits: Any, width: Value) -> None:
         m.d.sync += [
             at.second.eq(0),
+            at.other.eq(0),
             at.first.eq(0),
             at.upper.eq(~at.upper),
             at.left.eq(at.left - width),
@@ -223,7 +228,8 @@ class TransformController(wiring.Component):
         """The step on offer."""
         step = self.steps.p
         pair = at.second & ~traits.staged
-        residual = Mux(pair, at.residual + kept.residual_stride, at.residual)
+        source, factor = self._staged_rows(at, kept, traits)
+        residual = Mux(pair, at.residual + kept.residual_stride, factor)
         both = self.config.dim // 2  # Columns of a residual's first row.
         body = ~at.header
         elements = Mux(at.left > width, width, at.left)[: self.config.dim.bit_length()]
@@ -235,11 +241,12 @@ class TransformController(wiring.Component):
             step.staged.eq(traits.staged),
             step.pair.eq(pair),
             step.row.eq(at.row),
-            step.staged_row.eq(Mux(traits.staged & ~at.second, at.row, residual)),
+            step.staged_row.eq(Mux(traits.staged & ~at.second, source, residual)),
             step.bias_row.eq(at.bias_row),
             step.last.eq(last),
         ]
-        result = traits.result & body & (~traits.paired | at.second)
+        turn = ~traits.paired | (at.second & (at.other | ~traits.rotates))
+        result = traits.result & body & turn
         for placement, valid, kind, row, stride in (
             (step.target, result, kept.kind, at.target, kept.target_stride),
             (step.target2, result & kept.two, kept.kind2, at.target2, kept.target2_stride),
@@ -254,9 +261,30 @@ class TransformController(wiring.Component):
             ]
         self._lane(m, at, kept, traits, result, ends_row)
 
+    def _staged_rows(self, at: Any, kept: Any, traits: Any) -> tuple[Value, Value]:
+        """The rows of the source and of the factor of staged functions.
+
+        Where rows are rotated, a turn is of a block of the source and one of the factor.  In the
+        first half of a row its own blocks come first, then those of the second half.  There, the
+        block is turned by the cosines of the first half; then the first half's by its sines.
+        """
+        behind = self._is_behind(at, kept)
+        there = traits.rotates & at.other
+        source = at.row + Mux(behind, -kept.halfway, kept.halfway)
+        factor = at.residual + Mux(behind, -kept.residual_halfway, kept.residual_halfway)
+        moved = traits.rotates & (at.other ^ behind)
+        return Mux(there, source, at.row)[: len(at.row)], Mux(moved, factor, at.residual)
+
+    @staticmethod
+    def _is_behind(at: Any, kept: Any) -> Value:
+        """Whether the block is of the second half of its row."""
+        return at.left <= kept.cols >> 1
+
     def _lane(self, m: Module, at: Any, kept: Any, traits: Any, result, ends_row) -> None:
         lane = self.steps.p.lane
         mode = Mux(at.second, Value.cast(traits.second), Value.cast(traits.mode))
+        ends = Mux(self._is_behind(at, kept), Mode.SUM, Mode.DIFFERENCE)
+        mode = Mux(traits.rotates & at.second & at.other, ends, mode)
         mode = Mux(at.header, Mode.HEADER, mode)
         counted = (traits.counted & ~at.header) | (at.second & kept.moments & traits.moments)
         left = Mux(traits.masked, at.visible, at.left)

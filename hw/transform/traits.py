@@ -15,6 +15,7 @@ _FLAGS: Final = (
     "headed",
     "staged",
     "paired",
+    "rotates",
     "result",
     "counted",
     "moments",

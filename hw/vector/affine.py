@@ -1,4 +1,4 @@
-"""Stages 14 to 16 of `Polynomial`: beta, a shift and saturation."""
+"""Stages 14 to 16 of `Polynomial`: beta or another product, a shift and saturation."""
 
 from amaranth import Mux, Value
 
@@ -23,7 +23,7 @@ class AffineHalf:
     def __init__(self, stages: Stages, normalize: Line, shift: Value, kind: Value):
         """`shift` and `kind`, an `ElementType`, as stage 12 leaves them.
 
-        `normalize` is whether something is normalized, as each stage leaves it.
+        `normalize` is whether it is NORMALIZE, SUM or DIFFERENCE, as each stage leaves it.
         """
         self._stages = stages
         self._normalize = normalize
@@ -34,7 +34,10 @@ class AffineHalf:
         self._bound = stages.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
     def result(self, lane: int, product: Value, beta: Value) -> Value:
-        """`Affine`, of which stage 13 leaves the `product`, or of other modes the result."""
+        """`Affine`, of which stage 13 leaves the `product`, or of other modes the result.
+
+        For SUM and DIFFERENCE, `beta` is a product as well.
+        """
         stages, normalize = self._stages.part(lane), self._normalize
 
         # Stage 14: add.

@@ -26,6 +26,7 @@ INT16_BOUND = 1 << 15
 NORMALIZED_BITS = 18
 GAMMA_STAGE = 13
 """The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
+PRODUCT_BITS = 32
 FACTS_STAGE = 9
 """The stage in which a row's mean and reciprocal are read."""
 
@@ -37,7 +38,7 @@ class Polynomial(wiring.Component):
     a row per cycle, of any mode.  It cannot be stalled.  ``valid`` lasts one cycle.
 
     The elements are int16, except with PASS and CONTEXT.  A HEADER is remembered until the next
-    one, and what KEEP keeps until the next KEEP.
+    one, what KEEP keeps until the next KEEP, and the product of MULTIPLY until the next MULTIPLY.
 
     With NORMALIZE, the lower and the upper half of a row have a kind and a shift each.
 
@@ -48,7 +49,7 @@ class Polynomial(wiring.Component):
 
     State
     -----
-    The reference of exponents and a row of int16 that are kept.
+    The reference of exponents, a row of int16 and a row of products that are kept.
 
     Members
     -------
@@ -135,6 +136,11 @@ class Polynomial(wiring.Component):
             stages.branch(f"keeping_{number}", self.request.keep & (self.part == number))
             for number in range(self.config.row_parts)
         ]
+        flags = self.request.flags
+        producing = [
+            stages.branch(f"producing_{number}", flags.kept & ~flags.paired & (self.part == number))
+            for number in range(self.config.row_parts)
+        ]
         moving = stages.branch("moving", ~self.request.flags.exponential)
         for lane, row in enumerate(self.row):
             kept = Array(_kept(each.part(lane), row) for each in keeping)[self.part]
@@ -148,6 +154,7 @@ class Polynomial(wiring.Component):
             # element.
             at, sigma = requests[12].flags, sigmoid.factor(lane, factor, element[8][-1])
             kept = result[SCORE_BITS:].as_signed()
+            kept = Mux(at.less, -kept, kept)
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))
             left = left[:NORMALIZED_BITS].as_signed()
             right = Mux(at.sigmoid | at.kept, result, self.gamma.data[lane])
@@ -157,7 +164,10 @@ class Polynomial(wiring.Component):
             scaled = stages.part(lane).register(GAMMA_STAGE, "scaled", scaled)
 
             half = halves[lane * len(halves) // self.config.lanes]
-            m.d.comb += self.elements[lane].eq(half.result(lane, scaled, self.beta.data[lane]))
+            products = Array(_product(each.part(lane), scaled) for each in producing)
+            paired = requests[GAMMA_STAGE].flags.paired
+            beta = Mux(paired, products[parts[GAMMA_STAGE]], self.beta.data[lane])
+            m.d.comb += self.elements[lane].eq(half.result(lane, scaled, beta))
         return m
 
     def _halves(self, stages: Stages, requests: Line, parts: Line) -> list[AffineHalf]:
@@ -168,7 +178,8 @@ class Polynomial(wiring.Component):
         if self.config.row_parts > 1:
             chosen = [Mux(parts[12][-1], high, low) for low, high in zip(lower, upper, strict=True)]
             shared = {"both": chosen}
-        normalize = stages.line("normalize", last.flags.normalize, 12)
+        flags = last.flags
+        normalize = stages.line("normalize", flags.normalize | flags.paired, 12)
         return [
             AffineHalf(stages.part(name), normalize, shift, kind)
             for name, (shift, kind) in shared.items()
@@ -196,6 +207,11 @@ class Polynomial(wiring.Component):
 def _kept(keeping: Stages, row: Value) -> Value:
     """What the same part of the next row is added to, or multiplied by."""
     return keeping.held(1, "kept", row[:SCORE_BITS].as_signed())
+
+
+def _product(producing: Stages, scaled: Value) -> Value:
+    """What the product of the same part of a later row is added to, or taken from."""
+    return producing.held(BETA_STAGE, "product", scaled[:PRODUCT_BITS].as_signed())
 
 
 def _element(moving: Stages, requests: Line, row: Value, kept: Value) -> Line:

@@ -1,6 +1,6 @@
 """What the lanes do with a row: the control that travels with it."""
 
-from amaranth import Cat, Value, signed, unsigned
+from amaranth import Cat, Mux, Value, signed, unsigned
 from amaranth.hdl import ValueLike
 from amaranth.lib import data, enum
 
@@ -8,9 +8,10 @@ from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.scaler import ScaleRequest
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, Instruction
+from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, ElementType, Instruction
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.numerics.normalization import EPSILON_BITS, MEAN_BITS
+from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 
 __all__ = [
     "LaneConstants",
@@ -55,6 +56,10 @@ class Mode(enum.Enum, shape=4):
     """`raw_silu` of x, an int16."""
     MULTIPLY = 12
     """x times what the last KEEP kept, both int16."""
+    SUM = 13
+    """The last MULTIPLY's product plus x times what was kept, rounded as in `rotate`."""
+    DIFFERENCE = 14
+    """The last MULTIPLY's product less x times what was kept, rounded as in `rotate`."""
 
 
 class RowSpan(data.StructLayout):
@@ -141,7 +146,9 @@ class PolynomialFlags(data.StructLayout):
             "probability": 1,  # or is divided.
             "gelu": 1,
             "sigmoid": 1,  # The element times its sigmoid is the result,
-            "kept": 1,  # or times what was kept.
+            "kept": 1,  # or times what was kept,
+            "paired": 1,  # together with the product before,
+            "less": 1,  # from which it is taken.
             "context": 1,
             "normalize": 1,
             "facts": 1,  # It needs those of the row.
@@ -179,6 +186,8 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
     squared = carried & step.counted
     exponential = among(Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY)
     magnitude = among(Mode.GELU, Mode.SILU)
+    paired = among(Mode.SUM, Mode.DIFFERENCE)
+    kept = paired | among(Mode.MULTIPLY)
     facts = among(Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE)
     flags = packed(
         PolynomialFlags(),
@@ -190,11 +199,13 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
         probability=among(Mode.PROBABILITY),
         gelu=among(Mode.GELU),
         sigmoid=among(Mode.SILU),
-        kept=among(Mode.MULTIPLY),
+        kept=kept,
+        paired=paired,
+        less=among(Mode.DIFFERENCE),
         context=among(Mode.CONTEXT),
         normalize=among(Mode.NORMALIZE),
         facts=facts,
-        carried=carried | among(Mode.SILU, Mode.KEEP, Mode.MULTIPLY),
+        carried=carried | kept | among(Mode.SILU, Mode.KEEP),
         squared=squared,
         multiplied=exponential | facts | squared | among(Mode.GELU),
     )
@@ -204,10 +215,8 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
         header=among(Mode.HEADER),
         keep=among(Mode.KEEP),
         add=among(Mode.ADD),
-        kind=step.kind,
-        kind2=step.kind2,
-        shift=step.shift,
-        shift2=step.shift2,
+        **{name: Mux(paired, ElementType.INT16, step[name]) for name in ("kind", "kind2")},
+        **{name: Mux(paired, ROTATION_FRACTION_BITS, step[name]) for name in ("shift", "shift2")},
         gamma_row=step.gamma_row,
         slot=step.span.slot,
     )

@@ -67,7 +67,7 @@ CONFIG_TRANSFORM: Final = Instruction(
             "scale2",
             32,
             32,
-            "Of what leaves (activations, multiply), or of the second term (residual).",
+            "Of what leaves (activations, multiply, rotate), or of the second term (residual).",
             Kind.FLOAT,
             ONE,
         ),
@@ -167,7 +167,7 @@ TRANSFORM: Final = Instruction(
     "transform",
     Funct.TRANSFORM,
     "Apply CONFIG_TRANSFORM's function to rows of the accumulator (int32) or of the scratchpad "
-    "(int16: moments, layernorm, multiply), and put the results into the scratchpad.",
+    "(int16: moments, layernorm, multiply, rotate), and put the results into the scratchpad.",
     (
         rs1("target", 0, 32, "Local address of the result.", Kind.LOCAL),
         rs1("target2", 32, 32, "Local address of the second result.", Kind.LOCAL),

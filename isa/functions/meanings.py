@@ -30,6 +30,7 @@ __all__ = [
     "probability",
     "requantize",
     "residual",
+    "rotate",
     "total",
 ]
 
@@ -74,6 +75,12 @@ def multiply(o: Operands) -> Results:
     """`x` times the int16 beside it, requantized."""
     assert o.residual is not None
     return (numerics.multiply(o.x, o.residual, o.scale2, o.kind, zero_point=o.zero_point),)
+
+
+def rotate(o: Operands) -> Results:
+    """`x` turned by the cosines and sines beside it, requantized."""
+    assert o.residual is not None
+    return (numerics.rotate(o.x, o.residual, o.scale2, o.kind, zero_point=o.zero_point),)
 
 
 def moments(o: Operands) -> Results:

@@ -79,7 +79,7 @@ class Operands:
     """What is added to a rounded uint8."""
     relu: bool = False
     residual: Array | None = None
-    """The int16 that is added, or multiplies, of the shape of `x`."""
+    """The int16 that is added, or multiplies, or rotates, of the shape of `x`."""
     affines: tuple[Affine, ...] = ()
     """Gamma, beta, shift and type of each result of a normalization."""
     visible: Array | None = None

@@ -14,7 +14,7 @@ from celosia.isa.functions.meanings import Meaning
 from celosia.isa.functions.types import ElementType
 from celosia.isa.numerics.activation import GELU_CURVE, SILU_CURVE, Curve
 
-__all__ = ["ACTIVATIONS", "FUNCTIONS", "Function", "TransformFunction"]
+__all__ = ["ACTIVATIONS", "COMBINATIONS", "FUNCTIONS", "Function", "TransformFunction"]
 
 
 class Function(IntEnum):
@@ -32,6 +32,7 @@ class Function(IntEnum):
     LAYERNORM = 9
     SILU = 10
     MULTIPLY = 11
+    ROTATE = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,9 @@ class TransformFunction:
     """Its source are rows of int16 in the scratchpad, not int32 of the accumulator."""
     second: str | None = None
     """What the lanes do in a second step of each block, with int16 rows beside the source."""
+    rotates: bool = False
+    """Its rows are two halves: each block takes two more steps, with the block half a row away of
+    each operand."""
     scores: bool = False
     """Its source are scores: masked, and scaled by one positive finite number."""
     scaled: bool = False
@@ -81,6 +85,11 @@ class TransformFunction:
     def paired(self) -> bool:
         """Whether it takes a second operand, int16: each block takes two steps in the lanes."""
         return self.second is not None
+
+    @property
+    def turns(self) -> int:
+        """Steps of the lanes that a block takes."""
+        return (2 if self.paired else 1) * (2 if self.rotates else 1)
 
     @property
     def masked(self) -> bool:
@@ -222,6 +231,17 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         staged=True,
         rescaled=True,
     ),
+    Function.ROTATE: TransformFunction(
+        doc="Rows of int16 whose halves a, b become a cos - b sin, b cos + a sin, requantized; "
+        "beside them cos, sin.",
+        meaning=meanings.rotate,
+        mode="KEEP",
+        second="MULTIPLY",
+        rotates=True,
+        types=_NARROW,
+        staged=True,
+        rescaled=True,
+    ),
 }
 
 ACTIVATIONS: Final[dict[str, Curve]] = {
@@ -230,3 +250,10 @@ ACTIVATIONS: Final[dict[str, Curve]] = {
     if entry.curve is not None
 }
 """The functions that are curves, by name."""
+
+COMBINATIONS: Final[dict[str, Function]] = {
+    function.name.lower(): function
+    for function, entry in FUNCTIONS.items()
+    if entry.paired and entry.staged
+}
+"""The functions of two matrices of int16 of the same shape, by name."""

@@ -91,6 +91,7 @@ from celosia.isa.numerics.roots import (
     reciprocal32,
     reciprocal_float32,
 )
+from celosia.isa.numerics.rotation import rotate
 from celosia.isa.numerics.scaling import (
     mvin_scale,
     requantize,
@@ -154,6 +155,7 @@ __all__ = [
     "requantize_to",
     "residual_add",
     "rmsnorm",
+    "rotate",
     "round_half_up",
     "round_shift",
     "row_statistics",

@@ -149,7 +149,7 @@ class Transform:
             return Cause.UNSUPPORTED
         if self.rules.scores and not self._scale_keeps_order():
             return Cause.SCALE
-        if not self._has_shape():
+        if not self._has_shape(config.dim):
             return Cause.SHAPE
         if not self._exists(config):
             return Cause.LOCAL_RANGE
@@ -170,8 +170,8 @@ class Transform:
         scale = self.setting("scale")
         return 0 < scale < INFINITY and not self.setting("column_scale")
 
-    def _has_shape(self) -> bool:
-        if self.cols > MAX_COLUMNS:
+    def _has_shape(self, dim: int) -> bool:
+        if self.cols > MAX_COLUMNS or (self.rules.rotates and self.cols % dim):
             return False
         if self.counts_moments and self.setting("finish"):
             channels = self.setting("channels", encoding.CONFIG_NORM)

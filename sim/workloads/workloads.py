@@ -140,6 +140,16 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         _SHAPE,
         elementwise("residual", cases.residual_case),
     ),
+    "multiply": GraphWorkload(
+        "two matrices of int16, element by element, to int8",
+        _SHAPE,
+        elementwise("multiply", cases.multiply_case),
+    ),
+    "rotate": GraphWorkload(
+        "rotary embeddings of a head, int16 to int8",
+        _SHAPE,
+        elementwise("rotate", cases.rotate_case),
+    ),
     "attention": GraphWorkload(
         "attention of several heads: the scores stay on the chip",
         frozenset({"heads", "seq", "dim"}) | _MASK,

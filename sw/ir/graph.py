@@ -1,26 +1,28 @@
 """Graph IR: named integer tensors and the operators between them, whole.
 
 An operator is a product or a reading of int32 sums, *finished* on the way out of the accumulator,
-or a layer normalization.  Operands are views: rectangles of tensors.  Nothing here knows tiles,
-memories or encodings.  `celosia.sw.ir.graph_verify` states what makes a graph well formed,
-`celosia.sw.ir.graph_interpret` what it means.
+a layer normalization, or a combination of two matrices of int16.  Operands are views: rectangles of
+tensors.  Nothing here knows tiles, memories or encodings.  `celosia.sw.ir.graph_verify` states what
+makes a graph well formed, `celosia.sw.ir.graph_interpret` what it means.
 
 Vectors are matrices of one row (bias, scales, gamma, beta) or of one column (sums of rows).
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from celosia.sw.ir.tensors import TYPES, Scale, Tensor, View
 
 __all__ = [
     "NO_MASK",
     "TYPES",
     "Activation",
     "AddResidual",
+    "Combine",
     "DeferredSoftmax",
     "DivideBySums",
     "Finish",
@@ -40,95 +42,6 @@ __all__ = [
     "operands",
     "results",
 ]
-
-TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
-"""Element types; float32 is for scales alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """A matrix by name."""
-
-    name: str
-    type: str
-    """One of `TYPES`."""
-    rows: int
-    cols: int
-    step: float | None = None
-    """What 1 stands for; None: nothing, or not the same in each column."""
-    zero_point: int = 0
-    """The element that stands for 0."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.rows, self.cols
-
-    @property
-    def bytes(self) -> int:
-        """Size of a dense copy."""
-        return prod(self.shape) * np.dtype(self.type).itemsize
-
-    def view(self) -> "View":
-        """A view of the whole tensor."""
-        return View(self.name, 0, 0, self.rows, self.cols)
-
-    def __str__(self) -> str:
-        parts = [f"{self.name}: {self.type}[{self.rows}x{self.cols}]"]
-        parts += [] if self.step is None else [f"step {np.float32(self.step)!s}"]
-        parts += [f"zero point {self.zero_point}"] * bool(self.zero_point)
-        return " ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A rectangle of a tensor."""
-
-    tensor: str
-    row: int
-    col: int
-    rows: int
-    cols: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.rows, self.cols
-
-    def part(
-        self, *, row: int = 0, rows: int | None = None, col: int = 0, cols: int | None = None
-    ) -> "View":
-        """A rectangle of this one; whole rows and columns unless told otherwise."""
-        return View(
-            self.tensor,
-            self.row + row,
-            self.col + col,
-            self.rows - row if rows is None else rows,
-            self.cols - col if cols is None else cols,
-        )
-
-    def meets(self, other: "View") -> bool:
-        """Whether the two have an element in common."""
-        return (
-            self.tensor == other.tensor
-            and self.row < other.row + other.rows
-            and other.row < self.row + self.rows
-            and self.col < other.col + other.cols
-            and other.col < self.col + self.cols
-        )
-
-    @property
-    def slices(self) -> tuple[slice, slice]:
-        """The slices with which an array of the tensor's shape is indexed."""
-        return slice(self.row, self.row + self.rows), slice(self.col, self.col + self.cols)
-
-    def __str__(self) -> str:
-        rows, cols = self.slices
-        return f"{self.tensor}[{rows.start}:{rows.stop}, {cols.start}:{cols.stop}]"
-
-
-Scale = float | View
-"""A float32 for all elements, or a row of them: one for each column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +227,30 @@ class LayerNorm:
         return f"{self.name}: {kind} {self.source}{epsilon} -> {outputs}"
 
 
-Op = MatMul | Transform | LayerNorm
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combine:
+    """A function of two matrices of int16 of one shape, requantized.
+
+    ``multiply`` is a times b, ``rotate`` a with its halves rotated by the cosines and sines in the
+    halves of b.
+    """
+
+    name: str
+    function: str
+    """Its name in `celosia.isa.functions.table.COMBINATIONS`."""
+    out: View
+    a: View
+    b: View
+    scale: float
+    """The scale from what the function makes to the output."""
+    zero_point: int = 0
+
+    def __str__(self) -> str:
+        how = f"requantize {_number(self.scale)}{_zero(self.zero_point)}"
+        return f"{self.name}: {self.out} = {self.function} {self.a}, {self.b} -> {how}"
+
+
+Op = MatMul | Transform | LayerNorm | Combine
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -358,6 +294,10 @@ def operands(op: Op) -> Iterator[View]:
                 yield output.gamma
                 yield output.beta
             return
+        case Combine():
+            yield op.a
+            yield op.b
+            return
     if op.bias:
         yield op.bias
     scale = getattr(op.finish, "scale", None)
@@ -378,6 +318,8 @@ def results(op: Op) -> Iterator[View]:
         case LayerNorm():
             for output in op.outputs:
                 yield output.out
+        case Combine():
+            yield op.out
         case MatMul() | Transform():
             yield op.out
             if isinstance(op.finish, DeferredSoftmax):

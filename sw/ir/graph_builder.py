@@ -6,11 +6,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import (
+    Combine,
     Finish,
     Graph,
     LayerNorm,
     MatMul,
     Normalized,
+    Op,
     Tensor,
     Transform,
     View,
@@ -28,7 +30,7 @@ class GraphBuilder:
         self._tensors: dict[str, Tensor] = {}
         self._inputs: list[str] = []
         self._constants: dict[str, NDArray[Any]] = {}
-        self._ops: list[MatMul | Transform | LayerNorm] = []
+        self._ops: list[Op] = []
 
     def tensor(self, tensor: Tensor) -> View:
         """A tensor that operators write."""
@@ -88,6 +90,11 @@ class GraphBuilder:
         self._ops.append(
             LayerNorm(name=name, source=source, outputs=tuple(outputs), epsilon=epsilon, rms=rms)
         )
+
+    def combine(self, op: Combine) -> View:
+        """Add a combination of two matrices; returns its `out`."""
+        self._ops.append(op)
+        return op.out
 
     def finish(self, *outputs: str) -> Graph:
         """The graph, verified, with these tensors as its outputs."""

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from celosia.isa import numerics
 from celosia.isa.functions.operands import Operands
-from celosia.isa.functions.table import FUNCTIONS, Function
+from celosia.isa.functions.table import COMBINATIONS, FUNCTIONS, Function
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -86,6 +87,8 @@ class _Machine:
         match op:
             case LayerNorm():
                 self._normalize(op)
+            case Combine():
+                self.write(op.out, self._combined(op))
             case MatMul():
                 b = self.read(op.b)
                 bias = None if op.bias is None else self.read(op.bias)[0]
@@ -119,6 +122,17 @@ class _Machine:
     def _affine(self, output: Normalized) -> numerics.Affine:
         gamma, beta = self.read(output.gamma)[0], self.read(output.beta)[0]
         return numerics.Affine(gamma, beta, output.shift, self.values[output.out.tensor].dtype)
+
+    def _combined(self, op: Combine) -> Array:
+        operands = Operands(
+            x=self.read(op.a),
+            residual=self.read(op.b),
+            kind=self.values[op.out.tensor].dtype,
+            scale2=np.float32(op.scale),
+            zero_point=op.zero_point,
+        )
+        (result,) = FUNCTIONS[COMBINATIONS[op.function]].meaning(operands)
+        return result
 
     def _finish(self, op: MatMul | Transform, sums: Array) -> Array:
         match op.finish:

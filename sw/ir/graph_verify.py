@@ -4,13 +4,14 @@ from typing import Final
 
 import numpy as np
 
-from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.functions.table import ACTIVATIONS, COMBINATIONS, FUNCTIONS
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.ir.graph import (
     TYPES,
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -106,6 +107,8 @@ class _Checker:
         match op:
             case LayerNorm():
                 self._check_norm(op)
+            case Combine():
+                self._check_combination(op)
             case MatMul():
                 self._check_product(op)
             case Transform():
@@ -183,6 +186,18 @@ class _Checker:
         largest = 255 if self.graph.tensors[out.tensor].type == "uint8" else 0
         if not 0 <= zero_point <= largest:
             raise ValueError(f"zero point: {zero_point} is not in 0..{largest}")
+
+    def _check_combination(self, op: Combine) -> None:
+        if op.function not in COMBINATIONS:
+            raise ValueError(f"function: {op.function!r} is none of {', '.join(COMBINATIONS)}")
+        kinds = FUNCTIONS[COMBINATIONS[op.function]].types
+        self._expect(op.out, "out", op.out.shape, *(kind.name.lower() for kind in kinds))
+        self._expect(op.a, "a", op.out.shape, "int16")
+        self._expect(op.b, "b", op.out.shape, "int16")
+        if FUNCTIONS[COMBINATIONS[op.function]].rotates and op.out.cols % 2:
+            raise ValueError(f"{op.function}: rows of {op.out.cols} columns are not two halves")
+        self._check_scale(op.scale, op.out.cols)
+        self._check_zero_point(op.out, op.zero_point)
 
     def _check_norm(self, op: LayerNorm) -> None:
         self._expect(op.source, "source", op.source.shape, "int16")

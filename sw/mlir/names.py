@@ -2,11 +2,16 @@
 
 from typing import Final
 
-from celosia.sw.ir.graph import LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Combine, LayerNorm, MatMul, Transform
 
 __all__ = ["ELEMENTS", "OPERATORS", "memref"]
 
-OPERATORS: Final = {"cel.matmul": MatMul, "cel.transform": Transform, "cel.layernorm": LayerNorm}
+OPERATORS: Final = {
+    "cel.matmul": MatMul,
+    "cel.transform": Transform,
+    "cel.layernorm": LayerNorm,
+    "cel.combine": Combine,
+}
 """The class of each operator."""
 ELEMENTS: Final = {
     "int8": "si8",

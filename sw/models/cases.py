@@ -13,6 +13,7 @@ from celosia.sw.ir.graph import (
     NO_MASK,
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -29,6 +30,7 @@ from celosia.sw.models.encoder import encoder_graph, encoder_layer_graph, first_
 from celosia.sw.quantize.encoder import Progress, quantize_encoder
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.rotary import rotary_table
 from celosia.sw.quantize.spread import HiddenRange
 from celosia.sw.reference.encoder import EncoderShape, Norm
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
@@ -41,9 +43,11 @@ __all__ = [
     "encoder_layer_case",
     "layernorm_case",
     "matmul_case",
+    "multiply_case",
     "random_integer_encoder",
     "residual_case",
     "rmsnorm_case",
+    "rotate_case",
     "softmax_case",
 ]
 
@@ -140,6 +144,32 @@ def _norm_case(
     return Case(
         builder.finish("small", "wide"), {"source": _int16(random, rows, cols, _NORM_SPREAD)}
     )
+
+
+def multiply_case(rows: int, cols: int, seed: int) -> Case:
+    """A product element by element, of a gate with what it lets through: int8."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"multiply {rows}x{cols}")
+    gate, up = (builder.input(Tensor(name, "int16", rows, cols)) for name in ("gate", "up"))
+    out = builder.tensor(Tensor("out", "int8", rows, cols))
+    scale = float(np.float32(127 / (4 * _NORM_SPREAD) ** 2))
+    builder.combine(
+        Combine(name="multiply", function="multiply", out=out, a=gate, b=up, scale=scale)
+    )
+    inputs = {name: _int16(random, rows, cols, _NORM_SPREAD) for name in ("gate", "up")}
+    return Case(builder.finish("out"), inputs)
+
+
+def rotate_case(rows: int, cols: int, seed: int) -> Case:
+    """Rotary embeddings of a head of `cols` columns, at the positions 0 to ``rows - 1``: int8."""
+    random, builder = np.random.default_rng(seed), GraphBuilder(f"rotate {rows}x{cols}")
+    source = builder.input(Tensor("source", "int16", rows, cols))
+    table = builder.constant("angles", rotary_table(np.arange(rows), cols))
+    out = builder.tensor(Tensor("out", "int8", rows, cols))
+    scale = float(np.float32(127 / (4 * _NORM_SPREAD)))
+    builder.combine(
+        Combine(name="rotate", function="rotate", out=out, a=source, b=table, scale=scale)
+    )
+    return Case(builder.finish("out"), {"source": _int16(random, rows, cols, _NORM_SPREAD)})
 
 
 def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask = NO_MASK) -> Case:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -57,6 +58,9 @@ def host_elements(graph: Graph) -> Mapping[str, int]:
     for op in graph.ops:
         if isinstance(op, LayerNorm):
             count["layernorm"] += op.source.rows * op.source.cols
+            continue
+        if isinstance(op, Combine):
+            count[op.function] += op.out.rows * op.out.cols
             continue
         size = op.out.rows * op.out.cols
         match op.finish:

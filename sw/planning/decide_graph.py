@@ -11,6 +11,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
     AddResidual,
+    Combine,
     Graph,
     LayerNorm,
     MatMul,
@@ -20,6 +21,7 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.planning.decide_combine import decide_combine
 from celosia.sw.planning.decide_heads import decide_heads
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
@@ -97,6 +99,8 @@ class _Decisions:
                     self._stay(op.out, stage.drain.results)
                     if norm is not None:
                         self._norm_stays(norm)
+                case Combine():
+                    stage = decide_combine(group, self.places, self.graph)
                 case LayerNorm():
                     stage = self._norm(group)
                     self._norm_stays(group)
@@ -253,7 +257,7 @@ class _Decisions:
 
 
 def _read_by_heads(
-    together: Iterable[Heads | Linear | LayerNorm],
+    together: Iterable[Heads | Linear | LayerNorm | Combine],
 ) -> Iterator[tuple[str, str]]:
     """Tensors that heads of attention read, and the ring of each: queries apart from others."""
     heads = [head for group in together if isinstance(group, Heads) for head in group.heads]

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator
 
-from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.program import Op, Written
 from celosia.sw.planning.forms.plan import Plan, ProductStage
-from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
+from celosia.sw.planning.forms.stages import (
+    AttentionStage,
+    CombineStage,
+    LinearStage,
+    NormStage,
+)
 from celosia.sw.scheduling.expand_attention import expand_attention
+from celosia.sw.scheduling.expand_combine import expand_combine
 from celosia.sw.scheduling.expand_linear import expand_linear
 from celosia.sw.scheduling.expand_norm import expand_norm
 from celosia.sw.scheduling.moves import Moves
@@ -38,6 +44,8 @@ def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
                 ops = expand_linear(stage, op, norm, moves)
             case NormStage(), [LayerNorm() as op]:
                 ops = expand_norm(stage, op, moves)
+            case CombineStage(), [Combine() as op]:
+                ops = expand_combine(stage, op, moves)
             case _:
                 raise AssertionError(f"{stage}: the plan is not legal")
         for each in ops:

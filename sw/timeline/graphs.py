@@ -136,13 +136,13 @@ class ProgramFollower:
 
 
 def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
-    """What `op` does: a step for each block of a row, two where it has a second operand.
+    """What `op` does: a step for each block of a row, or as many as its function takes.
 
     The steps of a row take no fewer cycles than one of its results has local rows.
     """
     entry, rows = FUNCTIONS[op.function], op.source.rows
     width = config.dim // 2 if entry.staged else config.dim
-    blocks, turns = -(-op.cols // width), 2 if entry.paired else 1
+    blocks, turns = -(-op.cols // width), entry.turns
     header = int(entry.headed)
     steps = rows * (turns * blocks + header)
     before = width if len(op.targets) > 1 else 0  # Elements of the row before a second result.

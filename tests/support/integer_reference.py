@@ -23,6 +23,7 @@ __all__ = [
     "normalized",
     "requantize",
     "residual_add",
+    "rotate",
     "round_float32",
     "silu",
     "softmax",
@@ -138,6 +139,21 @@ def silu(q: int) -> int:
 def multiply(a: int, b: int, bits: int, kind: str, zero_point: int = 0) -> int:
     """The product of two int16, requantized."""
     return requantize(a * b, bits, kind, zero_point)
+
+
+def rotate(row: Row, table: Row, bits: int, kind: str, zero_point: int = 0) -> list[int]:
+    """Pairs of a row, half a row apart, turned by cosines and sines; then requantized."""
+    half = len(row) // 2
+    exact = [
+        Fraction(row[i] * table[i] - row[i + half] * table[i + half], 1 << 15) for i in range(half)
+    ] + [
+        Fraction(row[i + half] * table[i] + row[i] * table[i + half], 1 << 15) for i in range(half)
+    ]
+    rounded = (floor(each + Fraction(1, 2)) for each in exact)
+    return [
+        requantize(min(max(each, -(1 << 15)), (1 << 15) - 1), bits, kind, zero_point)
+        for each in rounded
+    ]
 
 
 def layernorm_statistics(row: Row, epsilon: int = 0, *, rms: bool = False) -> tuple[int, int]:

@@ -106,6 +106,15 @@ class Functions:
             Case(Step(Mode.MULTIPLY, int16(self.rng, self.dim)), scale_out=out),
         ]
 
+    def rotation(self) -> list[Case]:
+        """A product that is kept, and another one that is added or taken from it."""
+        last = Mode.SUM if self.rng.integers(2) else Mode.DIFFERENCE
+        modes = Mode.KEEP, Mode.MULTIPLY, Mode.KEEP, last
+        out = Scaling(self.scale(0, columns=False), ElementType(self.rng.integers(3)), 5)
+        cases = [Case(Step(mode, int16(self.rng, self.dim)), result=False) for mode in modes]
+        cases[-1].result, cases[-1].scale_out = True, out
+        return cases
+
     def moments(self) -> list[Case]:
         return self.spans([
             Case(Step(Mode.PASS, int16(self.rng, self.dim), counted=True), result=False)
@@ -127,7 +136,7 @@ class Functions:
         """Rows of all functions in any order."""
         functions = [
             self.requantize, self.maximum, self.exponents, self.context, self.curve, self.residual,
-            self.product, self.moments, self.layernorm,
+            self.product, self.rotation, self.moments, self.layernorm,
         ]  # fmt: skip
         chosen = self.rng.integers(0, len(functions), count)
         return [case for index in chosen for case in self.shortened(functions[index]())]

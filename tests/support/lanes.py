@@ -21,6 +21,7 @@ from celosia.isa.numerics import (
     numerators,
     probabilities,
     raw_gelu,
+    round_half_up,
     saturate,
 )
 from celosia.isa.numerics.activation import raw_silu
@@ -59,6 +60,7 @@ class Golden:
     unit: int = EXPONENT.unit
     reference: int = 0
     kept: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
+    product: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def result(self, step: Step) -> IntArray | None:
         """What comes out; None: nothing that anyone looks at."""
@@ -78,7 +80,11 @@ class Golden:
             case Mode.GELU:
                 result = raw_gelu(x, self.gelu)
             case Mode.MULTIPLY:
-                result = x * self.kept
+                result = self.product = x * self.kept
+            case Mode.SUM:
+                result = saturate(round_half_up(self.product + x * self.kept, 15), 16)
+            case Mode.DIFFERENCE:
+                result = saturate(round_half_up(self.product - x * self.kept, 15), 16)
             case Mode.SILU:
                 result = raw_silu(x, self.exponents)
             case Mode.NORMALIZE:

@@ -91,7 +91,7 @@ def _described(
         case Product():
             return Kind.EXECUTE, _product(config, operation), _product_ranges(config, operation)
         case Transform():
-            op = _cut_to(config, transform_op(operation))
+            op = _cut_to(config, transform_op(operation, config))
             return Kind.TRANSFORM, op, _transform_ranges(config, operation)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.address import LocalAddress
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     CONFIG_EXPONENT,
     CONFIG_GELU,
@@ -100,7 +101,7 @@ def transform(
     ]
 
 
-def operation(transform: Transform) -> dict[str, Any]:
+def operation(transform: Transform, config: AcceleratorConfig) -> dict[str, Any]:
     """`TransformOp` of a legal `transform`."""
     get = transform.setting
     fields = {
@@ -121,6 +122,8 @@ def operation(transform: Transform) -> dict[str, Any]:
     norm, rows, mask = (
         transform.state.fields[known.name] for known in (CONFIG_NORM, CONFIG_ROWS, CONFIG_MASK)
     )
+    source, halves = transform.source(config.dim), transform.blocks(2, config.dim)
+    apart = rows["residual_stride"]
     visible = transform.cols
     if mask["keys"] != NO_KEY_LIMIT:
         visible = min(visible, mask["keys"] - mask["first_key"])
@@ -141,6 +144,8 @@ def operation(transform: Transform) -> dict[str, Any]:
         "target2_stride": norm["target2_stride"],
         "residual": LocalAddress.decode(rows["residual"]).row,
         "residual_stride": rows["residual_stride"],
+        "halfway": ((source.blocks - 1) * source.stride + source.stride) // 2,
+        "residual_halfway": ((halves - 1) * apart + apart) // 2,
         "bias_row": rows["bias_row"],
         "scale_row": rows["scale_row"],
         "gamma_row": norm["parameter_row"],

@@ -57,7 +57,10 @@ def device(request, timing) -> Iterator[Device]:
 @pytest.mark.slow
 def test_random_graphs(device):
     for seed in range(30):
-        check_device(random_case(seed, ops=4 + seed % 5, extent=(9, 20, 40)[seed % 3]), device)
+        check_device(
+            random_case(seed, ops=4 + seed % 5, extent=(9, 20, 40)[seed % 3], combinations=True),
+            device,
+        )
 
 
 def test_an_encoder_of_two_layers(encoder):

@@ -120,7 +120,7 @@ ShapeOption = Annotated[
     typer.Option(
         metavar="MxNxK|RxC",
         help="Random operands of this shape: matmul MxNxK; softmax, layernorm, rmsnorm, residual, "
-        f"{', '.join(ACTIVATIONS)} RxC.",
+        f"multiply, rotate, {', '.join(ACTIVATIONS)} RxC.",
         rich_help_panel=_COMPUTES,
     ),
 ]

@@ -10,6 +10,7 @@ from celosia.isa.numerics import EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -30,9 +31,12 @@ __all__ = ["random_case"]
 _LIMITS = {"int8": 127, "uint8": 255, "int16": 4000, "int32": 1 << 20}
 
 
-def random_case(seed: int, *, ops: int = 5, extent: int = 20) -> Case:
-    """A graph of some operators on matrices of up to `extent` rows and columns, and inputs."""
-    return _RandomGraph(seed, extent).case(ops)
+def random_case(seed: int, *, ops: int = 5, extent: int = 20, combinations: bool = False) -> Case:
+    """A graph of some operators on matrices of up to `extent` rows and columns, and inputs.
+
+    With `combinations`, some of two matrices, which only plans can lower.
+    """
+    return _RandomGraph(seed, extent).case(ops, combinations=combinations)
 
 
 class _RandomGraph:
@@ -49,7 +53,7 @@ class _RandomGraph:
         self.outputs: list[str] = []
         self.count = 0
 
-    def case(self, ops: int) -> Case:
+    def case(self, ops: int, *, combinations: bool) -> Case:
         makers = (
             self.product,
             self.product,
@@ -59,6 +63,8 @@ class _RandomGraph:
             self.normalized_sum,
             self.attention,
         )
+        if combinations:
+            makers = (*makers, self.combination)
         for _ in range(ops):
             makers[self.random.integers(len(makers))]()
         unread = self.outputs[-1:] if self._chance(0.5) else self.outputs
@@ -143,6 +149,22 @@ class _RandomGraph:
             self.builder.matmul(f"{name}.s{head}", numerators, qh, kh, how, b_transposed=True)
             division = DivideBySums(totals, self._scale(width, 2.0**-15))
             self.builder.matmul(f"{name}.c{head}", oh, numerators, vh, division)
+
+    def combination(self) -> None:
+        """A product element by element, of int16 in memory."""
+        a = self._old("int16")
+        b = self._old("int16", a.cols)
+        kind = str(self.random.choice(["int8", "uint8", "int16"]))
+        combine = Combine(
+            name=self._name("combine"),
+            function="multiply",
+            out=self._new(kind, *a.shape),
+            a=a,
+            b=b,
+            scale=float(np.float32(2.0**-17)) * _LIMITS[kind] / 100,
+            zero_point=9 if kind == "uint8" else 0,
+        )
+        self.builder.combine(combine)
 
     # Parts of operators.
 

@@ -32,7 +32,10 @@ STATISTICS_SLOTS: Final = 8
 
 _SCALES: Final = (1.0, 2.0**-4, 2.0**-10, 2.0**-18, 1e-6, 3e-9, 0.37)
 _TYPES: Final = tuple(ElementType)
-_FUNCTIONS: Final = (*Function, *(Function.RESIDUAL, Function.LAYERNORM, Function.MULTIPLY) * 3)
+_FUNCTIONS: Final = (
+    *Function,
+    *(Function.RESIDUAL, Function.LAYERNORM, Function.MULTIPLY, Function.ROTATE) * 3,
+)
 """The functions to draw from; those that need more to be legal appear more often."""
 
 
@@ -124,6 +127,13 @@ class RandomTransforms:
         """A plain row of the scratchpad."""
         return LocalAddress(row=LocalAddress.decode(self.local()).row).encode()
 
+    def _columns(self) -> int:
+        """Columns: often a multiple of ``dim``, which rotations need."""
+        blocks = self.random.randint(1, 3)
+        if self._flag(25):
+            return self.config.dim * blocks
+        return self.random.randint(1, self.config.dim * blocks)
+
     def _transform(self) -> Command:
         accumulator = self._flag(65)
         row = LocalAddress.decode(self.local(accumulator=accumulator)).row
@@ -131,6 +141,6 @@ class RandomTransforms:
             target=self._row(),
             target2=self._row(),
             local=LocalAddress(row=row, accumulator=accumulator).encode(),
-            local_cols=self.random.randint(1, self.config.dim * self.random.randint(1, 3)),
+            local_cols=self._columns(),
             local_rows=self.random.choice((1, 1, 2, 3, self.random.randint(0, self.config.dim))),
         )

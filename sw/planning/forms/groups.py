@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from celosia.sw.ir.graph import (
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -67,7 +68,7 @@ class Linear:
     norm: LayerNorm | None
 
 
-def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | LayerNorm]:
+def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | LayerNorm | Combine]:
     """The operators of `graph` in order, those together that are computed together.
 
     Moments are counted as a product's results leave if `fused_norms`.
@@ -88,7 +89,7 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
         if head is not None:
             heads.append(head)
             index += 2
-        elif isinstance(op, LayerNorm):
+        elif isinstance(op, LayerNorm | Combine):
             yield op
             index += 1
         else:
@@ -102,7 +103,7 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
 
 def head_of(op: Op, behind: Op | None) -> Head | None:
     """The head that begins with `op`, if one does.  `behind` alone reads what `op` writes."""
-    finish = None if isinstance(op, LayerNorm) else op.finish
+    finish = None if isinstance(op, LayerNorm | Combine) else op.finish
     if isinstance(finish, DivideBySums):
         raise ValueError(f"{op}: its sums are not those of the operator before it")
     if not isinstance(finish, DeferredSoftmax):

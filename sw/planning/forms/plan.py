@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
+from celosia.sw.planning.forms.stages import (
+    AttentionStage,
+    CombineStage,
+    LinearStage,
+    NormStage,
+)
 
 __all__ = [
     "DrainPlan",
@@ -131,7 +136,7 @@ class ProductStage:
         return (self.op,)
 
 
-Stage = ProductStage | LinearStage | NormStage | AttentionStage
+Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage
 
 
 @dataclass(frozen=True, kw_only=True)

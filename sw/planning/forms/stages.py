@@ -9,6 +9,7 @@ from typing import Literal
 
 __all__ = [
     "AttentionStage",
+    "CombineStage",
     "HeadGroup",
     "LinearStage",
     "NormPlan",
@@ -128,6 +129,29 @@ class NormStage:
     def ops(self) -> tuple[str, ...]:
         """The operator that the stage computes."""
         return (self.norm.op,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombineStage:
+    """A combination of two matrices from memory: some rows and columns at a time."""
+
+    kind: Literal["combine"] = "combine"
+    op: str
+    rows: tuple[int, ...]
+    """Rows of each block, from the first on."""
+    tiles: int
+    """Tiles of columns that a transform takes, at most; parts are nearly equal."""
+    a: str
+    """The ring of the first operand."""
+    b: str
+    """The ring of the second operand."""
+    results: str
+    """The ring of results on their way to memory."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operator that the stage computes."""
+        return (self.op,)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from itertools import chain
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Op, Requantize, Sums, Transform
+from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Op, Requantize, Sums, Transform
 from celosia.sw.planning.forms.plan import Machine, Plan, ProductStage, Stage
-from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
+from celosia.sw.planning.forms.stages import (
+    AttentionStage,
+    CombineStage,
+    LinearStage,
+    NormStage,
+)
 from celosia.sw.planning.rules.attention import attention_rules
+from celosia.sw.planning.rules.combine import combine_rules
 from celosia.sw.planning.rules.common import MAX_ROWS, Rule, StageRules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
@@ -73,6 +79,8 @@ def _rules(
             yield from linear_rules(stage, op, norm, rules)
         case NormStage(), [LayerNorm() as op]:
             yield from norm_stage_rules(stage, op, rules)
+        case CombineStage(), [Combine() as op]:
+            yield from combine_rules(stage, op, rules)
         case AttentionStage(), _:
             yield from attention_rules(stage, {op.name: op for op in ops}, rules)
         case _:

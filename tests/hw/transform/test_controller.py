@@ -34,6 +34,9 @@ def random_op(config: AcceleratorConfig, rng: random.Random, function: Function)
         limit = shape.stop if isinstance(shape, range) else 1 << min(shape_bits(shape), 32)
         op[name] = rng.randrange(limit)
     cols = rng.choice([1, config.dim, rng.randint(1, 5 * config.dim)])
+    if FUNCTIONS[function].rotates:
+        cols = config.dim * rng.randint(1, 5)
+    blocks = cols // config.dim  # Of int16, in half of a row.
     small = {name: rng.randrange(40) for name in ("row", "target", "target2", "residual")}
     strides = {name: rng.choice([1, 3, 9]) for name in layout if name.endswith("stride")}
     types = [ElementType.INT8, ElementType.INT16]
@@ -44,6 +47,8 @@ def random_op(config: AcceleratorConfig, rng: random.Random, function: Function)
         | small
         | strides
         | {
+            "halfway": blocks * strides["stride"],
+            "residual_halfway": blocks * strides["residual_stride"],
             "function": function,
             "kind": rng.choice(types),
             "kind2": rng.choice(types[:2]),
@@ -104,17 +109,18 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 continue
             if traits.staged:
                 factor = op["residual"] + r + b * op["residual_stride"]
-                parts = (("KEEP", source, 0), ("MULTIPLY", factor, 1))
-                for mode, row, second in parts:
+                parts = turns(op, r, b) or (("KEEP", source, 0), ("MULTIPLY", factor, 1))
+                for number, (mode, row, second) in enumerate(parts, 1):
+                    result = number == len(parts)
                     yield (
                         common
                         | {
                             "mode": Mode[mode],
                             "reads": (("staged", row),),
-                            "result": second,
+                            "result": result,
                             "counted": 0,
                             "visible": (1 << visible) - 1,
-                            "last": last and second,
+                            "last": last and result,
                             "by_column": (0, 0),
                         }
                         | ({"scale": op["scale2"]} if second else {})
@@ -139,6 +145,19 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "biased": 0,
                 "by_column": (0, 0),
             }
+
+
+def turns(op: dict, r: int, b: int) -> tuple[tuple[str, int, int], ...]:
+    """The steps of a block that is rotated: mode, local row, and whether it is of the table."""
+    if not FUNCTIONS[op["function"]].rotates:
+        return ()
+    half = op["halfway"] // op["stride"]
+    a, cos = b % half, op["residual"] + r + b % half * op["residual_stride"]
+    x, y = (op["row"] + r + block * op["stride"] for block in (a, a + half))
+    sin = cos + half * op["residual_stride"]
+    if b < half:
+        return ("KEEP", x, 0), ("MULTIPLY", cos, 1), ("KEEP", y, 0), ("DIFFERENCE", sin, 1)
+    return ("KEEP", y, 0), ("MULTIPLY", cos, 1), ("KEEP", x, 0), ("SUM", sin, 1)
 
 
 def last_part(config: AcceleratorConfig, op: dict, elements: int) -> int:

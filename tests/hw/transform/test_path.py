@@ -79,6 +79,12 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
             staged | {"type": kind, "scale2": 2.0 ** -rng.randrange(10, 24), "column_scale": 1},
         ),
         (
+            Function.ROTATE,
+            staged
+            | {"type": kind, "scale2": 2.0 ** -rng.randrange(9), "bias": 1, "relu": 1}
+            | {"shape": (height, config.dim * rng.randint(1, 5))},
+        ),
+        (
             Function.RESIDUAL,
             {"type": ElementType.INT16, "scale": 1e-5, "scale2": 0.7, "bias": 1, "moments": 1}
             | {"start": 1, "finish": 1},
@@ -248,7 +254,7 @@ def run_all(
                 await ctx.tick()
             if not follow and number:
                 check(number - 1)
-            ctx.set(dut.op.payload, operation(one))
+            ctx.set(dut.op.payload, operation(one, config))
             ctx.set(dut.op.valid, 1)
             await ctx.tick().until(dut.op.ready)
             ctx.set(dut.op.valid, 0)

@@ -36,6 +36,7 @@ SOURCE, TARGET, STAGED = 16, 200, 1500
         (Function.GELU, {"type": ElementType.UINT8}, 3 * 4),
         (Function.SILU, {"type": ElementType.UINT8}, 3 * 4),
         (Function.MULTIPLY, {"type": ElementType.INT8}, 3 * 8 * 2),
+        (Function.ROTATE, {"type": ElementType.INT8}, 3 * 8 * 4),
         (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2),
     ],
 )
@@ -147,7 +148,7 @@ def operations_of(
             done = step(command, state, TINY)
             state = done.state
             if isinstance(done.operation, Transform):
-                operations.append(operation(done.operation))
+                operations.append(operation(done.operation, TINY))
     return operations
 
 

@@ -214,6 +214,7 @@ def test_extremes_of_products():
         for kind in KINDS:
             steps.append(Step(Mode.PROBABILITY, elements, kind=kind, reciprocal=most))
         steps += [Step(mode, elements) for mode in (Mode.ADD, Mode.MULTIPLY, Mode.GELU, Mode.SILU)]
+        steps += [Step(Mode.SUM, elements), Step(Mode.DIFFERENCE, elements)]
         steps.append(Step(Mode.PASS, elements, counted=True))
         for wide in (elements, elements << 16):
             steps.append(Step(Mode.CONTEXT, wide, reciprocal=most))

@@ -5,7 +5,15 @@ import pytest
 
 from celosia.isa.encoding import ElementType, Function
 from celosia.isa.numerics import deferred_softmax, padding_mask, requantize_to, softmax
-from tests.isa.execution.transform_rows import STAGED, TARGET, TARGET2, Rows, new_device, vectors
+from tests.isa.execution.transform_rows import (
+    CONFIG,
+    STAGED,
+    TARGET,
+    TARGET2,
+    Rows,
+    new_device,
+    vectors,
+)
 from tests.support import integer_reference as reference
 from tests.support.transforms import blocks_of, put_blocks, scratchpad_row, transform
 
@@ -129,6 +137,29 @@ def test_a_product_of_two_rows(device, kind):
         [reference.multiply(x, y, bits, dtype.name, zero_point) for x, y in zip(*pair, strict=True)]
         for pair in zip(a.tolist(), b.tolist(), strict=True)
     ]
+
+
+def test_halves_of_rows_are_rotated(device):
+    random, machine = np.random.default_rng(7), device.machine
+    x, table = random.integers(-(1 << 15), 1 << 15, (2, 3, 2 * CONFIG.dim)).astype(np.int16)
+    put_blocks(machine.scratchpad, TARGET, 3, x)
+    put_blocks(machine.scratchpad, STAGED, 4, table)
+    command = {
+        "shape": x.shape,
+        "source": scratchpad_row(TARGET),
+        "target": scratchpad_row(TARGET2),
+        "rows": {
+            "source_stride": 3,
+            "target_stride": 3,
+            "residual": scratchpad_row(STAGED),
+            "residual_stride": 4,
+        },
+    }
+    device.run(transform(Function.ROTATE, **command, type=ElementType.INT16, scale2=0.75))
+    got = blocks_of(machine.scratchpad, TARGET2, 3, x.shape, np.dtype(np.int16))
+    bits = int(np.float32(0.75).view(np.uint32))
+    pairs = zip(x.tolist(), table.tolist(), strict=True)
+    assert got.tolist() == [reference.rotate(*pair, bits, "int16") for pair in pairs]
 
 
 @pytest.mark.parametrize(

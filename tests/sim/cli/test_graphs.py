@@ -45,6 +45,8 @@ def small_models(monkeypatch, tmp_path):
         ("gelu --shape 9x20", 180, []),
         ("silu --shape 9x20", 180, []),
         ("residual --shape 9x20", 180, []),
+        ("multiply --shape 9x20", 180, []),
+        ("rotate --shape 9x32", 288, []),
         ("attention --heads 2 --seq 9 --dim 8", 144, ["numerators", "sums"]),
         ("attention --heads 2 --seq 9 --dim 8 --causal", 144, ["numerators", "sums"]),
         ("attention --heads 2 --seq 9 --dim 8 --keys 4", 144, ["numerators", "sums"]),

@@ -24,6 +24,7 @@ from celosia.sw.models.cases import (
     encoder_layer_case,
     layernorm_case,
     matmul_case,
+    multiply_case,
     random_integer_encoder,
     residual_case,
     rmsnorm_case,
@@ -44,6 +45,7 @@ OPERATORS = {
     "residual": residual_case,
     "layernorm": layernorm_case,
     "rmsnorm": rmsnorm_case,
+    "multiply": multiply_case,
     "attention": attention_case,
 }
 SHAPES = ((1, 1, 1), (1, 5, 3), (5, 1, 2), (19, 17, 21), (3, 130, 9))
@@ -54,7 +56,8 @@ SOME = {name: CONFIGS[name] for name in ("tiny", "base", "dim 2", "dim 64", "lea
 @pytest.mark.parametrize("config", SOME.values(), ids=SOME)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(
-    "operator", ["matmul", "softmax", "gelu", "silu", "residual", "layernorm", "rmsnorm"]
+    "operator",
+    ["matmul", "softmax", "gelu", "silu", "residual", "layernorm", "rmsnorm", "multiply"],
 )
 def test_an_operator_of_every_shape(operator, shape, config):
     make, extents = OPERATORS[operator], shape if operator == "matmul" else shape[:2]

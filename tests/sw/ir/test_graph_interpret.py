@@ -14,6 +14,7 @@ from celosia.sw.models.cases import (
     attention_case,
     layernorm_case,
     matmul_case,
+    multiply_case,
     residual_case,
     rmsnorm_case,
     softmax_case,
@@ -118,6 +119,14 @@ def test_both_outputs_of_a_normalization_are_near_the_real_one(make, norm):
     assert np.abs(normal * slope[:, 0] + slope[:, 1] - wide).max() < 2e-3
     inside = np.abs(wide) < 3.9
     assert np.abs(wide - small)[inside].max() < 2 / 127 + 1e-3
+
+
+def test_a_gate_is_multiplied_by_what_it_lets_through():
+    case = multiply_case(5, 9, 3)
+    gate, up = (case.inputs[name].astype(np.int64) for name in ("gate", "up"))
+    result = run(case)["out"]
+    assert np.abs(gate * up * (127 / 8000**2) - result).max() <= 0.5001
+    assert len(np.unique(result)) > 15
 
 
 def test_deferred_attention_is_near_the_real_one():

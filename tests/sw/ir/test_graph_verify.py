@@ -27,6 +27,7 @@ from celosia.sw.models.cases import (
     attention_case,
     layernorm_case,
     matmul_case,
+    multiply_case,
     residual_case,
     softmax_case,
 )
@@ -144,6 +145,21 @@ def test_a_normalization_has_one_or_two_outputs_and_a_shift():
 @pytest.mark.parametrize("epsilon", [-1, 1 << 40])
 def test_an_epsilon_has_forty_bits(epsilon):
     refuse(change(NORM, epsilon=epsilon), f"epsilon: {epsilon} is not in 0..1099511627775")
+
+
+@pytest.mark.parametrize(
+    ("change_of", "message"),
+    [
+        ({"function": "divide"}, "function: 'divide' is none of multiply, rotate"),
+        ({"a": View("gate", 0, 0, 2, 2)}, "a: gate[0:2, 0:2] is 2x2, not 2x3"),
+        ({"b": View("out", 0, 0, 2, 3)}, "out[0:2, 0:3] is read before it is written"),
+        ({"function": "rotate"}, "rotate: rows of 3 columns are not two halves"),
+        ({"scale": float("inf")}, "scale: inf is not a finite float32"),
+        ({"zero_point": 1}, "zero point: 1 is not in 0..0"),
+    ],
+)
+def test_a_combination_is_of_two_int16_of_a_shape(change_of, message):
+    refuse(change(multiply_case(2, 3, 0).graph, **change_of), message)
 
 
 def test_an_activation_is_a_known_one():

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.functions.table import ACTIVATIONS, COMBINATIONS
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -100,7 +101,7 @@ class _Random:
         """Add one; returns the name of what it writes."""
         rows, cols, depth = (self.draw(st.integers(1, 4)) for _ in range(3))
         name = f"{self.draw(_NAMES)}{self.count}"
-        kind = self.draw(st.sampled_from([*_KINDS, None]))
+        kind = self.draw(st.sampled_from([*_KINDS, None, Combine]))
         if kind is None:
             outputs = [
                 Normalized(
@@ -117,6 +118,8 @@ class _Random:
             source = self.tensor("int16", rows, cols)
             self.builder.layernorm(name, source, outputs, epsilon=epsilon, rms=rms)
             return outputs[0].out.tensor
+        if kind is Combine:
+            return self.combination(name, rows, cols)
         out = self.draw(st.sampled_from(_KINDS[kind]))
         result = self.tensor(out, rows, cols, given=False)
         finish = self.finish(kind, rows, cols, out)
@@ -131,6 +134,21 @@ class _Random:
         b = self.tensor("int8", *shape)
         self.builder.matmul(name, result, a, b, finish, bias=bias, b_transposed=transposed)
         return result.tensor
+
+    def combination(self, name: str, rows: int, cols: int) -> str:
+        """Add one of two matrices; returns the name of what it writes."""
+        out = self.draw(st.sampled_from(("int8", "uint8", "int16")))
+        functions = sorted(COMBINATIONS) if cols % 2 == 0 else ["multiply"]
+        combine = Combine(
+            name=name,
+            function=self.draw(st.sampled_from(functions)),
+            out=self.tensor(out, rows, cols, given=False),
+            a=self.tensor("int16", rows, cols),
+            b=self.tensor("int16", rows, cols),
+            scale=self.draw(_FLOATS),
+            zero_point=self.draw(st.integers(0, 255)) if out == "uint8" else 0,
+        )
+        return self.builder.combine(combine).tensor
 
 
 @st.composite

@@ -1,0 +1,98 @@
+"""Integer matrices by name, and rectangles of them: what operators of a graph read and write."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+import numpy as np
+
+__all__ = ["TYPES", "Scale", "Tensor", "View"]
+
+TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
+"""Element types; float32 is for scales alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A matrix by name."""
+
+    name: str
+    type: str
+    """One of `TYPES`."""
+    rows: int
+    cols: int
+    step: float | None = None
+    """What 1 stands for; None: nothing, or not the same in each column."""
+    zero_point: int = 0
+    """The element that stands for 0."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.cols
+
+    @property
+    def bytes(self) -> int:
+        """Size of a dense copy."""
+        return prod(self.shape) * np.dtype(self.type).itemsize
+
+    def view(self) -> "View":
+        """A view of the whole tensor."""
+        return View(self.name, 0, 0, self.rows, self.cols)
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {self.type}[{self.rows}x{self.cols}]"]
+        parts += [] if self.step is None else [f"step {np.float32(self.step)!s}"]
+        parts += [f"zero point {self.zero_point}"] * bool(self.zero_point)
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A rectangle of a tensor."""
+
+    tensor: str
+    row: int
+    col: int
+    rows: int
+    cols: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.cols
+
+    def part(
+        self, *, row: int = 0, rows: int | None = None, col: int = 0, cols: int | None = None
+    ) -> "View":
+        """A rectangle of this one; whole rows and columns unless told otherwise."""
+        return View(
+            self.tensor,
+            self.row + row,
+            self.col + col,
+            self.rows - row if rows is None else rows,
+            self.cols - col if cols is None else cols,
+        )
+
+    def meets(self, other: "View") -> bool:
+        """Whether the two have an element in common."""
+        return (
+            self.tensor == other.tensor
+            and self.row < other.row + other.rows
+            and other.row < self.row + self.rows
+            and self.col < other.col + other.cols
+            and other.col < self.col + self.cols
+        )
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """The slices with which an array of the tensor's shape is indexed."""
+        return slice(self.row, self.row + self.rows), slice(self.col, self.col + self.cols)
+
+    def __str__(self) -> str:
+        rows, cols = self.slices
+        return f"{self.tensor}[{rows.start}:{rows.stop}, {cols.start}:{cols.stop}]"
+
+
+Scale = float | View
+"""A float32 for all elements, or a row of them: one for each column."""

@@ -1,0 +1,27 @@
+"""The table of a rotary embedding: cosines and sines of angles, as int16."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.numerics.integers import INT16_MAX
+from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
+
+__all__ = ["rotary_table"]
+
+BASE: Final = 10_000.0
+"""The base of the frequencies of most models."""
+
+
+def rotary_table(
+    positions: NDArray[np.integer[Any]], width: int, *, base: float = BASE
+) -> NDArray[np.int16]:
+    """Cosines, then sines, of each position's angles: a row of `width` columns for each.
+
+    Frequency i of the ``width / 2`` is ``base ** (-2 * i / width)``.
+    """
+    angles = positions[:, np.newaxis] * base ** (-np.arange(0, width, 2) / width)
+    exact = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+    scaled = np.rint(exact * (1 << ROTATION_FRACTION_BITS))
+    return np.minimum(scaled, INT16_MAX).astype(np.int16)

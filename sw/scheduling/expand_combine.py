@@ -1,0 +1,39 @@
+"""Combinations to operations: two pieces from memory, a transform of them, and its stores."""
+
+from collections.abc import Iterator
+
+from celosia.isa.encoding import float_bits
+from celosia.isa.functions.table import COMBINATIONS
+from celosia.sw.ir.graph import Combine
+from celosia.sw.ir.program import Op, Transform
+from celosia.sw.planning.extents import even_cuts
+from celosia.sw.planning.forms.stages import CombineStage
+from celosia.sw.scheduling.moves import Moves
+
+__all__ = ["expand_combine"]
+
+
+def expand_combine(stage: CombineStage, op: Combine, moves: Moves) -> Iterator[Op]:
+    """The operations of a legal `stage`."""
+    row = 0
+    for rows in stage.rows:
+        for col, cols in even_cuts(op.out.cols, stage.tiles * moves.dim, moves.dim):
+            part = {"row": row, "rows": rows, "col": col, "cols": cols}
+            source = yield from moves.load(op.a.part(**part), stage.a)
+            other = yield from moves.load(op.b.part(**part), stage.b)
+            out = op.out.part(**part)
+            target = moves.take(out, stage.results)
+            yield Transform(
+                function=COMBINATIONS[op.function],
+                source=source,
+                cols=cols,
+                targets=(target,),
+                residual=other,
+                settings={
+                    "type": moves.element_type(out),
+                    "zero_point": op.zero_point,
+                    "scale2": float_bits(op.scale),
+                },
+            )
+            yield from moves.store(out, target)
+        row += rows
