@@ -47,7 +47,7 @@ def schedule(
     order = trickled(plain, needs, config.dim) if overlap else range(len(plain))
     found = list(_Loads(plain, needs, order, config).order())
     clocks = [(clock, clock) for _, clock in found]
-    return tuple(with_waits([ops[index] for index, _ in found], clocks, _SETTLING))
+    return tuple(with_waits([ops[index] for index, _ in found], clocks, _SETTLING, again=True))
 
 
 class _Loads:

@@ -18,28 +18,54 @@ def with_waits(
     ops: Sequence[Written],
     times: Sequence[tuple[int, int]] | None = None,
     settled: int = _SETTLED,
+    *,
+    again: bool = False,
 ) -> Iterator[Written]:
     """`ops` in order; each load waits for all stores of what it reads elements of.
 
     With `times`, when each operation is expected to begin and to end, a load that must wait for
     more stores than those before it waits for all that are over since `settled` cycles as well, so
-    that those behind it need not: each wait is a command.
+    that those behind it need not: each wait is a command.  What was not over then is waited for
+    `again` as soon as it is, if loads far behind need it: not in the middle of what repeats until
+    these come.
     """
-    stored: dict[str, list[tuple[View, int]]] = {}
+    needs = list(_needs(ops))
+    needed = sorted({need for need in needs if need})
     over: list[int] = []
     """When each store is over, and all before it."""
-    awaited = 0
-    for written, (begin, end) in zip(ops, times or [(0, 0)] * len(ops), strict=True):
+    awaited, later = 0, None
+    for written, need, (begin, end) in zip(ops, needs, times or [(0, 0)] * len(ops), strict=True):
+        if isinstance(written.op, Store):
+            over.append(max([end, *over[-1:]]))
+        if not isinstance(written.op, Load):
+            yield written
+            continue
+        after, settles = need, bisect_right(over, begin - settled)
+        if after > awaited:
+            later = begin + settled + settled // 2 if again else None
+            awaited = after = max(after, settles)
+        elif later is not None and begin >= later and _any_between(needed, awaited, settles):
+            later, awaited = None, settles
+            after = settles
+        yield replace(written, op=replace(written.op, after=after))
+
+
+def _needs(ops: Sequence[Written]) -> Iterator[int]:
+    """The stores that each operation comes behind, as their number: 0 for all but loads."""
+    stored: dict[str, list[tuple[View, int]]] = {}
+    stores = 0
+    for written in ops:
+        need = 0
         match written.op:
             case Store(view):
-                over.append(max([end, *over[-1:]]))
-                stored.setdefault(view.tensor, []).append((view, len(over)))
-                yield written
-            case Load(view) as load:
+                stores += 1
+                stored.setdefault(view.tensor, []).append((view, stores))
+            case Load(view):
                 numbers = (n for other, n in stored.get(view.tensor, ()) if other.meets(view))
-                after = max(numbers, default=0)
-                if after > awaited:
-                    awaited = after = max(after, bisect_right(over, begin - settled))
-                yield replace(written, op=replace(load, after=after))
-            case _:
-                yield written
+                need = max(numbers, default=0)
+        yield need
+
+
+def _any_between(numbers: Sequence[int], low: int, high: int) -> bool:
+    """Whether one of the sorted `numbers` is more than `low` and not more than `high`."""
+    return bisect_right(numbers, low) < bisect_right(numbers, high)

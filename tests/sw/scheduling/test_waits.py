@@ -15,10 +15,10 @@ def written(op):
     return Written(op, "op")
 
 
-def waits(*ops, times=None):
+def waits(*ops, times=None, **how):
     return [
         each.op.after
-        for each in with_waits([written(op) for op in ops], times)
+        for each in with_waits([written(op) for op in ops], times, **how)
         if isinstance(each.op, Load)
     ]
 
@@ -51,3 +51,12 @@ def test_a_load_that_waits_at_all_waits_for_what_is_long_over():
 def test_a_store_is_over_when_those_before_it_are():
     ops = store(0), store(4), store(8), load(0)
     assert waits(*ops, times=[(0, 10), (10, 8900), (20, 30), (9000, 9010)]) == [1]
+
+
+def test_what_was_not_over_is_waited_for_again_if_it_is_needed_far_behind():
+    """The second wait comes 1.5 times as long behind the first, and not for what nobody reads."""
+    ops = store(0), store(4), store(8), load(0), load(32), load(32), load(4)
+    times = [(each, each) for each in (0, 950, 1200, 1000, 2499, 2500, 9000)]
+    assert waits(*ops, times=times, settled=1000, again=True) == [1, 0, 3, 2]
+    assert waits(*ops, times=times, settled=1000) == [1, 0, 0, 3]
+    assert waits(*ops[:-1], times=times[:-1], settled=1000, again=True) == [1, 0, 0]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ def _elsewhere(tmp_path, monkeypatch):
 
 def test_a_plan_is_built_and_run_and_refused_elsewhere():
     Path("m.onnx").write_bytes(EXPORTS["vit"].build(SMALL).SerializeToString())
-    np.savez("x.npz", **EXPORTS["vit"].inputs(SMALL, 0))
+    given: dict[str, Any] = {**EXPORTS["vit"].inputs(SMALL, 0)}
+    np.savez("x.npz", **given)
     refused("ends with .plan", "build", "m.onnx", "-o", "m.zip", "--dim", "batch=1")
     result = right("build", "m.onnx", "-o", "m.plan", "--dim", "batch=1")
     assert "note: calibrated on random data" in result.stdout

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -23,10 +24,11 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 def test_a_bert_with_inputs_and_calibration():
-    given = EXPORTS["bert-17"].inputs(SMALL, 0, batch=2, tokens=8)
+    given: dict[str, Any] = {**EXPORTS["bert-17"].inputs(SMALL, 0, batch=2, tokens=8)}
     samples = [EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8) for seed in range(1, 7)]
     np.savez("x.npz", **given)
-    np.savez("c.npz", **{name: np.stack([each[name] for each in samples]) for name in given})
+    stacked: dict[str, Any] = {name: np.stack([each[name] for each in samples]) for name in given}
+    np.savez("c.npz", **stacked)
     result = right(
         *("run", "bert-17.onnx", *FAST, *SIZES, "--input", "x.npz", "--calibrate", "c.npz"),
         *("--json", "j.json"),
