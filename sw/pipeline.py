@@ -14,12 +14,12 @@ from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 

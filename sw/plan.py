@@ -29,7 +29,7 @@ from celosia.sw.pipeline import (
 )
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
-from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
 from celosia.sw.planning.search import product_plans
 from celosia.sw.refine import best_plan

@@ -13,7 +13,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import predict_plan
 from celosia.sw.planning.cuts import balanced
-from celosia.sw.planning.decide import decide, only_product
+from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
 from celosia.sw.planning.rules.verify import PlanError
 

@@ -27,14 +27,14 @@ from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.plan import choose
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decide import decide
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide import decide
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan, ProductStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.refine import refine
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload", "read_plan"]
 

@@ -17,7 +17,7 @@ from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.support.version import source_version
 from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.plan_space import PlanSpace
 

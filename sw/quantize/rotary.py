@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.numerics.integers import INT16_MAX
+from celosia.isa.numerics.integers import INT16_MAX, nearest
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 
 __all__ = ["rotary_table"]
@@ -23,5 +23,5 @@ def rotary_table(
     """
     angles = positions[:, np.newaxis] * base ** (-np.arange(0, width, 2) / width)
     exact = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-    scaled = np.rint(exact * (1 << ROTATION_FRACTION_BITS))
-    return np.minimum(scaled, INT16_MAX).astype(np.int16)
+    scaled = np.minimum(exact * (1 << ROTATION_FRACTION_BITS), INT16_MAX)
+    return nearest(scaled, np.int16, "rotary table")

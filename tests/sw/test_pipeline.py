@@ -14,7 +14,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
 from celosia.sw.pipeline import compile_graph, compile_plan, predict_graph, predict_plan
-from celosia.sw.planning.decide import decide, only_product
+from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.search import product_plans

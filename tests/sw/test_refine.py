@@ -10,7 +10,7 @@ from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
 from celosia.sw.pipeline import compile_plan, predict_plan
-from celosia.sw.planning.decide import decide
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.refine import refine
 from tests.sw.scheduling.products import product_graph
 from tests.sw.strategies import problems

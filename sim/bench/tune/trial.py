@@ -16,7 +16,7 @@ from celosia.sim.support.version import source_version
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
 from celosia.sw.pipeline import predict_plan
-from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.plan_space import Choice, PlanSpace
 from celosia.sw.planning.problems import graph_of

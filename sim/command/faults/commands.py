@@ -114,4 +114,4 @@ def _check_kinds(what: What, chosen: tuple[str, ...]) -> None:
         if name not in KINDS:
             raise InputError(f"--kind {name}: there are {', '.join(KINDS)}")
         if not kinds((name,)):
-            raise InputError(f"--kind {name}: it needs the package {KINDS[name].needs}")
+            raise InputError(f"--kind {name}: it needs the package {KINDS[name].needs()}")

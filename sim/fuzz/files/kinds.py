@@ -15,10 +15,6 @@ from celosia.isa.encoding import pack_ring
 from celosia.sim.export.silicon.energy.table import DEFAULT_TABLE
 from celosia.sim.fuzz.files.command import BUILDING_SECONDS, celosia
 from celosia.sw.driver.program_file import parse_program
-from celosia.sw.models.cases import random_integer_encoder
-from celosia.sw.quantize.model_file import save_model
-from celosia.sw.reference.encoder import EncoderShape
-from celosia.sw.reference.published import PACKAGE
 
 __all__ = ["KINDS", "FileKind", "kinds"]
 
@@ -48,8 +44,8 @@ class FileKind:
     """A command that reads it, in the folder of the files; it writes nothing but `out`."""
     make: Callable[[], Mapping[str, bytes]]
     """Good files by name, with what else the command needs."""
-    needs: str = ""
-    """A package without which the command cannot read it."""
+    needs: Callable[[], str] = str
+    """The package without which the command cannot read it, if there is one."""
     cache_folder: str = ""
     """The folder of the cache, if that is what is damaged: it is made again, never refused."""
     weight: float = 1.0
@@ -61,7 +57,7 @@ def kinds(chosen: tuple[str, ...] = ()) -> dict[str, FileKind]:
     return {
         name: kind
         for name, kind in KINDS.items()
-        if (not chosen or name in chosen) and (not kind.needs or find_spec(kind.needs))
+        if (not chosen or name in chosen) and (not kind.needs() or find_spec(kind.needs()))
     }
 
 
@@ -106,14 +102,21 @@ def _written(words: tuple[str, ...]) -> bytes:
 
 def _model() -> Mapping[str, bytes]:
     """A small encoder with tables for the published tokenizer."""
-    model = random_integer_encoder(EncoderShape(layers=1, width=16, heads=2, hidden=32), 1)
+    cases = import_module("celosia.sw.models.cases")
+    shape = import_module("celosia.sw.reference.encoder").EncoderShape
+    save = import_module("celosia.sw.quantize.model_file").save_model
+    model = cases.random_integer_encoder(shape(layers=1, width=16, heads=2, hidden=32), 1)
     rows = {"embedding.words": 30522, "embedding.positions": 256}
     tables = {name: np.ones((count, 16), np.int16) for name, count in rows.items()}
-    whole = replace(model, tensors={**model.tensors, **tables})
-    path = save_model(whole, Path("m.safetensors"))
+    path = save(replace(model, tensors={**model.tensors, **tables}), Path("m.safetensors"))
     data = path.read_bytes()
     path.unlink()
     return {"m.safetensors": data}
+
+
+def _package() -> str:
+    """The package of the published tokenizer."""
+    return import_module("celosia.sw.reference.published").PACKAGE.replace("-", "_")
 
 
 def _onnx() -> Mapping[str, bytes]:
@@ -175,13 +178,13 @@ KINDS: Final[Mapping[str, FileKind]] = {
         file="m.safetensors",
         words=("run", "encoder", *_TINY, "--model", "m.safetensors", "--text", "One."),
         make=_model,
-        needs=PACKAGE.replace("-", "_"),
+        needs=_package,
     ),
     "onnx": FileKind(
         file="m.onnx",
         words=("check", "m.onnx", "--dim", "batch=1", "--dim", "sequence=4"),
         make=_onnx,
-        needs="onnx",
+        needs=lambda: "onnx",
     ),
     "energies": FileKind(file="t.toml", words=("energy", "r.json", "--table", "t.toml"), make=_run),
     "cache": FileKind(file="", words=_SIMULATED, make=_cache, cache_folder="cache", weight=0.02),

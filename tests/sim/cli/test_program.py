@@ -147,7 +147,7 @@ def test_a_body_that_passes_the_end_is_refused(simulator):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("model.onnx", ".onnx files are not read: a quantized encoder in the format of docs/model"),
+        ("model.onnx", "model.onnx: No such file or directory"),
         ("conv", "A convolution is the matmul of its patches (im2col) and its filters"),
         ("matmull", "or give a program file (*.cel). Did you mean matmul?"),
     ],

@@ -100,7 +100,7 @@ ARRAY = (
             name=function.name.lower(),
             program=waits_for_function(function),
             grows={function_counter("wait", function): 1, function_counter("vector", function): 1},
-            knob=(80, 160),
+            knob=(96, 192),
         )
         for function in Function
     ),

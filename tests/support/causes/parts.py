@@ -100,7 +100,7 @@ def product(
 def steps(function: Function, count: int, source: int, target: int = 0, **settings: Any) -> Program:
     """A TRANSFORM that takes about as many steps, of `DIM` rows."""
     columns = DIM // 2 if function in STAGED else DIM
-    blocks = count // DIM // (2 if FUNCTIONS[function].paired else 1)
+    blocks = count // DIM // FUNCTIONS[function].turns
     settings = {"type": TYPES.get(function, ElementType.INT8)} | settings
     strides: dict[str, int] = {
         "source_stride": DIM,

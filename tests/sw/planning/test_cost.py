@@ -11,11 +11,11 @@ from celosia.isa.presets import PRESETS
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, LoadParameters, Products
 from celosia.sw.planning.cost import predict_stage, product_cycles
-from celosia.sw.planning.decide import decide, only_product
+from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.search import product_plans
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 from tests.sw.strategies import configs, problems
 
 BASE = PRESETS["base"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.cuts import cuts
-from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.problems import graph_of
 from tests.sw.strategies import configs, problems
 

@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.planning.decide import decide
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.describe import describe_product
 from celosia.sw.planning.problems import graph_of
 

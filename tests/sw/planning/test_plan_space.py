@@ -12,7 +12,7 @@ from celosia.sim.run.measure import measure_product
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.planning.decide import only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.plan_space import PlanSpace
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError

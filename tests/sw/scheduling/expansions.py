@@ -14,11 +14,11 @@ from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.scheduling.dependences import dependences
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 
 __all__ = ["check_order", "check_scheduled", "expanded", "program", "without_waits"]
 

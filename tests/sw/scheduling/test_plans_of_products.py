@@ -7,11 +7,11 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, Products, Store
-from celosia.sw.planning.decide import decide
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import verify_plan
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 
 BASE = PRESETS["base"]
 DIM, HALF = BASE.dim, BASE.accumulator_rows // 2

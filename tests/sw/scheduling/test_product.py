@@ -14,10 +14,10 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load
 from celosia.sw.ir.program_interpret import interpret as interpret_program
 from celosia.sw.ir.program_verify import verify as verify_program
-from celosia.sw.planning.decide import decide
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.scheduling.dependences import dependences
-from celosia.sw.scheduling.expand import expand
+from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.schedule import schedule
 from tests.sw.scheduling.products import product_graph
 from tests.sw.strategies import configs, problems

@@ -56,7 +56,8 @@ def test_a_load_comes_ahead_of_its_product_but_not_too_far():
             case Load() as load:
                 loaded.update(dict.fromkeys(range(load.to.row, load.to.end), clock))
             case Products() as nest:
-                leads.append(clock - loaded.get(nest.w, clock))
+                if nest.w in loaded:  # Else it is there since an earlier nest.
+                    leads.append(clock - loaded.pop(nest.w))
                 clock += nest.rows * nest.count
             case _:
                 pass

@@ -124,7 +124,7 @@ def test_a_fence_or_a_token_stands_between_accesses_to_the_same_bytes(seed):
 
 
 def test_tokens_often_stand_for_fences(many):
-    assert sum(map(loads_after_tokens, many)) >= 60
+    assert sum(map(loads_after_tokens, many)) >= 50
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.reference.encoder import EncoderShape

@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder, softmax_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import PiecesOfW, SumsDrain, TailPart
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.reference.encoder import EncoderShape

@@ -10,7 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import Activation, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.planning.decide import decide
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.forms.plan import ProductStage, RingPlan
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan

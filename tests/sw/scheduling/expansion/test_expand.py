@@ -8,7 +8,7 @@ import pytest
 from celosia.sim.fuzz.graphs.random_graph import random_case
 from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
 from celosia.sw.planning.choices import ALTERNATIVES, DEFAULT
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.reference.encoder import EncoderShape

@@ -11,10 +11,10 @@ from celosia.sw.planning.forms.stages import (
     LinearStage,
     NormStage,
 )
-from celosia.sw.scheduling.expand_attention import expand_attention
-from celosia.sw.scheduling.expand_combine import expand_combine
-from celosia.sw.scheduling.expand_linear import expand_linear
-from celosia.sw.scheduling.expand_norm import expand_norm
+from celosia.sw.scheduling.expansion.expand_attention import expand_attention
+from celosia.sw.scheduling.expansion.expand_combine import expand_combine
+from celosia.sw.scheduling.expansion.expand_linear import expand_linear
+from celosia.sw.scheduling.expansion.expand_norm import expand_norm
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.pieces import open_rings
 from celosia.sw.scheduling.product import expand_product

@@ -7,7 +7,7 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.program import Transform
 from celosia.sw.models.cases import multiply_case, rotate_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from tests.sw.scheduling.expansions import expanded
 
 TINY = PRESETS["tiny"].with_values({"normalization": True})

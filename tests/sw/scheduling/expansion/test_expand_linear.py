@@ -10,7 +10,7 @@ from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import Mask, MatMul, Tensor, View
 from celosia.sw.ir.program import Load, Op, Products, Space, Store, Transform
 from celosia.sw.models.cases import Case, activation_case, matmul_case, residual_case, softmax_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from tests.support.levels import CONFIGS, configured
 from tests.support.norms import normalized_sum
 from tests.sw.scheduling.expansions import expanded

@@ -24,7 +24,7 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
     softmax_case,
 )
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart
 from celosia.sw.planning.forms.text import parse_plan, print_plan

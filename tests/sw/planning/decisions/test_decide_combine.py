@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sw.models.cases import multiply_case, rotate_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import CombineStage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 

@@ -21,8 +21,8 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decide_combine import decide_combine
-from celosia.sw.planning.decide_heads import decide_heads
+from celosia.sw.planning.decisions.decide_combine import decide_combine
+from celosia.sw.planning.decisions.decide_heads import decide_heads
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 from celosia.sw.planning.forms.plan import Plan, Stage

@@ -7,7 +7,7 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform, Written
 from celosia.sw.models.cases import attention_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from tests.support.levels import CONFIGS, configured
 from tests.support.nests import apart
 from tests.sw.scheduling.expansions import expanded

@@ -6,7 +6,7 @@ from celosia.isa.encoding import ElementType, Function
 from celosia.sw.ir.graph import LayerNorm
 from celosia.sw.ir.program import Load, LoadParameters, Transform, Written
 from celosia.sw.models.cases import layernorm_case
-from celosia.sw.planning.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from tests.support.levels import CONFIGS, configured
 from tests.sw.scheduling.expansions import expanded
 

@@ -10,7 +10,7 @@ from celosia.sw.ir.program import LocalRows, Op
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
 from celosia.sw.scheduling.drains import SumsBlock, chunks, drained, mask_settings, transformed
-from celosia.sw.scheduling.expand_norm import NormBlock, norm_settings, normalized
+from celosia.sw.scheduling.expansion.expand_norm import NormBlock, norm_settings, normalized
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
 

@@ -1,0 +1,1 @@
+"""What a plan decides for a graph where nobody has edited it."""
