@@ -61,6 +61,7 @@ def test_stores_stay_with_their_transform_and_loads_with_their_step():
 def test_what_is_needed_comes_before_and_takes_the_drains_before_it_along():
     ops: list[Op] = [product(1), drain(), drain(), drain(), product(1)]
     assert order(ops, {4: (2,)}) == [0, 1, 2, 4, 3]
+    assert order(ops, {4: (3,)}) == [0, 1, 2, 3, 4]
 
 
 def test_normalizations_come_late_and_drains_pass_them():
