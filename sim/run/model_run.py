@@ -27,6 +27,7 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.quantize.graphs.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
@@ -197,18 +198,9 @@ def read_samples(path: Path, graph: FloatGraph) -> list[dict[str, Array]]:
 def _arrays(path: Path) -> dict[str, Array]:
     """The arrays of an .npz file.  Raises `InputError` for what is none."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if isinstance(file, np.ndarray):
-                raise InputError(f"{path}: is one array; an .npz names each after its input")
-            return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, KeyError, OSError) as error:
-        if isinstance(error, InputError | FileNotFoundError):
-            raise
-        raise InputError(f"{path}: is no .npz file of arrays") from None
-    except Exception as error:
-        if type(error).__module__ == "zipfile":
-            raise InputError(f"{path}: is no .npz file of arrays") from None
-        raise
+        return read_npz(path)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 class _Segments:

@@ -1,13 +1,16 @@
-"""One random change of a file: of its bytes, of a word of its text, or of a value of its JSON."""
+"""One random change of a file: its bytes, a word of its text, a value of its JSON, a member."""
 
 import json
 import random
 import re
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any, Final
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 __all__ = ["damaged"]
 
+_ZIP: Final = b"PK\x03\x04"
 _WORD: Final = re.compile(r"-?\w[\w.]*")
 
 _WORDS: Final = (
@@ -27,6 +30,8 @@ _VALUES: Final[tuple[Any, ...]] = (
 def damaged(data: bytes, rng: random.Random) -> bytes:
     """`data` after one change, drawn from `rng`; sometimes it is what it was."""
     ways: list[Callable[[bytes, random.Random], bytes]] = [_bytes_changed]
+    if data.startswith(_ZIP):
+        ways += [_member_changed] * 5
     if _is_text(data):
         ways += [_word_changed, _word_changed, _line_changed]
         if data.lstrip()[:1] in (b"{", b"["):
@@ -83,6 +88,25 @@ def _line_changed(data: bytes, rng: random.Random) -> bytes:
         case _:
             lines[place], lines[other] = lines[other], lines[place]
     return b"".join(lines)
+
+
+def _member_changed(data: bytes, rng: random.Random) -> bytes:
+    """An archive that is sound, but for what one of its members holds, or whether it is there."""
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except BadZipFile:
+        return data
+    name = rng.choice(sorted(members))
+    if rng.randrange(8):
+        members[name] = damaged(members[name], rng)
+    else:
+        del members[name]
+    changed = BytesIO()
+    with ZipFile(changed, "w") as archive:
+        for each, content in members.items():
+            archive.writestr(ZipInfo(each), content)
+    return changed.getvalue()
 
 
 def _value_changed(data: bytes, rng: random.Random) -> bytes:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -125,6 +125,29 @@ def _onnx() -> Mapping[str, bytes]:
     return {"m.onnx": exports["bert-17"].build(size).SerializeToString()}
 
 
+_SIZES: Final = ("--dim", "batch=1", "--dim", "sequence=4")
+
+
+@cache
+def _built() -> Mapping[str, bytes]:
+    """A quantized model, as `celosia build` saves it."""
+    Path("m.onnx").write_bytes(_onnx()["m.onnx"])
+    ended = celosia(
+        ("build", "m.onnx", "-o", "m.plan", *_SIZES, "--preset", "tiny"), seconds=BUILDING_SECONDS
+    )
+    assert ended.code == 0, ended.output
+    return {"m.plan": Path("m.plan").read_bytes(), "x.npz": _inputs()}
+
+
+def _inputs() -> bytes:
+    exports = import_module("celosia.sw.models.exports.catalog").EXPORTS
+    size = import_module("celosia.sw.models.exports.writing.size").SMALL
+    given: dict[str, Any] = exports["bert-17"].inputs(size, 0, batch=1, tokens=4)
+    file = io.BytesIO()
+    np.savez(file, **given)
+    return file.getvalue()
+
+
 def _cache() -> Mapping[str, bytes]:
     """A cache that holds a simulator, in the folder `cache`."""
     ended = celosia(_SIMULATED, "cache", BUILDING_SECONDS)
@@ -182,9 +205,23 @@ KINDS: Final[Mapping[str, FileKind]] = {
     ),
     "onnx": FileKind(
         file="m.onnx",
-        words=("check", "m.onnx", "--dim", "batch=1", "--dim", "sequence=4"),
+        words=("check", "m.onnx", *_SIZES),
         make=_onnx,
         needs=lambda: "onnx",
+    ),
+    "built model": FileKind(
+        file="m.plan",
+        words=("run", "m.plan", *_TINY, "--input", "x.npz"),
+        make=_built,
+        needs=lambda: "onnx",
+        weight=0.3,
+    ),
+    "inputs": FileKind(
+        file="x.npz",
+        words=("run", "m.plan", *_TINY, "--input", "x.npz"),
+        make=_built,
+        needs=lambda: "onnx",
+        weight=0.3,
     ),
     "energies": FileKind(file="t.toml", words=("energy", "r.json", "--table", "t.toml"), make=_run),
     "cache": FileKind(file="", words=_SIMULATED, make=_cache, cache_folder="cache", weight=0.02),

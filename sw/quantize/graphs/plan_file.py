@@ -4,12 +4,12 @@ Nothing in it is executed when it is read, and reading it needs no onnx.
 """
 
 import json
-import zlib
 from collections.abc import Mapping
+from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
+from celosia.sw.quantize.graphs.archives import DAMAGE
 from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
@@ -29,6 +30,9 @@ __all__ = ["FORMAT", "PlanFileError", "load_model_plan", "save_model_plan"]
 FORMAT: Final = "celosia.model_plan/1"
 """What the file calls itself: another number is another layout."""
 
+_DOCUMENT: Final = "plan.json"
+_DIGEST: Final = "digest"
+"""The member with the digest of all others: a plan that was damaged is not half understood."""
 _MOST_BYTES: Final = 8 << 30
 
 
@@ -75,14 +79,16 @@ def save_model_plan(model: QuantizedGraph, setting: Mapping[str, Any], file: Bin
             for number, each in enumerate(model.segments)
         ],
     }
+    members = {_DOCUMENT: json.dumps(document).encode()}
+    for number, segment in enumerate(model.segments):
+        members[f"segments/{number}.mlir"] = print_graph(segment.graph).encode()
+    for name, array in arrays.items():
+        buffer = BytesIO()
+        np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
+        members[name] = buffer.getvalue()
     with ZipFile(file, "w") as archive:
-        archive.writestr("plan.json", json.dumps(document))
-        for number, segment in enumerate(model.segments):
-            archive.writestr(f"segments/{number}.mlir", print_graph(segment.graph))
-        for name, array in arrays.items():
-            buffer = BytesIO()
-            np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
-            archive.writestr(name, buffer.getvalue())
+        for name, data in (members | {_DIGEST: _digest(members)}).items():
+            archive.writestr(name, data)
 
 
 def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
@@ -94,26 +100,29 @@ def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
     try:
         check_foreign(path, _MOST_BYTES)
         with ZipFile(path) as archive:
-            document = json.loads(archive.read("plan.json"))
+            members = {name: archive.read(name) for name in archive.namelist()}
+            document = json.loads(members[_DOCUMENT])
             if document.get("format") != FORMAT:
                 raise PlanFileError(
                     f"{path}: is of format {document.get('format')!r}, not {FORMAT}: build it anew"
                 )
-            return _model(archive, document), document["setting"]
+            if members.pop(_DIGEST, b"") != _digest(members):
+                raise PlanFileError(f"{path}: is no whole plan: its digest is another one")
+            return _model(members, document), document["setting"]
     except (PlanFileError, ForeignFileError) as error:
         raise PlanFileError(str(error)) from None
-    except (BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, TypeError) as error:
+    except DAMAGE as error:
         raise PlanFileError(f"{path}: is no whole plan: {error}") from None
 
 
-def _model(archive: ZipFile, document: dict[str, Any]) -> QuantizedGraph:
+def _model(members: Mapping[str, bytes], document: dict[str, Any]) -> QuantizedGraph:
     def array(name: str) -> Array:
-        return np.lib.format.read_array(BytesIO(archive.read(name)), allow_pickle=False)
+        return np.lib.format.read_array(BytesIO(members[name]), allow_pickle=False)
 
     def segment(found: dict[str, Any]) -> Segment:
         constants = {name: array(place) for name, place in found["constants"].items()}
         return Segment(
-            graph=parse_graph(archive.read(found["graph"]).decode(), constants),
+            graph=parse_graph(members[found["graph"]].decode(), constants),
             inputs={name: Form(*form) for name, form in found["inputs"].items()},
             outputs={name: Form(*form) for name, form in found["outputs"].items()},
             keys={name: (keys[0], keys[1]) for name, keys in found["keys"].items()},
@@ -138,6 +147,16 @@ def _model(archive: ZipFile, document: dict[str, Any]) -> QuantizedGraph:
         reads={name: Form(*form) for name, form in document["reads"].items()},
         masks=tuple(document["masks"]),
     )
+
+
+def _digest(members: Mapping[str, bytes]) -> bytes:
+    """What tells other members, or others of their contents, apart."""
+    state = blake2b(digest_size=16)
+    for name in sorted(members):
+        for part in (name.encode(), members[name]):
+            state.update(len(part).to_bytes(8, "little"))
+            state.update(part)
+    return state.hexdigest().encode()
 
 
 def _kind(kind: TensorType) -> list[Any]:
