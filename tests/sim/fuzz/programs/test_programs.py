@@ -124,7 +124,9 @@ def test_a_fence_or_a_token_stands_between_accesses_to_the_same_bytes(seed):
 
 
 def test_tokens_often_stand_for_fences(many):
-    assert sum(map(loads_after_tokens, many)) >= 50
+    """In three loads of a program, on average; how often differs much from program to program."""
+    more = [random_program(seed, length=200) for seed in range(20, 60)]
+    assert sum(map(loads_after_tokens, [*many, *more])) >= 180
 
 
 @pytest.fixture(scope="module")

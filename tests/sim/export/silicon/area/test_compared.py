@@ -26,7 +26,7 @@ def test_nothing_more():
 
 @pytest.mark.parametrize("overrides", [[], ["vector_lanes=4"]])
 def test_a_share_of_the_frozen_design(overrides):
-    """Of what was measured once, not of what the lean design is today."""
+    """The share is one of a design that was measured once, not of what the lean design is today."""
     lean = replace(LEAN, config=resolve_config("base", ["normalization=false", *overrides]))
     share = share_of_frozen(FULL, lean)
     assert share is not None
