@@ -2,12 +2,11 @@
 
 import itertools
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celosia.isa.config import ConfigError
-from celosia.isa.foreign_file import MIB
+from celosia.isa.foreign_file import MIB, parse_toml
 from celosia.sim.bench.sweep.point import MODEL, Point, point_key
 from celosia.sim.bench.sweep.words import FLAGS, options_of
 from celosia.sim.command.options.common import Simulator
@@ -29,10 +28,11 @@ def read_space(path: str) -> list[Point]:
 
     Raises `InputError` that names the place for what is no space, and where no point is legal.
     """
+    text = read_text(path, MIB)
     try:
-        content = tomllib.loads(read_text(path, MIB))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from None
+        content = parse_toml(text)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
     for name in content:
         if name not in ("space", "workload"):
             raise InputError(f"{path}: {name}: there are [space] and [[workload]]")

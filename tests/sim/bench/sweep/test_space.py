@@ -77,7 +77,8 @@ def test_a_point_that_breaks_a_rule_says_which(read):
         ("softmax --shape 4x4", "a.cel", "workload 2: run: a.cel: a program is compiled"),
         ("matmul --shape 8x8x8", "matmul --a a.npy", "--a: files of operands are not taken"),
         ("softmax --shape 4x4", "softmax 'x", "workload 2: run: No closing quotation"),
-        ("[40, 100]", "[40, 100", "not a TOML file"),
+        ("[40, 100]", "[40, 100", "not TOML"),
+        ("[40, 100]", "[" * 3000, "not TOML: it is nested too deeply"),
         ("[[workload]]", "[[space.w]]", "there is no"),
     ],
 )
