@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from celosia.sim.bench.survey.parts import jobs
-from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError, run_job
+from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError
 from celosia.sim.bench.survey.parts.products import layer_job, layer_products, product_job
 from celosia.sim.run.report import Measurement
 from celosia.sim.workloads.workload_options import WorkloadOptions
@@ -54,7 +54,7 @@ def test_a_job_runs_its_workload_on_its_setting(monkeypatch):
     total = Measurement(name="it", cycles=5, elements_checked=1)
     outcome = SimpleNamespace(report=SimpleNamespace(total=total))
     monkeypatch.setattr(jobs, "run_workload", lambda options: asked.append(options) or outcome)
-    assert run_job(replace(JOB, latency=100)).cycles == 5
+    assert replace(JOB, latency=100).run().cycles == 5
     assert (asked[0].timing.latency, asked[0].details.shape) == (100, "8x8x8")
 
 
