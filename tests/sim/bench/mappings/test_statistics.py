@@ -26,7 +26,7 @@ def test_picks_go_from_the_least_to_the_largest_that_is_allowed():
     [
         ([1, 2, 3], [10, 20, 30], 1),
         ([1, 2, 3], [30, 20, 10], -1),
-        ([1, 1, 2], [1, 2, 3], math.sqrt(3) / 2),
+        ([1, 1, 2, 3], [1, 2, 3, 4], math.sqrt(0.9)),
     ],
 )
 def test_rank_correlation(first, second, expected):
