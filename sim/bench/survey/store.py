@@ -15,7 +15,7 @@ _FOLDER: Final = "runs"
 
 
 class RunStore:
-    """A file for each run, named by its settings and the RTL."""
+    """A file for each run, named by its settings, the RTL and the compiler."""
 
     def __init__(self, folder: Path):
         self._folder = folder / _FOLDER

@@ -13,6 +13,7 @@ from celosia.sim.run.report import Measurement
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent
+from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
 from celosia.sim.workloads.quantized import random_model
 from celosia.sim.workloads.workload_options import WorkloadOptions
@@ -89,8 +90,8 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Names the job and the RTL: a run of another RTL is not this one."""
-        return digest([repr(self), self.netlist])
+        """Names the job, the RTL and the compiler: a run of others is not this one."""
+        return digest([repr(self), self.netlist, source_version(("isa", "sw"))])
 
     @property
     def name(self) -> str:
