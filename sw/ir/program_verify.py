@@ -36,12 +36,14 @@ def verify(
     config: AcceleratorConfig,
     tensors: Mapping[str, Tensor],
     given: Iterable[str],
+    appended: Iterable[View] = (),
 ) -> None:
     """Raise `ValueError` that names the operation if a program is not well formed.
 
-    `given` are inputs and constants: they are never stored, and other tensors not until then.
+    `given` are inputs and constants: they are never stored, and other tensors not until then.  Of
+    those that are caches, just the elements of `appended` are stored, before they are read.
     """
-    checker = _Checker(config, tensors, given)
+    checker = _Checker(config, tensors, given, appended)
     for index, op in enumerate(ops):
         try:
             checker.take(op)
@@ -85,11 +87,15 @@ class _Checker:
     """The state of all memories."""
 
     def __init__(
-        self, config: AcceleratorConfig, tensors: Mapping[str, Tensor], given: Iterable[str]
+        self,
+        config: AcceleratorConfig,
+        tensors: Mapping[str, Tensor],
+        given: Iterable[str],
+        appended: Iterable[View],
     ):
         self.dim = config.dim
         self.tensors = tensors
-        self.given = set(given)
+        self.given = {name for name in given if not tensors[name].cache}
         self.local = {
             Space.SCRATCHPAD: MadeRows(config.scratchpad_rows),
             Space.ACCUMULATOR: MadeRows(config.accumulator_rows),
@@ -100,10 +106,16 @@ class _Checker:
         )
         self.slots = _Slots(config.statistics_rows)
         self.stored: dict[str, np.ndarray] = {}
-        """The number of the store of each element of a tensor, from 1 on; 0: none so far."""
+        """The number of the store of each element of a tensor, from 1 on; 0: none so far, -1: it
+        has a value, and is not to be stored."""
         self.stores = 0
         self.complete: dict[View, int] = {}
         """The number of the last store to each view that is all stored."""
+        for name, tensor in tensors.items():
+            if tensor.cache:
+                self.stored[name] = np.full(tensor.shape, -1, np.int32)
+        for view in appended:
+            self.stored[view.tensor][view.slices] = 0
 
     def take(self, op: Op) -> None:
         match op:

@@ -147,6 +147,7 @@ class _Group:
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
         rows = min(most, half // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        rows = min(rows, memory.numerator_rows // keys)
         if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
             return rows, shape.keys
         rows = min(most, shape.rows, max(1, half // 4))
@@ -155,6 +156,8 @@ class _Group:
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
+        if self.memory.streams_heads:
+            return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)
         return keys * depth <= bank and keys * self.width <= bank // 2
@@ -163,7 +166,12 @@ class _Group:
         memory = self.memory
         ring = self._kept(views) or (self._scratchpad(name) if self._stay() else "weights")
         columns = memory.columns(memory.rows(ring))
-        return PiecesOfW(ring=ring, k_tiles=memory.piece_tiles, columns=columns)
+        return PiecesOfW(
+            ring=ring,
+            k_tiles=memory.piece_tiles,
+            columns=columns,
+            pieces=memory.nest_pieces if memory.streams_heads else 2,
+        )
 
     def _scores(self, *, at_once: bool) -> str:
         """The first half: all of it for the scores of all keys, else for two parts by turns."""
