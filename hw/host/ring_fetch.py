@@ -183,7 +183,9 @@ class RingFetcher(Sleeping):
         beats, begun = Signal(range(self._room + 1)), Signal()
         with m.If(bursts.valid & ~self.halt):
             m.d.comb += begun.eq(
-                burst.permitted & addresses.i.ready & (self._owed + burst.beats_minus_1 < self._window)
+                burst.permitted
+                & addresses.i.ready
+                & (self._owed + burst.beats_minus_1 < self._window)
             )
         with m.If(begun):
             m.d.comb += beats.eq(burst.beats_minus_1 + 1)
