@@ -75,7 +75,7 @@ class MadeRows:
         return number
 
     def touch(self, first: int, end: int) -> None:
-        """Whatever is in these rows counts as read: it is looked at, but makes no difference."""
+        """Count all that is in these rows as read: it is looked at, but makes no difference."""
         self._check_range(first, end)
         self.unused.difference_update(self._maker[first:end])
 
