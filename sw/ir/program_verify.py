@@ -3,7 +3,7 @@
 Rows exist.  What an operation reads stands there as one operation has left it; what an operation
 has made is used before its rows are.  Products continue the sums in their rows.  Statistics are
 complete when they are used.  Every element of a tensor is stored once, and loads come after the
-stores of what they read.
+stores of what they read.  Of causal scores, those that the mask hides need not be there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -161,8 +161,20 @@ class _Checker:
         for first, end in self._blocks(place):
             self.local[place.space].read(first, end)
 
+    def _read_source(self, op: Transform) -> None:
+        """Read the rows of each block that the mask lets count; others may hold anything."""
+        rows, mask = self.local[op.source.space], op.mask or {}
+        for block, (first, end) in enumerate(self._blocks(op.source)):
+            key = mask.get("first_key", 0) + block * self.dim
+            hidden = key - mask.get("first_row", 0) if mask.get("causal") else 0
+            seen = min(end, first + max(0, hidden))
+            if first < seen:
+                rows.touch(first, seen)
+            if seen < end:
+                rows.read(seen, end)
+
     def _transform(self, op: Transform) -> None:
-        self._read(op.source)
+        self._read_source(op)
         if op.residual is not None:
             self._read(op.residual)
         for first, count in op.parameter_rows(self.dim):

@@ -1,8 +1,8 @@
 """Where the rings of graphs with caches stand, if no product has more rows than the array.
 
 Keys and values from a cache are as many as the context is long, and each is read once: so they
-stream past as weights do, through the same three banks.  In the third bank, numerators have room for
-long rows.  The stream of residuals, which decoders never normalize in place, has two rings by
+stream past as weights do, through the same three banks.  In the third bank, numerators of long
+rows have room.  The stream of residuals, which decoders never normalize in place, has two rings by
 turns: what is added to it goes to the other one.
 """
 

@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
+from celosia.isa.presets import resolve_config
+from celosia.sw.ir.causal import seen_products
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul
+from celosia.sw.ir.program import Products
+from celosia.sw.models.cases import attention_case
 from celosia.sw.models.decoder import GUARD_ROWS, CacheLayout, decoder_graph, decoder_layer_graph
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape, Text
+from celosia.sw.pipeline import compile_graph
 from tests.sw.models.decoder_runs import CAPACITY, Session, interpreted, model, on_device, tokens
 
 FORMS = ("gpt2", "opt")
@@ -158,3 +163,21 @@ def test_published_sizes():
     assert GPT2_SMALL.weights == 12 * 7_077_888 + 768 * 50_257
     assert OPT_125M.with_layers(1).weights == 7_077_888 + 768 * 50_272
     assert TINYLLAMA.layer_weights == 2 * 2048 * (2048 + 256) + 3 * 2048 * 5632
+
+
+@pytest.mark.parametrize(("preset", "rows", "width"), [("tiny", 40, 16), ("base", 70, 32)])
+def test_tiles_that_no_row_sees_are_not_computed(preset, rows, width):
+    case = attention_case(1, rows, width, 1, mask=Mask(causal=True))
+    config = resolve_config(preset, ())
+    compiled = compile_graph(case.graph, config)
+    made = sum(
+        each.rows * each.depth * each.cols
+        for written in compiled.ops
+        if isinstance(written.op, Products)
+        for each in written.op.each(config.dim)
+    )
+    seen = seen_products(case.graph)
+    assert made == sum(product.macs(config.dim) for product in seen.values())
+    assert made < 0.7 * case.graph.macs
+    found = on_device(preset)(case.graph, case.inputs, compiled)
+    assert (found["context"] == interpreted(case.graph, case.inputs)["context"]).all()
