@@ -50,6 +50,9 @@ class _Kept:
         self._simulator.run()
 
 
+_MOST: Final = 8
+"""Simulators that are kept: those that ran last."""
+
 _shared: set[int] = set()
 """The identities of designs that `shared_design` has made, and keeps."""
 _kept: dict[int, _Kept] = {}
@@ -86,3 +89,5 @@ def run_testbenches(
     kept = _kept.pop(id(dut), None) or _Kept(dut, period, domain)
     kept.run(testbenches, background)
     _kept[id(dut)] = kept
+    if len(_kept) > _MOST:
+        del _kept[next(iter(_kept))]
