@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-__all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Text"]
+__all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Form", "Text"]
 
 Form = Literal["gpt2", "opt", "llama"]
 

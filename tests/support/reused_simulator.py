@@ -4,7 +4,7 @@ That takes seconds for an accelerator, where most tests take a few hundred cycle
 gives every signal and memory the value that it has at power-on, so that no test sees another.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from amaranth.sim import Simulator
 
 __all__ = ["run_testbenches", "shared_design"]
 
-Testbench = Callable[[Any], Awaitable[None]]
+Testbench = Callable[[Any], Coroutine[Any, Any, None]]
 
 _SLOTS: Final = 4
 """Testbenches of each sort that a kept simulator has room for."""

@@ -24,6 +24,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sw.driver.device import ISSUES, DeviceError
 from celosia.sw.driver.runtime import compile_product, describe_product
 from tests.support.open_devices import open_devices
@@ -109,8 +110,8 @@ def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(issue):
     for simulator in RTL:
         with closing(open_device(simulator, CONFIG, timing, SIZE)) as device:
             compiled, expected = product(device)
-            if issue == "ring":
-                device.ring_entries = 16
+            assert isinstance(device, RtlDevice)
+            device.ring_entries = 16
             unmarked = device.run(compiled.commands, issue)
             marked = device.run(compiled.commands, issue, range(len(compiled.commands)))
             assert (compiled.result() == expected).all()

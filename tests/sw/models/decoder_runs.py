@@ -12,8 +12,8 @@ from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.decoder import CacheLayout, decoder_graph
-from celosia.sw.models.decoder_shape import DecoderShape, Text
-from celosia.sw.models.random_decoder import random_decoder
+from celosia.sw.models.decoder_shape import DecoderShape, Form, Text
+from celosia.sw.models.random_decoder import IntegerDecoder, random_decoder
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 
@@ -22,7 +22,7 @@ MEMORY = 4 << 20
 
 
 @cache
-def model(form="gpt2", layers=2, width=32, heads=4, key_heads=4):
+def model(form: Form = "gpt2", layers=2, width=32, heads=4, key_heads=4):
     shape = DecoderShape(
         form=form,
         layers=layers,
@@ -70,7 +70,7 @@ def on_device(preset, simulator="functional"):
 class Session:
     """A decoder whose caches go from one step to the next."""
 
-    decoder: object
+    decoder: IntegerDecoder
     compute: Callable = interpreted
     texts: int = 1
     capacity: int = CAPACITY
