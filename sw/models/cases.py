@@ -27,6 +27,12 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.encoder import encoder_graph, encoder_layer_graph, first_norm_graph
+from celosia.sw.models.random_operands import (
+    INT8_SPREAD,
+    int8_matrix,
+    int16_matrix,
+    normal_matrix,
+)
 from celosia.sw.quantize.encoder import Progress, quantize_encoder
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
@@ -44,6 +50,7 @@ __all__ = [
     "layernorm_case",
     "matmul_case",
     "multiply_case",
+    "normalized_twice",
     "random_integer_encoder",
     "residual_case",
     "rmsnorm_case",
@@ -51,8 +58,6 @@ __all__ = [
     "softmax_case",
 ]
 
-_SPREAD: Final = 40.0
-"""Standard deviation of random int8 operands."""
 _SUM_STEP: Final = 1e-4
 """What 1 in random int32 sums stands for."""
 _ACTIVATION_LIMIT: Final = 6.0
@@ -74,13 +79,13 @@ def matmul_case(rows: int, cols: int, depth: int, seed: int) -> Case:
     """``requantize(a @ b + bias)``, with a scale for each column."""
     random, builder = np.random.default_rng(seed), GraphBuilder(f"matmul {rows}x{cols}x{depth}")
     a = builder.input(Tensor("a", "int8", rows, depth))
-    b = builder.constant("b", _int8(random, depth, cols))
+    b = builder.constant("b", int8_matrix(random, depth, cols))
     bias = builder.constant("bias", random.integers(-(1 << 12), 1 << 12, (1, cols), np.int32))
-    scales = _SPREAD / (_SPREAD**2 * np.sqrt(depth)) * random.uniform(0.5, 1, (1, cols))
+    scales = INT8_SPREAD / (INT8_SPREAD**2 * np.sqrt(depth)) * random.uniform(0.5, 1, (1, cols))
     scale = builder.constant("scale", scales.astype(np.float32))
     out = builder.tensor(Tensor("out", "int8", rows, cols))
     builder.matmul("matmul", out, a, b, Requantize(scale), bias=bias)
-    return Case(builder.finish("out"), {"a": _int8(random, rows, depth)})
+    return Case(builder.finish("out"), {"a": int8_matrix(random, rows, depth)})
 
 
 def softmax_case(
@@ -110,8 +115,8 @@ def residual_case(rows: int, cols: int, seed: int) -> Case:
     finish = AddResidual(_SUM_STEP / 3e-4, stream, 2e-4 / 3e-4)
     builder.transform("residual", out, source, finish)
     inputs = {
-        "source": _normal(random, rows, cols, 1 / _SUM_STEP).astype(np.int32),
-        "stream": _int16(random, rows, cols, 1 / 2e-4),
+        "source": normal_matrix(random, rows, cols, 1 / _SUM_STEP).astype(np.int32),
+        "stream": int16_matrix(random, rows, cols, 1 / 2e-4),
     }
     return Case(builder.finish("out"), inputs)
 
@@ -130,9 +135,20 @@ def _norm_case(
     kind: str, rows: int, cols: int, seed: int, *, epsilon: int = 0, rms: bool = False
 ) -> Case:
     random, builder = np.random.default_rng(seed), GraphBuilder(f"{kind} {rows}x{cols}")
-    gamma, beta = 1 + _normal(random, 1, cols, 0.1)[0], _normal(random, 1, cols, 0.1)[0]
-    norm = Norm(gamma.astype(np.float32), beta.astype(np.float32))
+    outputs = normalized_twice(builder, random, rows, cols)
     source = builder.input(Tensor("source", "int16", rows, cols))
+    builder.layernorm(kind, source, outputs, epsilon=epsilon, rms=rms)
+    return Case(
+        builder.finish("small", "wide"), {"source": int16_matrix(random, rows, cols, _NORM_SPREAD)}
+    )
+
+
+def normalized_twice(
+    builder: GraphBuilder, random: np.random.Generator, rows: int, cols: int
+) -> list[Normalized]:
+    """The tensors `small` (int8) and `wide` (int16) of a normalization with random parameters."""
+    gamma, beta = (normal_matrix(random, 1, cols, 0.1)[0] for _ in range(2))
+    norm = Norm((1 + gamma).astype(np.float32), beta.astype(np.float32))
     outputs = []
     for name, output, step in (("small", "int8", 4 / 127), ("wide", "int16", 8 / 32767)):
         arrays = quantize_norm(name, norm, step)
@@ -140,10 +156,7 @@ def _norm_case(
         gamma_view = builder.constant(f"{name}.gamma", arrays[f"{name}.gamma"])
         beta_view = builder.constant(f"{name}.beta", arrays[f"{name}.beta"])
         outputs.append(Normalized(out, gamma_view, beta_view, int(arrays[f"{name}.shift"])))
-    builder.layernorm(kind, source, outputs, epsilon=epsilon, rms=rms)
-    return Case(
-        builder.finish("small", "wide"), {"source": _int16(random, rows, cols, _NORM_SPREAD)}
-    )
+    return outputs
 
 
 def multiply_case(rows: int, cols: int, seed: int) -> Case:
@@ -155,7 +168,7 @@ def multiply_case(rows: int, cols: int, seed: int) -> Case:
     builder.combine(
         Combine(name="multiply", function="multiply", out=out, a=gate, b=up, scale=scale)
     )
-    inputs = {name: _int16(random, rows, cols, _NORM_SPREAD) for name in ("gate", "up")}
+    inputs = {name: int16_matrix(random, rows, cols, _NORM_SPREAD) for name in ("gate", "up")}
     return Case(builder.finish("out"), inputs)
 
 
@@ -169,7 +182,7 @@ def rotate_case(rows: int, cols: int, seed: int) -> Case:
     builder.combine(
         Combine(name="rotate", function="rotate", out=out, a=source, b=table, scale=scale)
     )
-    return Case(builder.finish("out"), {"source": _int16(random, rows, cols, _NORM_SPREAD)})
+    return Case(builder.finish("out"), {"source": int16_matrix(random, rows, cols, _NORM_SPREAD)})
 
 
 def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask = NO_MASK) -> Case:
@@ -181,7 +194,7 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
     context = builder.tensor(Tensor("context", "int8", rows, cols))
     numerators = builder.tensor(Tensor("numerators", "uint8", heads * rows, rows))
     sums = builder.tensor(Tensor("sums", "int32", heads * rows, 1))
-    scale = 2**EXPONENT_FRACTION_BITS * 2 / (_SPREAD**2 * np.sqrt(width))
+    scale = 2**EXPONENT_FRACTION_BITS * 2 / (INT8_SPREAD**2 * np.sqrt(width))
     for head in range(heads):
         block = numerators.part(row=head * rows, rows=rows)
         totals = sums.part(row=head * rows, rows=rows)
@@ -189,7 +202,9 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
         softmax = DeferredSoftmax(float(np.float32(scale)), totals, mask)
         builder.matmul(f"scores.head{head}", block, qh, kh, softmax, b_transposed=True)
         builder.matmul(f"context.head{head}", out, block, vh, DivideBySums(totals, 2.0**-15))
-    return Case(builder.finish("context"), {name: _int8(random, rows, cols) for name in names})
+    return Case(
+        builder.finish("context"), {name: int8_matrix(random, rows, cols) for name in names}
+    )
 
 
 def random_integer_encoder(
@@ -229,20 +244,5 @@ def _transform_case(
     source = builder.input(Tensor("source", "int32", rows, cols, _SUM_STEP))
     out = builder.tensor(Tensor("out", kind, rows, cols))
     builder.transform(name, out, source, finish)
-    values = _normal(random, rows, cols, spread / _SUM_STEP).astype(np.int32)
+    values = normal_matrix(random, rows, cols, spread / _SUM_STEP).astype(np.int32)
     return Case(builder.finish("out"), {"source": values})
-
-
-def _normal(
-    random: np.random.Generator, rows: int, cols: int, spread: float
-) -> NDArray[np.float64]:
-    return random.normal(0, spread, (rows, cols))
-
-
-def _int8(random: np.random.Generator, rows: int, cols: int) -> NDArray[np.int8]:
-    return np.clip(np.rint(_normal(random, rows, cols, _SPREAD)), -127, 127).astype(np.int8)
-
-
-def _int16(random: np.random.Generator, rows: int, cols: int, spread: float) -> NDArray[np.int16]:
-    values = np.rint(_normal(random, rows, cols, spread))
-    return np.clip(values, -32768, 32767).astype(np.int16)

@@ -13,6 +13,7 @@ from celosia.sim.bench.survey.items import (
     latency,
     mappings,
     memories,
+    pairs,
     silicon,
     unbuilt,
 )
@@ -34,6 +35,7 @@ _MODULES: Final = (
     bottleneck,
     silicon,
     mappings,
+    pairs,
     unbuilt,
     inconsistencies,
 )

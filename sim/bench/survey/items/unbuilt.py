@@ -7,11 +7,6 @@ from celosia.sim.bench.survey.parts.values import Evidence, Item, Study
 __all__ = ["STUDIES"]
 
 _ITEMS: Final = {
-    "fig21": (
-        "Figures 21 and 22: pairs of operators fused or not",
-        "section 5.5.2",
-        "needs plans in which a pair is not fused, with int32 results in memory; not built",
-    ),
     "decoder": (
         "GPT-2 token by token",
         "figures 9 and 32",
