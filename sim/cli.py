@@ -9,6 +9,7 @@ import typer
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.bench import baseline
+from celosia.sim.bench.mappings.command import register as register_mappings
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.bench.survey.command import register as register_survey
 from celosia.sim.bench.sweep.command import register as register_sweep
@@ -119,6 +120,7 @@ for register in (
     register_silicon,
     register_survey,
     register_sweep,
+    register_mappings,
     register_tune,
 ):
     register(app)

@@ -213,7 +213,9 @@ def _check_scheduled(scheduled: _Scheduled, config: AcceleratorConfig) -> None:
     graph = scheduled.graph
     ops = (written.op for written in scheduled.ops)
     try:
-        program_verify.verify(ops, config, graph.tensors, [*graph.inputs, *graph.constants])
+        program_verify.verify(
+            ops, config, graph.tensors, [*graph.inputs, *graph.constants], graph.appended
+        )
     except ValueError as error:
         raise AssertionError(f"graph {graph.name}: lowered to a wrong program: {error}") from error
 

@@ -46,8 +46,7 @@ DRIVEN = {
 """Rooms of `hw` that do not know who drives them, and the other rooms that each may import."""
 
 ROOM_ENTRIES = 17
-"""Files and folders on top of a folder, `__init__.py` and `py.typed` included: as many as `sw` has
-while two compilers stand beside their successor."""
+"""Files and folders on top of a folder: 15, and `__init__.py` and `py.typed`."""
 
 
 def python_files(layer: str) -> list[Path]:

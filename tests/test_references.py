@@ -18,6 +18,12 @@ PATH = re.compile(
 MODULE = re.compile(r"`(celosia\.(?:isa|hw|sw|sim)(?:\.\w+)+)`")
 """What looks like a module, or a name in one."""
 
+FIGURE = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A block of a document that is in no language."""
+
+BOX = re.compile(r"\b[a-z_]+(?:/[a-z_]+)+")
+"""A box of a figure: a path, below `hw` where nothing else is said."""
+
 EXAMPLE = re.compile(r"(^|[/_])[abx](\.py|/|$)")
 """A path that stands for any."""
 
@@ -74,6 +80,13 @@ def wrong(pattern: re.Pattern[str], right: Callable[[str], bool], names: list[st
 def test_a_path_that_is_named_exists():
     missing = wrong(PATH, exists, texts((".md", ".py", ".toml", "Makefile", ".ci/run")))
     assert not missing, "\n".join(missing)
+
+
+def test_a_box_of_a_figure_is_a_file():
+    text = (ROOT / "docs/architecture.md").read_text()
+    boxes = {box for figure in FIGURE.findall(text) for box in BOX.findall(figure)}
+    assert {"decode/decoder", "execute/skew", "vector/lanes", "sw/planning"} <= boxes
+    assert not {box for box in boxes if not exists(box) and not exists(f"hw/{box}")}
 
 
 def test_a_module_that_is_named_exists():

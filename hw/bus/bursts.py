@@ -44,7 +44,7 @@ class Burst(data.StructLayout):
             "address": unsigned(ADDRESS_BITS),
             "bytes": range(MAX_REQUEST_BYTES + 1),  # Useful ones, from `address` on.
             "beats_minus_1": range(MAX_REQUEST_BYTES // config.bus_bytes + 1),
-            "inside": 1,  # Every useful byte is within the limits.
+            "permitted": 1,  # Every useful byte is within the limits.
             "first": 1,  # Of its segment.
             "last": 1,  # Of its segment.
             "chunk_first": 1,  # Of its chunk.
@@ -57,9 +57,9 @@ class BurstSplitter(wiring.Component):
     """Cuts segments into bursts.
 
     Bursts are cut every 64 bytes counted from the start of the segment, and at 4 KiB boundaries.
-    A burst of a segment that runs past the last byte of the address space is not `inside` from
+    A burst of a segment that runs past the last byte of the address space is not `permitted` from
     there on, whatever the limits.  A segment of no bytes becomes one burst of no bytes, whose
-    `beats_minus_1` and `inside` mean nothing.
+    `beats_minus_1` and `permitted` mean nothing.
 
     The first burst of a segment is on offer in the cycle after the segment was accepted; bursts
     leave one per cycle, and the next segment is accepted together with the last burst, so that
@@ -113,7 +113,7 @@ class BurstSplitter(wiring.Component):
                 count.eq(Mux(crosses, room, chunk)),
                 burst.bytes.eq(count),
                 burst.beats_minus_1.eq(self._beats_minus_1(address, count)),
-                burst.inside.eq(~wrapped & _inside(address, count, self.limits)),
+                burst.permitted.eq(~wrapped & _permitted(address, count, self.limits)),
                 burst.first.eq(first),
                 burst.last.eq(left == count),
                 burst.chunk_first.eq(chunk_first),
@@ -163,7 +163,7 @@ def _chunk_bytes(left: Value) -> Value:
     return Mux(left > MAX_REQUEST_BYTES, MAX_REQUEST_BYTES, left)
 
 
-def _inside(address: Value, count: Value, limits: data.View) -> Value:
+def _permitted(address: Value, count: Value, limits: data.View) -> Value:
     """Whether `count` bytes from `address` on, all in one page, are within the limits."""
     # No carry leaves the page, so the last byte needs no 64-bit adder.
     last = Cat((address[:PAGE_BITS] + count - 1)[:PAGE_BITS], address[PAGE_BITS:])

@@ -1,13 +1,12 @@
 """The systolic array."""
 
-from collections.abc import Iterator
-
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.execute.skew import staggered
 from celosia.hw.lib.delay import delay, tapped_delay
-from celosia.hw.lib.fields import CHUNK_BITS, chunk_registers
+from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
@@ -92,7 +91,7 @@ class Mesh(wiring.Component):
         above_first = Const(0, signed(self.config.partial_sum_bits))
         sums: list[Value] = [above_first] * dim
         # Row r is r cycles late: the last of them in a register of its own, for its sign.
-        skewed = [self.a[0], *_staggered(m, [self.a[row] for row in range(1, dim)], name="skew")]
+        skewed = [self.a[0], *staggered(m, [self.a[row] for row in range(1, dim)], name="skew")]
         # Data reach the cell (row, col) row + col cycles after the cell (0, 0), and so does `swap`.
         # A sign is wanted a cycle before its element enters; in row 0, which has no register, then.
         for row, element in enumerate(skewed):
@@ -103,7 +102,7 @@ class Mesh(wiring.Component):
                 activation, sums[col] = self._cell(
                     m, f"{row}_{col}", activation, sums[col], shadow[col], swap[row + col]
                 )
-        aligned = _staggered(m, [below.as_unsigned() for below in sums[::-1]], name="align")
+        aligned = staggered(m, [below.as_unsigned() for below in sums[::-1]], name="align")
         for out, column in zip(reversed(self.sums), aligned, strict=True):
             m.d.comb += out.eq(column)
         return m
@@ -127,23 +126,3 @@ class Mesh(wiring.Component):
             m.d.sync += weight.eq(shadow)
         m.d.sync += [right.eq(activation), below.eq(above + activation * weight)]
         return right, below
-
-
-def _staggered(m: Module, values: list[Value], *, name: str) -> Iterator[Value]:
-    """Value n as it was n cycles ago.  All are of the same size.
-
-    Values that move together share a register; each of them leaves it at the low end.
-    """
-    bits = len(values[0])
-    per_register = CHUNK_BITS // bits
-    for first in range(0, len(values), per_register):
-        last = min(first + per_register, len(values)) - 1
-        line: Value = Cat(values[first : last + 1])
-        for cycles in range(last + 1):
-            if cycles >= first:
-                yield line[:bits]
-                line = line[bits:]
-            if cycles < last:
-                register = Signal.like(line, name=f"{name}_{last}_{cycles + 1}", reset_less=True)
-                m.d.sync += register.eq(line)
-                line = register

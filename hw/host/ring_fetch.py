@@ -124,8 +124,8 @@ class RingFetcher(Sleeping):
 
         # A burst outside the limits is never taken: once all before it have come, the words that
         # are missing are its own.
-        outside = Mux(splitter.bursts.valid, ~splitter.bursts.p.inside, beyond)
-        refused = gear.starved & outside & (self._owed == 0)
+        forbidden = Mux(splitter.bursts.valid, ~splitter.bursts.p.permitted, beyond)
+        refused = gear.starved & forbidden & (self._owed == 0)
         with m.If((refused | (gear.cause != Cause.NONE)) & ~self.core_busy):
             m.d.comb += [
                 self.fault.valid.eq(1),
@@ -183,7 +183,9 @@ class RingFetcher(Sleeping):
         beats, begun = Signal(range(self._room + 1)), Signal()
         with m.If(bursts.valid & ~self.halt):
             m.d.comb += begun.eq(
-                burst.inside & addresses.i.ready & (self._owed + burst.beats_minus_1 < self._window)
+                burst.permitted
+                & addresses.i.ready
+                & (self._owed + burst.beats_minus_1 < self._window)
             )
         with m.If(begun):
             m.d.comb += beats.eq(burst.beats_minus_1 + 1)

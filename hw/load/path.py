@@ -183,10 +183,10 @@ class LoadPath(Sleeping):
             m.d.sync += self.state.eq(LoadState.DATA)
         with m.Elif(Cat(blocked).any()):
             m.d.sync += self.state.eq(LoadState.BANK)
-        with m.Elif(reader.goes_on & ~read.valid):
+        with m.Elif(reader.pauses & ~read.valid):
             m.d.sync += self.state.eq(LoadState.BANDWIDTH)
-        with m.Elif(reader.waits & ~read.valid):
-            m.d.sync += self.state.eq(Mux(reader.late, LoadState.REQUESTS, LoadState.LATENCY))
+        with m.Elif(reader.outstanding & ~read.valid):
+            m.d.sync += self.state.eq(Mux(reader.throttled, LoadState.REQUESTS, LoadState.LATENCY))
         with m.Elif(address.valid & ~address.ready & ~read.valid):
             m.d.sync += self.state.eq(LoadState.BANDWIDTH)
         with m.Elif(working != 0):

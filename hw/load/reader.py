@@ -46,7 +46,7 @@ class _Request(data.StructLayout):
 
     def __init__(self, config: AcceleratorConfig):
         burst = Burst(config)
-        fields = ("address", "beats_minus_1", "bytes", "inside")
+        fields = ("address", "beats_minus_1", "bytes", "permitted")
         super().__init__({name: burst.members[name] for name in fields})
 
 
@@ -54,7 +54,7 @@ class _Pending(data.StructLayout):
     """A burst in flight."""
 
     def __init__(self) -> None:
-        super().__init__({"address": unsigned(DRAM_ADDRESS_BITS), "late": 1})
+        super().__init__({"address": unsigned(DRAM_ADDRESS_BITS), "throttled": 1})
 
 
 class ReadError(data.StructLayout):
@@ -98,11 +98,11 @@ class Reader(wiring.Component):
         Which, while `failed`; final when its bad beat has left.
     in_flight : ``Out(1)``
         A burst is in flight.
-    goes_on : ``Out(1)``
+    pauses : ``Out(1)``
         Memory pauses between beats: inside of a burst, or behind one no longer than it did inside.
-    waits : ``Out(1)``
+    outstanding : ``Out(1)``
         A burst is in flight whose address was accepted.
-    late : ``Out(1)``
+    throttled : ``Out(1)``
         The oldest burst's address was held back, because too many were in flight.
     read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
         Useful bytes of the burst whose address is accepted in this cycle.
@@ -119,9 +119,9 @@ class Reader(wiring.Component):
     failed: Signal
     error: data.View
     in_flight: Signal
-    goes_on: Signal
-    waits: Signal
-    late: Signal
+    pauses: Signal
+    outstanding: Signal
+    throttled: Signal
     read_bytes: Signal
 
     def __init__(self, config: AcceleratorConfig):
@@ -136,9 +136,9 @@ class Reader(wiring.Component):
             "failed": Out(1),
             "error": Out(ReadError()),
             "in_flight": Out(1),
-            "goes_on": Out(1),
-            "waits": Out(1),
-            "late": Out(1),
+            "pauses": Out(1),
+            "outstanding": Out(1),
+            "throttled": Out(1),
             "read_bytes": Out(unsigned(READ_BYTES_BITS)),
         })
 
@@ -187,69 +187,71 @@ class Reader(wiring.Component):
             ]
             m.d.comb += [
                 requests.i.p[name].eq(burst[name])
-                for name in ("address", "beats_minus_1", "bytes", "inside")
+                for name in ("address", "beats_minus_1", "bytes", "permitted")
             ]
 
-        outside = self._request(m, requests, pending)
-        self._respond(m, pending, outside, requests.o.p.address)
+        forbidden = self._request(m, requests, pending)
+        self._respond(m, pending, forbidden, requests.o.p.address)
         return m
 
     def _request(self, m: Module, requests: Queue, pending: Queue) -> Value:
-        """Offer the addresses of `requests`; returns whether the one on offer is outside."""
+        """Offer the addresses of `requests`; returns whether the one on offer is forbidden."""
         port, request = self.port.ar, requests.o.p
         held = Signal(name="ar_held")  # The address on offer was so before, and must stand.
-        sent, outside = Signal(), Signal()
-        late = Signal()  # The address on offer had to wait for a burst to end.
+        sent, forbidden = Signal(), Signal()
+        throttled = Signal()  # The address on offer had to wait for a burst to end.
         may_start = ~self.stop & ~self.failed
         m.d.comb += [
-            port.valid.eq(requests.o.valid & request.inside & pending.i.ready & (held | may_start)),
+            port.valid.eq(
+                requests.o.valid & request.permitted & pending.i.ready & (held | may_start)
+            ),
             port.p.address.eq(request.address),
             port.p.beats_minus_1.eq(request.beats_minus_1),
             sent.eq(port.valid & port.ready),
-            outside.eq(requests.o.valid & ~request.inside & may_start),
-            requests.o.ready.eq(sent | outside),
+            forbidden.eq(requests.o.valid & ~request.permitted & may_start),
+            requests.o.ready.eq(sent | forbidden),
             pending.i.valid.eq(sent),
             pending.i.p.address.eq(request.address),
-            pending.i.p.late.eq(late),
-            self.late.eq(pending.o.p.late),
-            self.waits.eq(pending.o.valid),
+            pending.i.p.throttled.eq(throttled),
+            self.throttled.eq(pending.o.p.throttled),
+            self.outstanding.eq(pending.o.valid),
             self.in_flight.eq(pending.o.valid | held),
             self.read_bytes.eq(Mux(sent, request.bytes, 0)),
         ]
         m.d.sync += held.eq(port.valid & ~port.ready)
         with m.If(requests.o.valid & ~pending.i.ready):
-            m.d.sync += late.eq(1)
+            m.d.sync += throttled.eq(1)
         with m.Elif(sent):
-            m.d.sync += late.eq(0)
-        return outside
+            m.d.sync += throttled.eq(0)
+        return forbidden
 
-    def _respond(self, m: Module, pending: Queue, outside: Value, address: Value) -> None:
+    def _respond(self, m: Module, pending: Queue, forbidden: Value, address: Value) -> None:
         """Pass beats on, and keep the first error."""
         response = self.port.r
-        owed = Signal()  # A bad beat, in the place of the burst that was outside.
-        place = Signal()
+        # A bad beat, in the place of a burst that was forbidden: it is yet to come, or on offer.
+        error_beat_due, error_beat = Signal(), Signal()
         m.d.comb += [
-            place.eq(owed & ~pending.o.valid),
-            self.beats.valid.eq(response.valid | place),
+            error_beat.eq(error_beat_due & ~pending.o.valid),
+            self.beats.valid.eq(response.valid | error_beat),
             response.ready.eq(self.beats.ready),
             pending.o.ready.eq(response.valid & response.ready & response.p.last),
         ]
         with m.If(self.beats.valid):
             m.d.comb += [
                 self.beats.p.data.eq(response.p.data),
-                self.beats.p.bad.eq((response.p.response != RESPONSE_OKAY) | place),
+                self.beats.p.bad.eq((response.p.response != RESPONSE_OKAY) | error_beat),
             ]
-        with m.If(place & self.beats.ready):
-            m.d.sync += owed.eq(0)
+        with m.If(error_beat & self.beats.ready):
+            m.d.sync += error_beat_due.eq(0)
 
         m.d.sync += Assert(~response.valid | pending.o.valid, "a beat that nobody asked for")
         self._pause(m, pending.o.valid)
 
-        # Bursts in flight come before one that was outside, so that their errors take precedence.
+        # Bursts in flight come before a forbidden one, so that their errors take precedence.
         refused = Signal()
-        with m.If(outside):
+        with m.If(forbidden):
             m.d.sync += [
-                owed.eq(1),
+                error_beat_due.eq(1),
                 self.failed.eq(1),
                 self.error.cause.eq(Cause.READ_LIMIT),
                 self.error.address.eq(address),
@@ -265,12 +267,12 @@ class Reader(wiring.Component):
     def _pause(self, m: Module, waiting: Value) -> None:
         """Tell pauses of a memory that is slow from those of one that has not begun."""
         response = self.port.r
-        inside = Signal()  # The burst has had a beat.
+        in_burst = Signal()  # The burst has had a beat.
         pause, last_pause = Signal(PAUSE_BITS), Signal(PAUSE_BITS)
-        m.d.comb += self.goes_on.eq(waiting & (inside | (pause < last_pause)))
+        m.d.comb += self.pauses.eq(waiting & (in_burst | (pause < last_pause)))
         with m.If(response.valid & response.ready):
-            m.d.sync += [inside.eq(~response.p.last), pause.eq(0)]
-            with m.If(inside):
+            m.d.sync += [in_burst.eq(~response.p.last), pause.eq(0)]
+            with m.If(in_burst):
                 m.d.sync += last_pause.eq(pause)
         with m.Elif(waiting & ~response.valid & ~pause.all()):
             m.d.sync += pause.eq(pause + 1)

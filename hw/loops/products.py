@@ -4,14 +4,11 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import stream
 
 from celosia.hw.decode.layouts import COMMAND, assembled, operands
 from celosia.hw.lib.fields import field_signals
-from celosia.hw.lib.sleep import Sleeping
-from celosia.hw.loops.stage import LoopStage
+from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, GARBAGE, LOCAL_ADDRESS_BITS
-from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     COMPUTE_PRELOADED,
     CONFIG_PRODUCTS,
@@ -26,7 +23,7 @@ __all__ = ["Products"]
 _COUNTS: Final = ("k", "pieces", "columns")
 
 
-class Products(Sleeping):
+class Products(LoopUnit):
     """Expands PRODUCTS as `celosia.isa.operations.loops` says, and keeps what CONFIG_PRODUCTS sets.
 
     The first PRELOAD is on offer `LATENCY` cycles after PRODUCTS was accepted, and from then on a
@@ -57,17 +54,6 @@ class Products(Sleeping):
 
     LATENCY = 1
 
-    i: stream.Interface
-    o: stream.Interface
-    fenced: Signal
-    busy: Signal
-    gained: Signal
-    lost: Signal
-
-    def __init__(self, config: AcceleratorConfig):
-        self.config = config
-        super().__init__({**LoopStage().members})
-
     def build(self, m: Module, outer: Module) -> Value:
         active, waits = Signal(), Signal()
         begins, configures = Signal(), Signal()  # A command of this stage comes in.
@@ -88,9 +74,7 @@ class Products(Sleeping):
             outer.d.comb += [
                 begins.eq(taken & (self.i.p.funct == Funct.PRODUCTS)),
                 configures.eq(taken & (self.i.p.funct == Funct.CONFIG_PRODUCTS)),
-                self.i.ready.eq(self.o.ready),
-                self.o.valid.eq(self.i.valid & ~own),
-                self.o.p.eq(self.i.p),
+                *self.passing(own),
             ]
         self._configure(m, waits, configures)
         self._multiply(m, active, begins, made)

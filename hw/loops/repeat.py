@@ -5,15 +5,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
-from amaranth.lib import stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 
 from celosia.hw.decode.layouts import COMMAND, operands
 from celosia.hw.lib.fields import field_signals
-from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.loops.advance import advanced
-from celosia.hw.loops.stage import LoopStage
+from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import REPEAT, STRIDE, WORD_BITS, Funct
 from celosia.isa.encoding.loops import LANES
@@ -24,14 +22,21 @@ __all__ = ["Repeater"]
 COUNT_BITS = next(field.bits for field in REPEAT.fields if field.name == "count")
 
 
-class Repeater(Sleeping):
+class Repeater(LoopUnit):
     """Expands REPEAT and STRIDE as `celosia.isa.operations.loops` says.
 
     The body comes in from the second cycle after REPEAT on, a command per cycle, and is kept; the
-    first command goes out `LATENCY`
-    cycles after the last one came in.  From then on a command takes `ISSUE` cycles, one more for
-    each STRIDE behind it and for each loop that ends behind it, or begins again; REPEAT takes
-    `ENTER`.  A command that stays on offer for longer delays those behind it by as much.
+    first command goes out `LATENCY` cycles after the last one came in.  From then on a command
+    takes `ISSUE` cycles, one more for each STRIDE behind it and for each loop that ends behind it,
+    or begins again; REPEAT takes `ENTER`.  A command that stays on offer for longer delays those
+    behind it by as much.
+
+    A body of A, B and a STRIDE for B, twice, from the cycle behind that in which the STRIDE came
+    in; in cycle 8 the loop begins again, and B is kept as B', advanced::
+
+        cycle     1    2    3     4    5    6     7     8    9    10   11    12   13   14    15
+        state     STEP LOOK ISSUE STEP LOOK ISSUE ISSUE STEP STEP LOOK ISSUE STEP LOOK ISSUE ISSUE
+        goes out            A               B                          A               B'
 
     Other commands pass, also a REPEAT without a body that can be kept, and a STRIDE outside of
     loops.  One within that is not well formed goes out, and ends all loops.
@@ -63,18 +68,10 @@ class Repeater(Sleeping):
     ISSUE = 3
     ENTER = 2
 
-    i: stream.Interface
-    o: stream.Interface
-    fenced: Signal
-    busy: Signal
-    gained: Signal
-    lost: Signal
     missing: Signal
 
     def __init__(self, config: AcceleratorConfig):
-        self.config = config
-        missing = Out(range(config.loop_entries + 1))
-        super().__init__({**LoopStage().members, "missing": missing})
+        super().__init__(config, missing=Out(range(config.loop_entries + 1)))
 
     def build(self, m: Module, outer: Module) -> Value:
         begins, entered = Signal(), Signal()  # A REPEAT with a body is on offer, or comes in.
@@ -85,11 +82,7 @@ class Repeater(Sleeping):
             fits = fields.length <= self.config.loop_entries
             outer.d.comb += begins.eq(fits & _has_body(fields))
         with outer.If(rests):
-            outer.d.comb += [
-                self.i.ready.eq(self.o.ready),
-                self.o.valid.eq(self.i.valid & ~begins),
-                self.o.p.eq(self.i.p),
-            ]
+            outer.d.comb += self.passing(begins)
         with outer.Else():
             outer.d.comb += [
                 self.i.ready.eq(takes),
@@ -137,19 +130,19 @@ class Repeater(Sleeping):
 
     def _step(self, m: Module, s: "_State") -> None:
         """Find the next command."""
-        m.d.comb += [s.steps.eq(1), s.reads.eq(1)]
+        m.d.comb += [s.stepping.eq(1), s.read_enable.eq(1)]
         m.d.sync += s.advances.eq(0)
         inner = s.loops[0]
         with m.If(s.place != s.limit):
             m.next = "LOOK"
-        with m.Elif(inner.behind):
-            m.d.sync += [inner.behind.eq(0), s.place.eq(inner.start)]
-        with m.Elif(inner.left != 0):
-            m.d.sync += inner.left.eq(inner.left - 1)
+        with m.Elif(inner.in_tail):
+            m.d.sync += [inner.in_tail.eq(0), s.place.eq(inner.start)]
+        with m.Elif(inner.remaining != 0):
+            m.d.sync += inner.remaining.eq(inner.remaining - 1)
             with m.If(inner.exit == inner.end):
                 m.d.sync += s.place.eq(inner.start)
             with m.Else():
-                m.d.sync += inner.behind.eq(1)
+                m.d.sync += inner.in_tail.eq(1)
                 m.next = "LOOK"
         with m.Else():
             s.pop(m)
@@ -158,13 +151,13 @@ class Repeater(Sleeping):
 
     def _look(self, m: Module, s: "_State", command) -> None:
         """See what the next command is."""
-        m.d.comb += s.reads.eq(1)
+        m.d.comb += s.read_enable.eq(1)
         m.d.sync += [getattr(command, name).eq(s.read[name]) for name, _ in COMMAND]
         m.d.sync += [
             s.issued_place.eq(s.place),
             s.place.eq(s.place + 1),
             s.issued.eq(0),
-            s.number.eq(0),
+            s.strides_seen.eq(0),
             s.faulty.eq(s.read.funct.matches(Funct.REPEAT, Funct.STRIDE)),
         ]
         m.next = "ISSUE"
@@ -177,22 +170,22 @@ class Repeater(Sleeping):
 
     def _issue(self, m: Module, s: "_State", offers: Signal) -> None:
         """Offer the command, and meanwhile find the STRIDE that changes it."""
-        again, stride = Signal(), Signal()
+        repeats, stride = Signal(), Signal()
         m.d.comb += [
             offers.eq(~s.issued),
-            again.eq(Value.cast(s.again).any()),
-            self.gained.eq(offers & self.o.ready & again),
+            repeats.eq(Value.cast(s.unfinished).any()),
+            self.gained.eq(offers & self.o.ready & repeats),
             stride.eq(
                 (s.read.funct == Funct.STRIDE)
                 & (s.place != s.limit)
-                & (s.number != s.depth)
+                & (s.strides_seen != s.depth)
                 & ~s.faulty
             ),
-            s.reads.eq(stride),
+            s.read_enable.eq(stride),
         ]
         with m.If(stride):
-            m.d.sync += [s.number.eq(s.number + 1), s.place.eq(s.place + 1)]
-            with m.If(again & (s.number == s.outward)):
+            m.d.sync += [s.strides_seen.eq(s.strides_seen + 1), s.place.eq(s.place + 1)]
+            with m.If(repeats & (s.strides_seen == s.innermost)):
                 m.d.sync += [s.advances.eq(1), s.stride_1.eq(s.read.rs1), s.stride_2.eq(s.read.rs2)]
         with m.If(offers & self.o.ready):
             m.d.sync += s.issued.eq(1)
@@ -224,7 +217,7 @@ class Repeater(Sleeping):
                 for n in (1, 2)
             ]
             m.d.comb += [
-                s.write.en.eq(s.steps),
+                s.write.en.eq(s.stepping),
                 s.write.addr.eq(s.issued_place),
                 s.write.data.funct.eq(command.funct),
                 s.write.data.rs1.eq(words[0]),
@@ -246,14 +239,14 @@ class _Loop:
         # Where the last iteration is over.
         self.exit = Signal(place, name=f"exit_{index}", reset_less=True)
         self.end = Signal(place, name=f"end_{index}", reset_less=True)
-        # The part between these two runs, which the last iteration leaves out.
-        self.behind = Signal(name=f"behind_{index}", reset_less=True)
-        # Iterations that this part is yet to run in; 0 if the loop has not begun.
-        self.left = Signal(COUNT_BITS, name=f"left_{index}", reset_less=True)
+        # The part between exit and end runs, the tail, which the last iteration leaves out.
+        self.in_tail = Signal(name=f"in_tail_{index}", reset_less=True)
+        # Iterations that the tail is yet to run in; 0 if the loop has not begun.
+        self.remaining = Signal(COUNT_BITS, name=f"remaining_{index}", reset_less=True)
 
     def follow(self, other: "_Loop") -> list[Any]:
         """Become what `other` is."""
-        names = ("start", "exit", "end", "behind", "left")
+        names = ("start", "exit", "end", "in_tail", "remaining")
         return [getattr(self, name).eq(getattr(other, name)) for name in names]
 
 
@@ -270,27 +263,28 @@ class _State:
         self.issued_place = Signal(range(config.loop_entries), reset_less=True)
         self.issued = Signal(reset_less=True)  # The command has gone out.
         self.faulty = Signal(reset_less=True)  # It is the last one.
-        self.number = Signal(range(MAX_LOOP_DEPTH + 1), reset_less=True)  # STRIDEs seen behind it.
+        # Behind it.
+        self.strides_seen = Signal(range(MAX_LOOP_DEPTH + 1), reset_less=True)
         self.advances = Signal(reset_less=True)  # One of them changes the command:
         self.stride_1 = Signal(WORD_BITS, reset_less=True)
         self.stride_2 = Signal(WORD_BITS, reset_less=True)
-        # In this cycle: the entry at `place` is read, or (with `steps` low) the one behind it.
-        self.steps, self.reads = Signal(), Signal()
+        # In this cycle: the entry at `place` is read, or (with `stepping` low) the one behind it.
+        self.stepping, self.read_enable = Signal(), Signal()
         self.read: Any = port.data
         # Loops with iterations left, and the innermost of them.
-        self.again = Cat(loop.left != 0 for loop in self.loops)
-        self.outward = Signal(range(MAX_LOOP_DEPTH))
+        self.unfinished = Cat(loop.remaining != 0 for loop in self.loops)
+        self.innermost = Signal(range(MAX_LOOP_DEPTH))
         for index in reversed(range(MAX_LOOP_DEPTH)):
-            with m.If(self.again[index]):
-                m.d.comb += self.outward.eq(index)
+            with m.If(self.unfinished[index]):
+                m.d.comb += self.innermost.eq(index)
         inner = self.loops[0]
-        self.limit = Mux(inner.behind, inner.end, inner.exit)  # Of the part that runs.
-        m.d.comb += [port.en.eq(self.reads), port.addr.eq(self.place + ~self.steps)]
+        self.limit = Mux(inner.in_tail, inner.end, inner.exit)  # Of the part that runs.
+        m.d.comb += [port.en.eq(self.read_enable), port.addr.eq(self.place + ~self.stepping)]
 
     def begin(self, m: Module, fields: Any) -> None:
         """The outermost loop begins."""
         self.push(m, 0, fields)
-        m.d.sync += [outer.left.eq(0) for outer in self.loops[1:]]
+        m.d.sync += [outer.remaining.eq(0) for outer in self.loops[1:]]
         m.d.sync += [self.depth.eq(1), self.place.eq(0), self.advances.eq(0)]
 
     def push(self, m: Module, start: Value | int, fields: Any) -> None:
@@ -302,8 +296,8 @@ class _State:
             first.start.eq(start),
             first.exit.eq(end - fields.left_out),
             first.end.eq(end),
-            first.behind.eq(0),
-            first.left.eq(fields.count - 1),
+            first.in_tail.eq(0),
+            first.remaining.eq(fields.count - 1),
             self.depth.eq(self.depth + 1),
         ]
 
@@ -312,4 +306,4 @@ class _State:
         m.d.sync += self.place.eq(self.loops[0].end)
         for inner, outer in pairwise(self.loops):
             m.d.sync += inner.follow(outer)
-        m.d.sync += [self.loops[-1].left.eq(0), self.depth.eq(self.depth - 1)]
+        m.d.sync += [self.loops[-1].remaining.eq(0), self.depth.eq(self.depth - 1)]

@@ -1,11 +1,16 @@
 """What every part of the loop engine looks like."""
 
+from typing import Any
+
+from amaranth import Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.sleep import Sleeping
+from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["LoopStage"]
+__all__ = ["LoopStage", "LoopUnit"]
 
 
 class LoopStage(wiring.Signature):
@@ -35,3 +40,26 @@ class LoopStage(wiring.Signature):
             "gained": Out(1),
             "lost": Out(1),
         })
+
+
+class LoopUnit(Sleeping):
+    """A component that is a `LoopStage`, and perhaps has `more` members."""
+
+    i: stream.Interface
+    o: stream.Interface
+    fenced: Signal
+    busy: Signal
+    gained: Signal
+    lost: Signal
+
+    def __init__(self, config: AcceleratorConfig, **more: Any):
+        self.config = config
+        super().__init__({**LoopStage().members, **more})
+
+    def passing(self, own: Value) -> list[Any]:
+        """Statements by which commands pass, but for one that is the unit's `own`."""
+        return [
+            self.i.ready.eq(self.o.ready),
+            self.o.valid.eq(self.i.valid & ~own),
+            self.o.p.eq(self.i.p),
+        ]

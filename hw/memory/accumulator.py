@@ -95,22 +95,23 @@ class Accumulator(wiring.Component):
         loaded = Signal(data.ArrayLayout(signed(32), self.config.dim), reset_less=True)
         with m.If(self.load.valid):
             m.d.sync += loaded.eq(self.load.p.data)
-        readers = [*[self.transform] * self.config.normalization, self.store]
-        m.d.comb += [port.ready.eq(0) for port in (self.load, *readers)]
+        # By priority.
+        readers = {"transform": self.transform} if self.config.normalization else {}
+        readers["store"] = self.store
+        m.d.comb += [port.ready.eq(0) for port in (self.load, *readers.values())]
 
         words, grants = [], []
         for index in range(self.config.accumulator_banks):
             word, granted = self._bank(m, index, loaded, readers)
             words.append(word)
             grants.append(granted)
-        for number, port in enumerate(readers):
-            chosen = [granted[number] for granted in grants]
-            _select_word(m, port, chosen, words, "store" if port is self.store else "transform")
+        for name, port in readers.items():
+            _select_word(m, port, [granted[name] for granted in grants], words, name)
         return m
 
     def _bank(
-        self, m: Module, index: int, loaded: data.View, readers: list[RowReadInterface]
-    ) -> tuple[Value, list[Value]]:
+        self, m: Module, index: int, loaded: data.View, readers: dict[str, RowReadInterface]
+    ) -> tuple[Value, dict[str, Value]]:
         """One bank; returns the word it read in the last cycle, and whether it serves each reader.
 
         A reader waits for accumulations and for those before it: `readers` come by priority.
@@ -129,18 +130,22 @@ class Accumulator(wiring.Component):
             m.d.comb += self.load.ready.eq(1)
         row = Mux(from_array, self.address.row, self.load.p.row)[: (depth - 1).bit_length()]
         accumulate = (from_array & self.address.accumulate) | (from_load & self.load.p.accumulate)
-        served, busy, address = [], accumulate, self.store.row
-        for port in readers:
+        served, busy, address = {}, accumulate, self.store.row
+        blockers = {"transform": self.transform_blocker, "store": self.store_blocker}
+        for name, port in readers.items():
             wants = port.valid & self._hits(port.row, index)
             serves = wants & ~busy
             with m.If(serves):
                 m.d.comb += port.ready.eq(1)
             with m.Elif(wants):
-                self._tell_blocker(m, port, accumulate, from_array)
-            served.append(serves)
+                # An accumulation has the bank, or an earlier reader.
+                added = Mux(from_array, BankUser.RESULTS, BankUser.LOAD)
+                user = Mux(accumulate, added, BankUser.TRANSFORM)
+                m.d.comb += Value.cast(blockers[name]).eq(user)
+            served[name] = serves
             busy |= serves
-        for port, serves in zip(readers[:-1], served, strict=False):
-            address = Mux(serves, port.row, address)
+            if port is not self.store:
+                address = Mux(serves, port.row, address)
         m.d.comb += [read.en.eq(busy), read.addr.eq(Mux(accumulate, row, address))]
 
         # Stage 2: add and write.
@@ -176,14 +181,6 @@ class Accumulator(wiring.Component):
             write.en.eq(Mux(s1_valid, s1_mask, 0)),
         ]
         return read.data, served
-
-    def _tell_blocker(
-        self, m: Module, port: RowReadInterface, accumulate: Value, from_array: Value
-    ) -> None:
-        """Name the user of the bank that `port` waits for: an accumulation or an earlier reader."""
-        blocker = self.store_blocker if port is self.store else self.transform_blocker
-        added = Mux(from_array, BankUser.RESULTS, BankUser.LOAD)
-        m.d.comb += Value.cast(blocker).eq(Mux(accumulate, added, BankUser.TRANSFORM))
 
 
 def _select_word(

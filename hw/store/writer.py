@@ -147,7 +147,7 @@ class Writer(wiring.Component):
         m.d.comb += [
             splitter.bursts.ready.eq(
                 (addresses.i.ready & packs.i.ready & pending.i.ready)
-                & (burst.inside & ~self.stopped)
+                & (burst.permitted & ~self.stopped)
             ),
             pending.i.valid.eq(issue),
             pending.i.p.address.eq(burst.address),
@@ -175,8 +175,8 @@ class Writer(wiring.Component):
             self.unsent.eq(unsent != 0),
             self.no_credit.eq(splitter.bursts.valid & ~pending.i.ready),
         ]
-        outside = splitter.bursts.valid & ~burst.inside
-        self._report(m, pending.o.p, outside, burst.address, tag)
+        forbidden = splitter.bursts.valid & ~burst.permitted
+        self._report(m, pending.o.p, forbidden, burst.address, tag)
         return m
 
     def _address(self, m: Module, burst: data.View, issue: Value) -> Queue:
@@ -214,7 +214,7 @@ class Writer(wiring.Component):
         return queue
 
     def _report(
-        self, m: Module, answered: data.View, outside: Value, address: Value, tag: Value
+        self, m: Module, answered: data.View, forbidden: Value, address: Value, tag: Value
     ) -> None:
         """Tell operations that are done, and the first fault."""
         stopped = Signal()  # Also when `halt` is gone.
@@ -222,7 +222,7 @@ class Writer(wiring.Component):
         found = Signal()
         m.d.comb += [
             self.stopped.eq(stopped | self.halt),
-            found.eq((bad | outside) & ~self.stopped),
+            found.eq((bad | forbidden) & ~self.stopped),
         ]
         m.d.sync += [
             stopped.eq(self.stopped | found),

@@ -196,7 +196,7 @@ _FULL: Final = "room is reserved before, so that the buffer is never full: asser
 _NEVER: Final = "constant where the unit is used"
 _EXEMPT: Final = {
     r"fault|error|fail|refused|stop|halt|dead|wrong|passed|budget_set": _ERRORS,
-    r"\.bad$|kept_bad|reader\.(outside|owed|place)$|writer\.found$|wrapped$": _ERRORS,
+    r"\.bad$|kept_bad|reader\.(forbidden|error_beat(_due)?)$|writer\.found$|wrapped$": _ERRORS,
     r"decoder\.unit\.(meets|outside)": _ERRORS,
     r"ISSUE REST$": "only a loop that is not well formed: tests/system/test_loops.py",
     r"axi\.(rst|reset|clear|enable)$|clear_counters|interrupt": "tests/hw/host/test_axi_top.py",

@@ -1,9 +1,7 @@
 """The tuning log: what was tried for one product, and with it the best plan that is known."""
 
-import fcntl
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -12,8 +10,9 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.cache import digest
+from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text
-from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.support.problems import InputError
 from celosia.sim.support.version import source_version
 from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
@@ -42,7 +41,7 @@ class TuningLog:
 
     def add(self, entry: Entry) -> None:
         """Keep one more trial."""
-        _write(self._file, entry)
+        append_line(self._file, entry)
         self.entries.append(entry)
 
     def of(self, strategy: str) -> list[Entry]:
@@ -63,19 +62,10 @@ def open_log(path: Path, key: str, oracle: str, space: PlanSpace) -> Iterator[Tu
     Raises `InputError` if the file is of another product, configuration, memory, version or oracle,
     or was cut short, and `OutputError` if it cannot be written.  Neither changes it.
     """
-    try:
-        file = path.open("a+b", buffering=0)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OutputError(f"{path}: another search writes there") from None
-        file.seek(0)
+    with open_lines_of(path, f"{path}: another search writes there") as file:
         text = file.read().decode(errors="replace")
         if not text:
-            _write(file, {"schema": _SCHEMA, "key": key, "oracle": oracle})
+            append_line(file, {"schema": _SCHEMA, "key": key, "oracle": oracle})
             yield TuningLog(file, [])
             return
         head, entries = _parsed(text, path)
@@ -103,13 +93,6 @@ def best_known(
     if best is None or best["strategy"] == DEFAULT:
         return None
     return space.plan(best["chosen"])
-
-
-def _write(file: BinaryIO, entry: Mapping[str, Any]) -> None:
-    """Write a line by one call of the system's, so that a process that ends leaves no part."""
-    data = json.dumps(entry, allow_nan=False).encode() + b"\n"
-    if os.write(file.fileno(), data) != len(data):
-        raise OutputError(f"{file.name}: the disk is full")
 
 
 def _check(head: Entry, entries: list[Entry], key: str, space: PlanSpace, path: Path) -> None:

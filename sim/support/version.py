@@ -7,17 +7,18 @@ from typing import Final
 
 from celosia.sim.support.cache import digest
 
-__all__ = ["source_version"]
+__all__ = ["LAYERS", "source_version"]
 
-_LAYERS: Final = ("isa", "hw", "sw", "sim")
+LAYERS: Final = ("isa", "hw", "sw", "sim")
+"""The packages of this code, from below."""
 _SUFFIXES: Final = {".py", ".h", ".cpp"}
 
 
 @cache
-def source_version() -> str:
-    """A digest of all sources of this package: equal where, and only where, they are equal."""
+def source_version(layers: tuple[str, ...] = LAYERS) -> str:
+    """A digest of all sources of `layers`: equal where, and only where, these are equal."""
     parts: list[str | bytes] = []
-    for layer in _LAYERS:
+    for layer in layers:
         root = Path(next(iter(import_module(f"celosia.{layer}").__path__)))
         for path in sorted(root.rglob("*")):
             if path.suffix in _SUFFIXES:

@@ -6,6 +6,7 @@ has that interface (`celosia.sim.support.cluster`).
 
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from collections import Counter, deque
@@ -31,6 +32,8 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 MOST_WORKERS: Final = 1024
+_ADDRESS: Final = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}")
+"""A scheduler's: its protocol if it is not TCP, its host, its port."""
 _ATTEMPTS: Final = 5
 """Workers that one item may take with it."""
 
@@ -57,8 +60,8 @@ class Lane:
 
 def parse_executor(text: str) -> tuple[str, str]:
     """``local:4`` as ``("local", "4")``.  Raises `InputError` for what is no executor."""
-    kind, colon, place = text.partition(":")
-    if kind == "dask" and colon and place:
+    kind, _, place = text.partition(":")
+    if kind == "dask" and _ADDRESS.fullmatch(place) and int(place.rpartition(":")[2]) < 1 << 16:
         return kind, place
     if kind == "local" and place.isdecimal() and 1 <= int(place) <= MOST_WORKERS:
         return kind, place

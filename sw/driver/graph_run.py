@@ -35,10 +35,11 @@ class GraphRun:
 
     @property
     def written(self) -> Iterator[str]:
-        """The tensors that operators write to memory."""
+        """The tensors that operators write to memory, caches among them."""
         graph = self.compiled.graph
         for name in self.compiled.addresses:
-            if name not in graph.constants and name not in graph.inputs:
+            given = name in graph.constants or name in graph.inputs
+            if not given or graph.tensors[name].cache:
                 yield name
 
     def load(self, inputs: Mapping[str, Array]) -> None:
@@ -52,7 +53,8 @@ class GraphRun:
             little_endian = value.astype(value.dtype.newbyteorder("<"), copy=False)
             self.device.write(addresses[name], np.ascontiguousarray(little_endian).tobytes())
         for name in self.written:
-            self.device.write(addresses[name], bytes([POISON]) * graph.tensors[name].bytes)
+            if name not in values:
+                self.device.write(addresses[name], bytes([POISON]) * graph.tensors[name].bytes)
 
     def run(self, issue: Issue = "stream") -> RunResult:
         """Run the program.  Raises `DeviceError` when the accelerator stops."""

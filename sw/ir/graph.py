@@ -46,16 +46,19 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which columns of a row of scores count: column c is key c, row r is the query at r."""
+    """Which columns of a row of scores count: column c is key c, row r the query behind others."""
 
     keys: int | None = None
     """How many keys there are, from the first; None: every column is one."""
     causal: bool = False
     """A query does not see later keys."""
+    first_row: int = 0
+    """The position of the query of row 0: so many keys come before its own."""
 
     def __str__(self) -> str:
         parts = [] if self.keys is None else [f"keys {self.keys}"]
-        return "".join(f", {part}" for part in parts + ["causal"] * self.causal)
+        parts += ["causal"] * self.causal + [f"first row {self.first_row}"] * bool(self.first_row)
+        return "".join(f", {part}" for part in parts)
 
 
 NO_MASK: Final = Mask()
@@ -165,6 +168,8 @@ class MatMul:
     """The product is with the transpose of `b`."""
     bias: View | None = None
     finish: Finish
+    copies: tuple[View, ...] = ()
+    """Where each row of the result goes as well, if anywhere: a row of a tensor for each."""
 
     @property
     def macs(self) -> int:
@@ -174,7 +179,8 @@ class MatMul:
     def __str__(self) -> str:
         product = f"{self.a} @ {self.b}{'.T' * self.b_transposed}"
         bias = f" + {self.bias}" if self.bias else ""
-        return f"{self.name}: {self.out} = {product}{bias} -> {self.finish}"
+        copies = "".join(f", copied to {view}" for view in self.copies)
+        return f"{self.name}: {self.out} = {product}{bias} -> {self.finish}{copies}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +277,12 @@ class Graph:
         """Useful multiply-accumulates."""
         return sum(op.macs for op in self.ops if isinstance(op, MatMul))
 
+    @property
+    def appended(self) -> tuple[View, ...]:
+        """The parts of caches that operators write."""
+        views = (view for op in self.ops for view in results(op))
+        return tuple(view for view in views if self.tensors[view.tensor].cache)
+
     def __str__(self) -> str:
         lines = [f"graph {self.name}"]
         lines += [f"input {self.tensors[name]}" for name in self.inputs]
@@ -324,6 +336,8 @@ def results(op: Op) -> Iterator[View]:
             yield op.out
             if isinstance(op.finish, DeferredSoftmax):
                 yield op.finish.sums
+            if isinstance(op, MatMul):
+                yield from op.copies
 
 
 def _number(scale: Scale) -> str:

@@ -62,10 +62,18 @@ class GraphBuilder:
         *,
         bias: View | None = None,
         b_transposed: bool = False,
+        copies: tuple[View, ...] = (),
     ) -> View:
         """Add a product; returns `out`."""
         op = MatMul(
-            name=name, out=out, a=a, b=b, b_transposed=b_transposed, bias=bias, finish=finish
+            name=name,
+            out=out,
+            a=a,
+            b=b,
+            b_transposed=b_transposed,
+            bias=bias,
+            finish=finish,
+            copies=copies,
         )
         self._ops.append(op)
         return out

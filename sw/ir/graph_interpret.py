@@ -77,7 +77,11 @@ class Machine:
 
     def __init__(self, graph: Graph, inputs: dict[str, Array]):
         self.constants = graph.constants
-        self.values = inputs | {
+        given = {
+            name: value.copy() if graph.tensors[name].cache else value
+            for name, value in inputs.items()
+        }
+        self.values = given | {
             name: np.zeros(tensor.shape, tensor.type)
             for name, tensor in graph.tensors.items()
             if name not in inputs and name not in graph.constants
@@ -94,6 +98,8 @@ class Machine:
                 bias = None if op.bias is None else self.read(op.bias)[0]
                 sums = numerics.matmul(self.read(op.a), b.T if op.b_transposed else b, bias)
                 self.write(op.out, self.finish(op, sums))
+                for row, copy in enumerate(op.copies):
+                    self.write(copy, self.read(op.out)[row : row + 1])
             case Transform():
                 sums = self.read(op.source)
                 if op.bias:
@@ -186,6 +192,6 @@ def visible_columns(mask: Mask, scores: Array) -> Array | None:
     if mask.keys is not None:
         visible = numerics.padding_mask(mask.keys, columns)
     if mask.causal:
-        earlier = numerics.causal_mask(rows, columns)
+        earlier = numerics.causal_mask(rows, columns, mask.first_row)
         visible = earlier if visible is None else earlier & visible
     return visible

@@ -51,8 +51,8 @@ _OUTPUTS: Final[dict[type, tuple[str, ...]]] = {
 def verify(graph: Graph) -> Graph:
     """Return `graph` if it is well formed; raise `ValueError` that names the place otherwise.
 
-    Types, shapes and scales fit; every element is written once, before it is read, and no
-    constant or input is written at all; outputs are whole.
+    Types, shapes and scales fit; every element is written once, before it is read, and no constant
+    is written at all, nor any input but a cache; outputs are whole.
     """
     checker = _Checker(graph)
     for name, tensor in graph.tensors.items():
@@ -76,6 +76,9 @@ class _Checker:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.written: dict[str, np.ndarray] = {}
+        """Which elements of each tensor have a value."""
+        self.fixed: dict[str, np.ndarray] = {}
+        """Which elements of each cache have been read or written: they stay as they are."""
         self.names: set[str] = set()
 
     def declare(self, name: str, tensor: Tensor) -> None:
@@ -91,6 +94,10 @@ class _Checker:
             raise ValueError(f"{place}: its value is {constant.dtype} of {constant.shape}")
         given = constant is not None or name in graph.inputs
         self.written[name] = np.full(tensor.shape, given)
+        if tensor.cache:
+            if name not in graph.inputs:
+                raise ValueError(f"{place}: a cache is an input")
+            self.fixed[name] = np.zeros(tensor.shape, np.bool_)
 
     def take(self, op: Op) -> None:
         if op.name in self.names:
@@ -99,11 +106,10 @@ class _Checker:
         for view in operands(op):
             if not self._elements(view).all():
                 raise ValueError(f"{view} is read before it is written")
+            if view.tensor in self.fixed:
+                self.fixed[view.tensor][view.slices] = True
         for view in results(op):
-            elements = self._elements(view)
-            if elements.any():
-                raise ValueError(f"{view} is written a second time")
-            elements[...] = True
+            self._write(view)
         match op:
             case LayerNorm():
                 self._check_norm(op)
@@ -114,6 +120,16 @@ class _Checker:
             case Transform():
                 self._expect(op.source, "source", op.out.shape, "int32")
                 self._check_finish(op, op.finish)
+
+    def _write(self, view: View) -> None:
+        elements = self._elements(view)
+        if view.tensor in self.fixed:
+            elements = self.fixed[view.tensor][view.slices]
+            if elements.any():
+                raise ValueError(f"{view} is written after it was read, or a second time")
+        if elements.any():
+            raise ValueError(f"{view} is written a second time")
+        elements[...] = True
 
     def _elements(self, view: View) -> np.ndarray:
         if view.tensor not in self.written:
@@ -139,6 +155,12 @@ class _Checker:
         self._check_finish(op, op.finish)
         if op.out.rows != rows:
             raise ValueError(f"out: {op.out} has {op.out.rows} rows, a has {rows}")
+        if op.copies and len(op.copies) != rows:
+            raise ValueError(f"copies: {len(op.copies)} are not one for each of {rows} rows")
+        if op.copies and isinstance(op.finish, Sums):
+            raise ValueError("copies: sums that stay as they are have none")
+        for view in op.copies:
+            self._expect(view, "copy", (1, cols), self.graph.tensors[op.out.tensor].type)
 
     def _check_finish(self, op: MatMul | Transform, finish: Finish) -> None:
         rows, cols = op.out.shape
@@ -221,6 +243,8 @@ def _check_scores(scale: float, mask: Mask, cols: int) -> None:
     _check_columns(cols)
     if mask.keys is not None and not 0 <= mask.keys <= cols:
         raise ValueError(f"keys: {mask.keys} is not in 0..{cols}")
+    if not 0 <= mask.first_row < MAX_COLUMNS:
+        raise ValueError(f"first row: {mask.first_row} is not in 0..{MAX_COLUMNS - 1}")
 
 
 def _check_columns(cols: int) -> None:

@@ -4,7 +4,7 @@ A nest whose operands stand in memory as it takes them is looked at as a whole, 
 has tens of thousands of products; of any other nest, each product is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from celosia.sw.ir.program import Load, Multiply, Op, Products, Transform
@@ -68,6 +68,8 @@ class ProductChecker:
         self.scratchpad, self.sums = scratchpad, sums
         self._sums: dict[int, _Sums] = {}
         """Sums in the accumulator, by their first row."""
+        self._last_of: dict[int, int] = {}
+        """The first row of the last sums of each number: all rows of it, or the last of them."""
 
     def take(self, op: Multiply | Products) -> None:
         """Check the products of `op`.  Raises `ValueError` if they are not well formed."""
@@ -94,11 +96,26 @@ class ProductChecker:
             number = self.sums.write(op, (op.c, op.c + op.rows))
         next_a = here_a and here_a.moved(op.depth)
         next_w = here_w and here_w.moved(op.depth)
-        self._sums[op.c] = _Sums(number, op.rows, op.cols, next_a, next_w)
+        self._keep(op.c, _Sums(number, op.rows, op.cols, next_a, next_w))
+
+    def _keep(self, row: int, sums: _Sums) -> None:
+        self._sums[row] = sums
+        self._last_of[sums.number] = row
+
+    def _split(self, row: int, rows: int, number: int) -> None:
+        """Products go on with the last rows of sums alone: then these are sums of their own."""
+        first = self._last_of.get(number, row)
+        sums = self._sums.get(first)
+        if sums is None or sums.number != number or not first < row == first + sums.rows - rows:
+            return
+        a = sums.a and _Corner(sums.a.tensor, sums.a.depth, sums.a.across + row - first)
+        self._keep(row, replace(sums, rows=rows, a=a))
+        self._sums[first] = replace(sums, rows=row - first)
 
     def _go_on(self, op: Multiply, a: _Corner | None, w: _Corner | None) -> int:
         """The number of the sums that `op` goes on with."""
         number = self.sums.read(op.c, op.c + op.rows)
+        self._split(op.c, op.rows, number)
         before, last = self.sums.ops[number], self._sums.get(op.c)
         if not isinstance(before, Multiply | Products):
             raise ValueError(f"does not go on with a product: {before}")
@@ -171,7 +188,9 @@ class ProductChecker:
         if op.accumulate:
             tensor, depth, first = tiles.w
             for c, cols, across in columns:
-                last, number = self._sums.get(c), sums.one_maker(c, c + op.rows)
+                number = sums.one_maker(c, c + op.rows)
+                self._split(c, op.rows, number)
+                last = self._sums.get(c)
                 w = (tensor, depth, first + across)
                 if not last or not last.meets(number, (op.rows, cols), tiles.a, w):
                     return False
@@ -183,7 +202,7 @@ class ProductChecker:
         tensor, depth, first = tiles.next_w
         for number, (c, cols, across) in zip(numbers, columns, strict=True):
             w = _Corner(tensor, depth, first + across)
-            self._sums[c] = _Sums(number, op.rows, cols, tiles.next_a, w)
+            self._keep(c, _Sums(number, op.rows, cols, tiles.next_a, w))
         return True
 
     # Tiles in memory.

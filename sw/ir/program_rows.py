@@ -74,6 +74,11 @@ class MadeRows:
         self.unused.discard(number)
         return number
 
+    def touch(self, first: int, end: int) -> None:
+        """Count all that is in these rows as read: it is looked at, but makes no difference."""
+        self._check_range(first, end)
+        self.unused.difference_update(self._maker[first:end])
+
     def _check_range(self, first: int, end: int) -> None:
         if not 0 <= first < end <= len(self._maker):
             raise ValueError(f"rows {first}..{end - 1} are not in 0..{len(self._maker) - 1}")

@@ -3,7 +3,7 @@
 Rows exist.  What an operation reads stands there as one operation has left it; what an operation
 has made is used before its rows are.  Products continue the sums in their rows.  Statistics are
 complete when they are used.  Every element of a tensor is stored once, and loads come after the
-stores of what they read.
+stores of what they read.  Of causal scores, those that the mask hides need not be there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,12 +36,14 @@ def verify(
     config: AcceleratorConfig,
     tensors: Mapping[str, Tensor],
     given: Iterable[str],
+    appended: Iterable[View] = (),
 ) -> None:
     """Raise `ValueError` that names the operation if a program is not well formed.
 
-    `given` are inputs and constants: they are never stored, and other tensors not until then.
+    `given` are inputs and constants: they are never stored, and other tensors not until then.  Of
+    those that are caches, just the elements of `appended` are stored, before they are read.
     """
-    checker = _Checker(config, tensors, given)
+    checker = _Checker(config, tensors, given, appended)
     for index, op in enumerate(ops):
         try:
             checker.take(op)
@@ -85,11 +87,15 @@ class _Checker:
     """The state of all memories."""
 
     def __init__(
-        self, config: AcceleratorConfig, tensors: Mapping[str, Tensor], given: Iterable[str]
+        self,
+        config: AcceleratorConfig,
+        tensors: Mapping[str, Tensor],
+        given: Iterable[str],
+        appended: Iterable[View],
     ):
         self.dim = config.dim
         self.tensors = tensors
-        self.given = set(given)
+        self.given = {name for name in given if not tensors[name].cache}
         self.local = {
             Space.SCRATCHPAD: MadeRows(config.scratchpad_rows),
             Space.ACCUMULATOR: MadeRows(config.accumulator_rows),
@@ -100,10 +106,16 @@ class _Checker:
         )
         self.slots = _Slots(config.statistics_rows)
         self.stored: dict[str, np.ndarray] = {}
-        """The number of the store of each element of a tensor, from 1 on; 0: none so far."""
+        """The number of the store of each element of a tensor, from 1 on; 0: none so far, -1: it
+        has a value, and is not to be stored."""
         self.stores = 0
         self.complete: dict[View, int] = {}
         """The number of the last store to each view that is all stored."""
+        for name, tensor in tensors.items():
+            if tensor.cache:
+                self.stored[name] = np.full(tensor.shape, -1, np.int32)
+        for view in appended:
+            self.stored[view.tensor][view.slices] = 0
 
     def take(self, op: Op) -> None:
         match op:
@@ -149,8 +161,20 @@ class _Checker:
         for first, end in self._blocks(place):
             self.local[place.space].read(first, end)
 
+    def _read_source(self, op: Transform) -> None:
+        """Read the rows of each block that the mask lets count; others may hold anything."""
+        rows, mask = self.local[op.source.space], op.mask or {}
+        for block, (first, end) in enumerate(self._blocks(op.source)):
+            key = mask.get("first_key", 0) + block * self.dim
+            hidden = key - mask.get("first_row", 0) if mask.get("causal") else 0
+            seen = min(end, first + max(0, hidden))
+            if first < seen:
+                rows.touch(first, seen)
+            if seen < end:
+                rows.read(seen, end)
+
     def _transform(self, op: Transform) -> None:
-        self._read(op.source)
+        self._read_source(op)
         if op.residual is not None:
             self._read(op.residual)
         for first, count in op.parameter_rows(self.dim):

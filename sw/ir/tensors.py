@@ -25,6 +25,8 @@ class Tensor:
     """What 1 stands for; None: nothing, or not the same in each column."""
     zero_point: int = 0
     """The element that stands for 0."""
+    cache: bool = False
+    """An input whose elements operators may overwrite once, each before anything reads it."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,6 +46,7 @@ class Tensor:
         parts = [f"{self.name}: {self.type}[{self.rows}x{self.cols}]"]
         parts += [] if self.step is None else [f"step {np.float32(self.step)!s}"]
         parts += [f"zero point {self.zero_point}"] * bool(self.zero_point)
+        parts += ["cache"] * self.cache
         return " ".join(parts)
 
 

@@ -6,6 +6,7 @@ attributes.  So an operator's new part needs no more than a place in `_PARTS`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from itertools import count
 from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_type_hints
 
@@ -42,14 +43,20 @@ _PARTS: Final = (
 )
 _KINDS: Final = {kind.__name__: kind for kind in _PARTS}
 """What operators are made of."""
+_LEFT_OUT: Final = ("first_row",)
+"""Fields that most graphs have no use for."""
 
 
 def described(value: object, path: str, views: dict[str, View]) -> Iterator[tuple[str, Attribute]]:
-    """The fields of an operator or a part of one, but for views: these join `views`."""
+    """The fields of an operator or a part of one, but for views: these join `views`.
+
+    Lists without anything but views, and numbers of `_LEFT_OUT` that are 0, are left out.
+    """
     assert is_dataclass(value)
     for field in fields(value):
         found = _attribute(getattr(value, field.name), f"{path}{field.name}", views)
-        if found is not None:
+        left_out = found == () or (field.name in _LEFT_OUT and not found)
+        if found is not None and not left_out:
             yield field.name, found
 
 
@@ -100,6 +107,8 @@ class _Builder:
             if place in self._views:
                 found[field.name] = self._views.pop(place)
                 given: object = found[field.name]
+            elif f"{place}.0" in self._views and _is_views(hints[field.name]):
+                given = found[field.name] = tuple(self._views_of(place))
             elif field.name in values:
                 given = found[field.name] = self._value(values[field.name], place)
             elif _is_needed(field) and NoneType not in get_args(hints[field.name]):
@@ -109,6 +118,13 @@ class _Builder:
             if not _fits(given, hints[field.name]):
                 raise fail(self._operation, f"{place}: {given} is not of its type")
         return kind(**found)
+
+    def _views_of(self, place: str) -> Iterator[View]:
+        """The views of a list, whose roles are `place` with a number each."""
+        for number in count():
+            if f"{place}.{number}" not in self._views:
+                return
+            yield self._views.pop(f"{place}.{number}")
 
     def _value(self, value: Attribute, path: str) -> object:
         match value:
@@ -127,6 +143,10 @@ class _Builder:
 
 def _is_needed(field: Field[Any]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
+
+
+def _is_views(hint: Any) -> bool:
+    return getattr(hint, "__origin__", None) is tuple and get_args(hint)[0] is View
 
 
 def _fits(value: object, hint: Any) -> bool:

@@ -56,6 +56,8 @@ class _Printer:
             attributes["step"] = float(tensor.step)
         if tensor.zero_point:
             attributes["zero_point"] = tensor.zero_point
+        if tensor.cache:
+            attributes["cache"] = True
         constant = tensor.name in self._graph.constants
         if constant:
             attributes["resource"] = tensor.name

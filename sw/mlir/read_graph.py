@@ -100,6 +100,7 @@ class _Reader:
         rows, cols, kind = self._shape(operation)
         step = typed(operation, values, "step", float) if "step" in values else None
         zero = typed(operation, values, "zero_point", int) if "zero_point" in values else 0
+        cache = typed(operation, values, "cache", bool) if "cache" in values else False
         if name in self._tensors:
             raise fail(operation, f"there is another tensor {name}")
         if operation.name == "cel.constant":
@@ -111,7 +112,7 @@ class _Reader:
                 text = f"{value.dtype} of {value.shape}"
                 raise fail(operation, f"resource {resource} is {text}, not {kind}")
             self._constants[name] = value
-        self._tensors[name] = Tensor(name, kind, rows, cols, step, zero)
+        self._tensors[name] = Tensor(name, kind, rows, cols, step, zero, cache)
         self._define(operation, self._tensors[name].view())
 
     def _view(self, operation: Operation) -> None:

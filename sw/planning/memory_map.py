@@ -128,6 +128,12 @@ class MemoryMap:
         """The ring where results of elements of this size go on their way to memory."""
         return "bytes" if element_bytes == 1 else "wide"
 
+    @staticmethod
+    def beside(residuals: str) -> str:
+        """The ring of results that are added to what is in ring `residuals`."""
+        del residuals
+        return "wide"
+
     narrow_norms = "bytes"
     """The ring of results of normalizations of one byte."""
 
@@ -136,6 +142,9 @@ class MemoryMap:
 
     stays = False
     """Results stay in their rings until somebody reads them."""
+
+    streams_heads = False
+    """Keys and values of heads stream past, as weights do, however few they are."""
 
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""
@@ -149,6 +158,11 @@ class MemoryMap:
             "values": (first[3], bank // 2),
             "contexts out": (first[3] + bank // 2, bank // 2),
         }
+
+    @property
+    def numerator_rows(self) -> int:
+        """Rows that the numerators of a part may take, whatever else there is."""
+        return self.bank_rows
 
     def rows(self, ring: str) -> int:
         """Rows of the least span of a ring."""

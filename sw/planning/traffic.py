@@ -80,6 +80,10 @@ class Traffic:
             cycles += rows * max(float(-(-group // dim)), bus)
         return cycles
 
+    def burst(self, view: View, columns: int) -> float:
+        """Cycles of `columns` elements of a row of an operand in memory, among many such bursts."""
+        return self._burst(columns * self._element(view), self._pitch(view))
+
     def first_a_cycles(self, tiles: int) -> float:
         """Cycles of a piece of A of `tiles` tiles in the first row block."""
         columns = min(self.op.a.cols, tiles * self.config.dim)

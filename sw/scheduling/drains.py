@@ -35,6 +35,8 @@ class SumsBlock:
     """The scale of the first step of the finish."""
     residual: View | None = None
     """The rows that are added; None: none are."""
+    copies: tuple[View, ...] = ()
+    """Where each row of the results goes as well, if anywhere."""
     slot: int = 0
     """The slot of the first row's statistics."""
     first: bool = True
@@ -49,6 +51,7 @@ class SumsBlock:
             rows=LocalRows(self.rows.space, self.rows.row, rows, self.rows.blocks, rows),
             out=self.out.part(row=row, rows=rows),
             residual=self.residual and self.residual.part(row=row, rows=rows),
+            copies=self.copies[row : row + rows],
             slot=self.slot + row,
         )
 
@@ -66,6 +69,7 @@ class SumsBlock:
             bias=self.bias and columns(self.bias),
             scale=columns(scale) if isinstance(scale, View) else scale,
             residual=self.residual and columns(self.residual),
+            copies=tuple(map(columns, self.copies)),
             first=self.first and col == 0,
             last=self.last and col + cols == self.out.cols,
         )
@@ -92,6 +96,8 @@ def drained(
             moves, function, part, drain, settings, (target,), residual=residual, norm=norm
         )
         yield from moves.store(part.out, target)
+        for row, copy in enumerate(part.copies):
+            yield from moves.store(copy, replace(target, row=target.row + row, rows=1))
 
 
 def chunks(sums: SumsBlock, drain: SumsDrain, dim: int) -> Iterator[SumsBlock]:
@@ -154,5 +160,9 @@ def _function(how: Finish, sums: SumsBlock, *, counts: bool) -> tuple[Function, 
 
 def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
     """CONFIG_MASK for a block of scores."""
-    settings = {"causal": int(mask.causal), "first_row": first_row, "first_key": first_key}
+    settings = {
+        "causal": int(mask.causal),
+        "first_row": mask.first_row + first_row,
+        "first_key": first_key,
+    }
     return settings if mask.keys is None else settings | {"keys": mask.keys}

@@ -1,8 +1,10 @@
 """Products of a block: rows of A stream through the tiles of W, nest by nest."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+from celosia.sw.ir.causal import first_row_of
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -47,6 +49,16 @@ class ProductBlock:
     """The rows of C in the accumulator, a block of them for each tile of columns."""
     accumulate: bool = False
     """Add to what is in C."""
+    diagonal: int | None = None
+    """Row r sees the keys up to this one + r, and tiles of others are left out; None: all keys."""
+    keys_along: bool = False
+    """Keys are along K; else they are columns of C."""
+    first: int = 0
+    """Rows before this one are left out."""
+
+    def rows_from(self, first: int) -> "ProductBlock":
+        """The same without the rows before `first`."""
+        return replace(self, first=first) if first else self
 
     @property
     def depth(self) -> int:
@@ -120,7 +132,50 @@ def _load_pair(
 
 
 def _nests(block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int) -> Iterator[Products]:
-    """The products of pieces for some tiles of columns: one nest, if the pieces are alike."""
+    """The products of pieces for some tiles of columns, without tiles of keys that no row sees."""
+    if block.diagonal is None:
+        yield from _alike_nests(block, pairs, across, dim)
+    elif block.keys_along:
+        for part, first in _seen_along(block, pairs, block.diagonal, dim):
+            yield from _alike_nests(block.rows_from(first), part, across, dim)
+    else:
+        for tile, count, first in _runs(*across, block.diagonal, dim):
+            yield from _alike_nests(block.rows_from(first), pairs, (tile, count), dim, across[0])
+
+
+def _runs(first: int, count: int, diagonal: int, dim: int) -> Iterator[tuple[int, int, int]]:
+    """Some tiles of keys that the same rows meet: the first, their number and the first row."""
+    tiles = range(first, first + count)
+    for row, alike in groupby(tiles, lambda tile: first_row_of(tile * dim, diagonal, dim)):
+        run = list(alike)
+        yield run[0], len(run), row
+
+
+def _seen_along(
+    block: ProductBlock, pairs: list[_Pair], diagonal: int, dim: int
+) -> Iterator[tuple[list[_Pair], int]]:
+    """Pieces, or parts of one, and the first row that meets them."""
+    last = pairs[-1]
+    if first_row_of((last.k + last.a.blocks - 1) * dim, diagonal, dim) == 0:
+        yield pairs, 0
+        return
+    for pair in pairs:
+        for tile, count, row in _runs(pair.k, pair.a.blocks, diagonal, dim):
+            within = tile - pair.k
+            w = replace(pair.w, row=pair.w.row + within * dim, rows=count * dim)
+            yield [_Pair(tile, pair.a.block(within, count), w)], row
+
+
+def _alike_nests(
+    block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int, start: int | None = None
+) -> Iterator[Products]:
+    """The products of pieces for some tiles of columns: one nest, if the pieces are alike.
+
+    Pieces of W begin with the tile of columns `start`; None: with the first of these.
+    """
+    if start is not None and start != across[0]:
+        moved = (across[0] - start) * (dim if block.w_transposed else pairs[0].w.pitch)
+        pairs = [replace(pair, w=replace(pair.w, row=pair.w.row + moved)) for pair in pairs]
     if len({(pair.a.blocks, pair.a.pitch, pair.w.pitch) for pair in pairs}) == 1:
         yield _nest(block, pairs, across, dim)
         return
@@ -139,16 +194,16 @@ def _nest(
     if not block.w_transposed:
         w_k, w_column = w_column, w_k
     return Products(
-        a=head.a.row,
+        a=head.a.row + block.first,
         w=head.w.row + tile * w_column,
-        c=block.c.row + (first + tile) * block.c.pitch,
+        c=block.c.row + block.first + (first + tile) * block.c.pitch,
         a_k=head.a.pitch,
         w_k=w_k,
         w_column=w_column,
         c_column=block.c.pitch,
         a_piece=last.a.row - head.a.row,
         w_piece=last.w.row - head.w.row,
-        rows=block.c.rows,
+        rows=block.c.rows - block.first,
         k=head.a.blocks,
         pieces=len(pairs),
         columns=columns,

@@ -12,7 +12,8 @@ from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.causal import Seen, seen_products
+from celosia.sw.ir.graph import Graph, View, operands
 from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.ir.matmul import MatMul
 
@@ -88,23 +89,46 @@ def matmul_limit(problem: MatMul, config: AcceleratorConfig, timing: MemoryTimin
 def graph_limit(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Limit:
     """The limit of a graph as one program, with inputs and constants in memory before.
 
-    * compute: that of all its products; everything else is hidden;
-    * reads, writes: constants and inputs come once, outputs leave once, nothing else does;
+    * compute: that of all its products; everything else is hidden.  Of causal heads, tiles of keys
+      that no row sees are left out, and rows that see none of a tile;
+    * reads, writes: constants, inputs and what is read of caches come once, outputs and what is
+      appended to caches leave once, nothing else does;
     * ramp: read latency, one row of the bus, and the latency of the write response.
     """
     dim, rate = config.dim, min(timing.bytes_per_cycle, config.bus_bytes)
-    compute = 0
+    compute, seen = 0, seen_products(graph)
     for op in graph.ops:
-        if isinstance(op, GraphProduct):
+        if isinstance(op, GraphProduct) and op.name in seen:
+            compute += _seen_cycles(seen[op.name], dim)
+        elif isinstance(op, GraphProduct):
             full, rest = divmod(op.a.cols, dim)
             rows = full * max(op.out.rows, dim) + bool(rest) * max(op.out.rows, rest)
             compute += _ceil(op.out.cols, dim) * rows
-    given = {*graph.constants, *graph.inputs}
+    caches = {name for name in graph.inputs if graph.tensors[name].cache}
+    given = {*graph.constants, *graph.inputs} - caches
+    views = {view for op in graph.ops for view in operands(op) if view.tensor in caches}
     reads, writes = (
-        _ceil(sum(graph.tensors[name].bytes for name in names), rate)
-        for names in (given, graph.outputs)
+        _ceil(sum(graph.tensors[name].bytes for name in names) + sum(map(_bytes, views)), rate)
+        for names, views in ((given, views), (graph.outputs, graph.appended))
     )
     return Limit(compute=compute, reads=reads, writes=writes, ramp=2 * timing.latency + 1)
+
+
+def _seen_cycles(product: Seen, dim: int) -> int:
+    """Cycles in which rows of a product of a causal head enter the array."""
+    cycles = 0
+    for rows, keys in product.tiles(dim):
+        if product.along:
+            cycles += _ceil(product.op.out.cols, dim) * max(rows, keys) * bool(rows)
+        elif rows:
+            full, rest = divmod(product.op.a.cols, dim)
+            cycles += full * max(rows, dim) + bool(rest) * max(rows, rest)
+    return cycles
+
+
+def _bytes(view: View) -> int:
+    """Bytes of a part of a cache, which is of int8."""
+    return view.rows * view.cols
 
 
 def total_limit(limits: Iterable[Limit]) -> Limit:

@@ -72,13 +72,13 @@ def _is(ar: Any, identity: BusId) -> Value:
     return ar.p.id == identity
 
 
-def _inside(address: Value, count: Value, limits: Any) -> Value:
+def _permitted(address: Value, count: Value, limits: Any) -> Value:
     """The rule itself, with a carry that is not lost."""
     return (address >= limits.base) & ((address + count - 1) <= limits.limit)
 
 
 def splitter(h: Harness) -> None:
-    """Bursts are a segment's bytes in order, none crosses a page, and `inside` is right."""
+    """Bursts are a segment's bytes in order, none crosses a page, and `permitted` is right."""
     dut = BurstSplitter(CONFIG)
     inner = h.inside(dut, "dut")
     h.source(dut.segments, "segments")
@@ -105,8 +105,8 @@ def splitter(h: Harness) -> None:
         h.claim(address[PAGE_BITS:] == last[PAGE_BITS:])
         beats = ((address[:PAGE_BITS] % BUS) + burst.bytes + BUS - 1) // BUS
         h.claim(burst.beats_minus_1 == beats - 1)
-        h.claim(burst.inside == _inside(address, burst.bytes, limits))
-        h.reach(burst.inside & burst.last & ~burst.first)
+        h.claim(burst.permitted == _permitted(address, burst.bytes, limits))
+        h.reach(burst.permitted & burst.last & ~burst.first)
         # Invariants.
         h.claim((left != 0) & (inner["left"] == left) & (inner["address"] == address[:64]))
         h.claim(inner["wrapped"] == address[64])

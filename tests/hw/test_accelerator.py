@@ -22,6 +22,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import TABLES
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
@@ -36,7 +37,7 @@ CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=
     ],
 )
 def test_an_error_halts_and_is_kept(commands, cause, tag):
-    dut = Accelerator(CONFIG)
+    dut = shared_design(Accelerator, CONFIG)
 
     async def testbench(ctx):
         ctx.set(dut.read_limits, {"base": 0, "limit": 0xFFF})
@@ -54,7 +55,7 @@ def test_an_error_halts_and_is_kept(commands, cause, tag):
 
 
 def test_busy_covers_a_command_from_its_acceptance():
-    dut = Accelerator(CONFIG)
+    dut = shared_design(Accelerator, CONFIG)
 
     async def testbench(ctx):
         assert not ctx.get(dut.busy)
@@ -67,7 +68,7 @@ def test_busy_covers_a_command_from_its_acceptance():
 
 
 def test_what_ends_is_told_once_per_command():
-    dut, ended = Accelerator(CONFIG), []
+    dut, ended = shared_design(Accelerator, CONFIG), []
     program = [FLUSH, MVIN, FENCE, CONFIG_ST, FENCE]
 
     async def count(ctx):
@@ -86,7 +87,7 @@ def test_what_ends_is_told_once_per_command():
 
 
 def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
-    dut = Accelerator(CONFIG)
+    dut = shared_design(Accelerator, CONFIG)
     fault = {"valid": 1, "cause": Cause.WATCHDOG, "address": 5, "id": 1}
 
     async def testbench(ctx):
@@ -104,7 +105,7 @@ def test_an_error_elsewhere_halts_and_gets_the_number_of_the_next_command():
 
 
 def test_what_is_queued_when_an_error_comes_never_starts():
-    dut, products, ended = Accelerator(CONFIG), 6, Counter()
+    dut, products, ended = shared_design(Accelerator, CONFIG), 6, Counter()
     tile = {"b_cols": 4, "b_rows": 4, "c": 1 << 31, "c_cols": 4, "c_rows": 16}
     product = COMPUTE_PRELOADED.encode(a=0, a_cols=4, a_rows=16)
     program = [PRELOAD.encode(b=4, **tile), *[product] * products]
@@ -136,7 +137,8 @@ def accept_all(ctx, dut) -> None:
 
 @pytest.mark.parametrize("loads", [True, False], ids=["load", "store"])
 def test_it_is_busy_until_an_error_is_there(loads):
-    dut, move = Accelerator(CONFIG), {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
+    dut = shared_design(Accelerator, CONFIG)
+    move = {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
     read, write = dut.read_port, dut.write_port
     quiet: list[int] = []
 
@@ -172,7 +174,7 @@ def test_of_two_errors_the_first_one_is_kept():
 
     def told(pause: int) -> list[int]:
         """Causes, with bad responses: to the load `pause` cycles behind that to the store."""
-        dut, causes = Accelerator(CONFIG), [int(Cause.NONE)]
+        dut, causes = shared_design(Accelerator, CONFIG), [int(Cause.NONE)]
         read, write = dut.read_port, dut.write_port
 
         async def watch(ctx):
@@ -205,7 +207,7 @@ def test_of_two_errors_the_first_one_is_kept():
 
 
 def test_it_is_busy_to_the_end_and_whose_the_cycles_are():
-    dut, ends, sums = Accelerator(CONFIG), [], Counter()
+    dut, ends, sums = shared_design(Accelerator, CONFIG), [], Counter()
     owners: dict[str, set[str]] = {table.name: set() for table in TABLES}
     row = {"local_cols": 4, "local_rows": 1}
     tile = {"b_cols": 4, "b_rows": 4, "c": 8, "c_cols": 4, "c_rows": 1}
@@ -265,7 +267,7 @@ def test_it_is_busy_to_the_end_and_whose_the_cycles_are():
 
 
 def test_commands_on_their_way_count_as_busy():
-    dut = Accelerator(CONFIG)
+    dut = shared_design(Accelerator, CONFIG)
 
     async def testbench(ctx):
         assert not ctx.get(dut.events.busy)
@@ -280,7 +282,7 @@ def test_commands_on_their_way_count_as_busy():
 
 @pytest.mark.parametrize("queued", [0, 3])
 def test_the_latency_from_a_response_to_the_load_that_waits_for_it(queued):
-    dut = Accelerator(CONFIG)
+    dut = shared_design(Accelerator, CONFIG)
     move = {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
     other = MVIN.encode(**move | {"local": 8})
     program = [CONFIG_TOKEN.encode(signal=1, signal_id=6, wait=1, wait_id=6, count=1)]

@@ -38,7 +38,7 @@ def components() -> Iterator[type[Component]]:
 
 
 ELSEWHERE = {
-    "Sleeping",  # A base, without ports.
+    "Sleeping", "LoopUnit",  # Bases; the ports of the latter are the table of `LoopStage`.
     "Top", "AxiTop",  # Ports are tables of docs/architecture.md: see test_top.py.
 }  # fmt: skip
 

@@ -3,19 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from amaranth.sim import Simulator
-
 from celosia.hw.host.axi_top import AxiTop
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from tests.support.axi_host import AxiHost
 from tests.support.axi_memory import AxiMemory
+from tests.support.reused_simulator import run_testbenches, shared_design
 from tests.support.streams import PERIOD
 
 __all__ = ["RING_ENTRIES", "AxiBench"]
 
 RING_ENTRIES = 16
 RESET_CYCLES = 4
+
+
+def _axi_top(config: AcceleratorConfig) -> AxiTop:
+    return AxiTop(config, memory_seed=1)
 
 
 class AxiBench:
@@ -35,7 +38,7 @@ class AxiBench:
         host: dict | None = None,
         **memory: Any,
     ):
-        self.top: Any = AxiTop(config, memory_seed=1)
+        self.top: Any = shared_design(_axi_top, config)
         size = memory_bytes + ring_offset + 24 * ring_entries + 128
         self.memory = AxiMemory(self.top, data=bytearray(size), **memory)
         self.host = AxiHost(self.top, **(host or {}))
@@ -53,12 +56,8 @@ class AxiBench:
             await ctx.delay(deadline * PERIOD)
             raise AssertionError(f"the simulation did not finish in {deadline} cycles")
 
-        simulator = Simulator(self.top)
-        simulator.add_clock(PERIOD, domain="port")
-        simulator.add_testbench(testbench)
-        for other in (self.memory.run, watchdog, *background):
-            simulator.add_testbench(other, background=True)
-        simulator.run()
+        others = (self.memory.run, watchdog, *background)
+        run_testbenches(self.top, [testbench], others, PERIOD, "port")
 
     async def reset(self, ctx) -> None:
         ctx.set(self.top.rst, 1)

@@ -46,7 +46,7 @@ class _Graph:
         return self.result(name, str(value.dtype), (1, value.size))
 
     def result(self, name: str, kind: str, shape: tuple[int, ...]) -> ir.View:
-        tensor = ir.Tensor(name, kind, *shape)
+        tensor = ir.Tensor(name, kind, shape[0], shape[1])
         self.tensors[name] = tensor
         return tensor.view()
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from amaranth.hdl import Elaboratable
 from amaranth.lib import stream
-from amaranth.sim import Simulator
+
+from tests.support.reused_simulator import run_testbenches
 
 __all__ = ["Stall", "never", "offer_cycles", "receive", "send", "simulate", "sometimes"]
 
@@ -72,14 +73,7 @@ def simulate(
         await ctx.delay(deadline * PERIOD)
         raise AssertionError(f"the simulation did not finish in {deadline} cycles")
 
-    simulator = Simulator(dut)
-    simulator.add_clock(PERIOD)
-    for testbench in testbenches:
-        simulator.add_testbench(testbench)
-    for testbench in background:
-        simulator.add_testbench(testbench, background=True)
-    simulator.add_testbench(watchdog, background=True)
-    simulator.run()
+    run_testbenches(dut, testbenches, [*background, watchdog], PERIOD)
 
 
 def offer_cycles(

@@ -1,16 +1,14 @@
 """Loads that wait for stores, on all simulators."""
 
-from contextlib import closing
-
 import pytest
 
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, CONFIG_TOKEN, FENCE, MVIN, MVOUT, Command
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
-from celosia.sim.devices.devices import open_device
 from celosia.sim.verilator.harness import settings
 from celosia.sw.driver.device import ISSUES, DeviceError
+from tests.support.open_devices import open_devices
 
 SIMULATORS = ("functional", "verilator", "amaranth")
 SIZE = 1 << 14
@@ -25,8 +23,10 @@ def hasty(monkeypatch):
     monkeypatch.setattr(settings, "WATCHDOG_EDGES", 400)
 
 
-def opened(simulator: str) -> closing:
-    return closing(open_device(simulator, PRESETS["tiny"], TIMING, SIZE))
+@pytest.fixture(scope="module")
+def opened():
+    with open_devices(PRESETS["tiny"], TIMING, SIZE) as devices:
+        yield devices
 
 
 def load(place: int, row: int) -> Command:
@@ -73,7 +73,7 @@ def relay(steps: int, ordered: bool) -> list[Command]:
 
 
 @pytest.mark.parametrize("issue", ISSUES)
-def test_what_was_stored_is_loaded(issue):
+def test_what_was_stored_is_loaded(opened, issue):
     data, cycles = bytes(range(100, 116)), set()
     for simulator in SIMULATORS:
         with opened(simulator) as device:
@@ -83,7 +83,7 @@ def test_what_was_stored_is_loaded(issue):
     assert len(cycles - {None}) == 1
 
 
-def test_without_tokens_old_data_are_loaded():
+def test_without_tokens_old_data_are_loaded(opened):
     with opened("verilator") as device:
         device.write(MEMORY_BASE + 1600, bytes(range(100, 116)))
         device.run(relay(6, ordered=False))
@@ -92,7 +92,7 @@ def test_without_tokens_old_data_are_loaded():
 
 @pytest.mark.parametrize("issue", ISSUES)
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_a_count_that_is_never_reached_names_its_token(simulator, issue):
+def test_a_count_that_is_never_reached_names_its_token(opened, simulator, issue):
     stores = [token(TOKEN), store(0, 0), store(1, 0), token(TOKEN + 1), store(2, 0)]
     waits = [token(count=5), load(3, 4), load(4, 8)]
     with opened(simulator) as device:
@@ -105,7 +105,7 @@ def test_a_count_that_is_never_reached_names_its_token(simulator, issue):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_counters_last_until_a_fence(simulator):
+def test_counters_last_until_a_fence(opened, simulator):
     stores = [*START, token(TOKEN), *[store(place, 0) for place in range(7)]]
     waits = [*START, token(count=7), load(3, 4)]
     with opened(simulator) as device:
@@ -116,14 +116,14 @@ def test_counters_last_until_a_fence(simulator):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_a_store_of_nothing_does_not_count(simulator):
+def test_a_store_of_nothing_does_not_count(opened, simulator):
     nothing = MVOUT.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=0)
     program = [token(TOKEN), store(0, 0), nothing, token(count=2), load(3, 4)]
     with opened(simulator) as device:
         assert "token 3: 1 of 2 stores" in message(device, program, "stream")
 
 
-def test_nobody_but_loads_waits():
+def test_nobody_but_loads_waits(opened):
     """Stores and commands behind a load that waits for ever."""
     program = [load(9, 0), token(count=7), load(8, 20), *[store(place, 0) for place in range(6)]]
     with opened("verilator") as device:

@@ -3,15 +3,13 @@
 from typing import Final
 
 from amaranth import Cat, Module, Mux, Signal, Value
-from amaranth.lib import stream
 
 from celosia.hw.decode.layouts import COMMAND, operands
 from celosia.hw.gemmini.loops.lines import Lines
 from celosia.hw.gemmini.loops.matrices import State
 from celosia.hw.gemmini.loops.moves import Moves
 from celosia.hw.gemmini.loops.tiles import Products
-from celosia.hw.lib.sleep import Sleeping
-from celosia.hw.loops.stage import LoopStage
+from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.operations.loop_ws import spacing
@@ -22,7 +20,7 @@ _STORE: Final = 0b1000
 """The bit of `_Sequence.jobs` that stands for storing C."""
 
 
-class LoopWs(Sleeping):
+class LoopWs(LoopUnit):
     """Issues the commands of LOOP_WS in its place, as `celosia.isa.operations.loop_ws` says.
 
     The commands that configure it are taken, one in four cycles at least.  The first load goes out
@@ -57,27 +55,12 @@ class LoopWs(Sleeping):
     LATENCY = 5
     PATIENCE = 32
 
-    i: stream.Interface
-    o: stream.Interface
-    fenced: Signal
-    busy: Signal
-    gained: Signal
-    lost: Signal
-
-    def __init__(self, config: AcceleratorConfig):
-        self.config = config
-        super().__init__({**LoopStage().members})
-
     def build(self, m: Module, outer: Module) -> Value:
         rests, takes, offers, mine = Signal(), Signal(), Signal(), Signal()
         made = Signal(COMMAND)
         outer.d.comb += mine.eq(_own(self.i.p))
         with outer.If(rests):
-            outer.d.comb += [
-                self.i.ready.eq(self.o.ready),
-                self.o.valid.eq(self.i.valid & ~mine),
-                self.o.p.eq(self.i.p),
-            ]
+            outer.d.comb += self.passing(mine)
         with outer.Else():
             outer.d.comb += [
                 self.i.ready.eq(takes),

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
-from celosia.sim.bench.survey.parts.jobs import Job, Run
+from celosia.sim.bench.survey.parts.jobs import Task
 from celosia.sim.run.report import as_json
 from celosia.sim.support.output import write_file
 
@@ -15,22 +15,22 @@ _FOLDER: Final = "runs"
 
 
 class RunStore:
-    """A file for each run, named by its settings and the RTL."""
+    """A file for each run, named by its settings, the RTL and the compiler."""
 
     def __init__(self, folder: Path):
         self._folder = folder / _FOLDER
 
-    def load(self, job: Job) -> Run | None:
-        """The run of `job`; None if there is none, or what is there is no whole run."""
+    def load(self, job: Task) -> Any:
+        """What `job` has shown; None if that is not there, or not whole."""
         try:
-            return Run.from_document(json.loads(read_text(self._path(job), MIB)))
+            return job.kept(json.loads(read_text(self._path(job), MIB)))
         except (ForeignFileError, ValueError, TypeError, RecursionError):
             return None
 
-    def save(self, job: Job, run: Run) -> None:
+    def save(self, job: Task, run: Any) -> None:
         """Keep `run`.  Raises `OutputError` if it cannot be written."""
         self._folder.mkdir(exist_ok=True)
         write_file(self._path(job), as_json(run.document()))
 
-    def _path(self, job: Job) -> Path:
+    def _path(self, job: Task) -> Path:
         return self._folder / f"{job.key}.json"

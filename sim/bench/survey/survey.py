@@ -11,11 +11,12 @@ from celosia.sim.bench.survey.items import (
     inconsistencies,
     intensity,
     latency,
+    mappings,
     memories,
     silicon,
     unbuilt,
 )
-from celosia.sim.bench.survey.parts.jobs import Job, Run, run_job
+from celosia.sim.bench.survey.parts.jobs import Task, run_task
 from celosia.sim.bench.survey.parts.paper import Paper, paper
 from celosia.sim.bench.survey.parts.read import SURVEY_SCHEMA
 from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study
@@ -26,7 +27,16 @@ from celosia.sim.support.progress import Progress
 
 __all__ = ["Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
 
-_MODULES: Final = (intensity, latency, memories, bottleneck, silicon, unbuilt, inconsistencies)
+_MODULES: Final = (
+    intensity,
+    latency,
+    memories,
+    bottleneck,
+    silicon,
+    mappings,
+    unbuilt,
+    inconsistencies,
+)
 _STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}
 
 
@@ -77,7 +87,7 @@ def run_survey(
     store: RunStore,
     executor: Callable[[], Executor],
     tell: Progress,
-    run: Callable[[Job], Run] = run_job,
+    run: Callable[[Task], Any] = run_task,
     numbers: Paper | None = None,
 ) -> Survey:
     """Make the items of `studies`, with the runs that `store` does not have yet.
@@ -101,8 +111,8 @@ def run_survey(
 
 
 def _finished(
-    pool: Executor, jobs: Sequence[Job], run: Callable[[Job], Run], tell: Progress
-) -> Iterator[tuple[Job, Run]]:
+    pool: Executor, jobs: Sequence[Task], run: Callable[[Task], Any], tell: Progress
+) -> Iterator[tuple[Task, Any]]:
     """The jobs as they end; the longest begin first, so that none is left over at the end."""
     ordered = sorted(jobs, key=lambda job: -job.array_cycles)
     futures = {pool.submit(run, job): job for job in ordered}

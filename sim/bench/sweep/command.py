@@ -49,9 +49,10 @@ def sweep(
     parse_executor(executor)
     check_folder(out)
     plotly_script()  # Says at once if the page cannot be drawn.
-    points = read_space(space)
-    with progress_bar() as tell, lanes_of(executor) as lanes:
-        lines = run_sweep(points, lanes, make_folder(out), tell)
+    with lanes_of(executor) as lanes:  # Says at once if nobody answers there.
+        points = read_space(space)
+        with progress_bar() as tell:
+            lines = run_sweep(points, lanes, make_folder(out), tell)
     write_file(out / PAGE, sweep_page(lines, Path(space).name, out))
     table_console().print(_table(lines))
     for kind in ("wrong", "failed"):

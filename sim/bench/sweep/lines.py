@@ -1,15 +1,14 @@
 """The lines of a sweep in its folder: each whole, each once, kept through whatever happens."""
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from celosia.sim.bench.sweep.point import Line
-from celosia.sim.support.problems import InputError, OutputError
+from celosia.sim.support.line_file import append_line, open_lines_of
+from celosia.sim.support.problems import InputError
 
 __all__ = ["LINES", "Lines", "open_lines"]
 
@@ -25,10 +24,8 @@ class Lines:
         self.known = known
 
     def add(self, line: Line) -> None:
-        """Keep one more line: one call of the system's, so that a reader never sees a part."""
-        data = json.dumps(line, allow_nan=False).encode() + b"\n"
-        while data:  # Once, but for a disk that is nearly full.
-            data = data[os.write(self._file.fileno(), data) :]
+        """Keep one more line."""
+        append_line(self._file, line)
         self.known[line["key"]] = line
 
 
@@ -40,16 +37,7 @@ def open_lines(folder: Path) -> Iterator[Lines]:
     else than lines of a sweep, and `OutputError` if another sweep writes there, or nothing can.
     """
     path = folder / LINES
-    try:
-        file = path.open("a+b", buffering=0)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OutputError(f"{folder}: another sweep writes there") from None
-        file.seek(0)
+    with open_lines_of(path, f"{folder}: another sweep writes there") as file:
         data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         known = dict(_parsed(whole, path))

@@ -20,6 +20,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
+from celosia.sw.planning.cached_map import CachedMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -56,8 +57,9 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
     if _has_few_rows(graph, config):
+        few_rows = CachedMap if graph.appended else FewRowsMap
         with suppress(ValueError):  # Something does not fit there.
-            return _planned(graph, FewRowsMap(config, choices))
+            return _planned(graph, few_rows(config, choices))
     return _planned(graph, MemoryMap(config, choices))
 
 
@@ -87,7 +89,10 @@ class _Decisions:
         """A stage for each group of operators."""
         together = list(groups(self.graph, fused_norms=self.choices.fused_norms))
         if self.places.stays:
-            self.of_heads = dict(_read_by_heads(together))
+            of_heads = _read_by_heads(together)
+            self.of_heads = {
+                name: ring for name, ring in of_heads if not self.graph.tensors[name].cache
+            }
         for group in together:
             match group:
                 case Heads():
@@ -107,7 +112,7 @@ class _Decisions:
             yield stage
 
     def _stay(self, out: View, ring: str) -> None:
-        if self.places.stays and ring:
+        if self.places.stays and ring and not self.graph.tensors[out.tensor].cache:
             self.stays[out.tensor] = ring
 
     def _norm_stays(self, norm: LayerNorm) -> None:
@@ -169,9 +174,11 @@ class _Decisions:
         ring, residuals = places.results(size), ""
         if size == 1:
             ring = self.of_heads.get(op.out.tensor, ring)
-        most = min(places.drain_tiles(ring, rows * size), blocks)
         if isinstance(op.finish, AddResidual):
             residuals = self._ring_of(op.finish.residual, places.residuals)
+            ring = places.beside(residuals)
+        most = min(places.drain_tiles(ring, rows * size), blocks)
+        if isinstance(op.finish, AddResidual):
             added = rows * self._bytes(op.finish.residual)
             most = max(1, min(most, places.rows(residuals) // added))
         columns = op.bias is not None or isinstance(getattr(op.finish, "scale", None), View)

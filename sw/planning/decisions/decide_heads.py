@@ -10,11 +10,12 @@ taken block by block, twice: once for the maximum, once for all else.  That is h
 again, but of full blocks of rows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Final
 
+from celosia.sw.ir.causal import keys_seen
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Head
@@ -47,6 +48,10 @@ class _Shape:
     """Something is added to scores or contexts, or each column has a scale of its own."""
     type: str
     """The type of the context."""
+    causal: bool
+    """A query does not see later keys."""
+    first_row: int
+    """The position of the first query, if that matters."""
 
 
 def decide_heads(
@@ -78,6 +83,8 @@ def _shape(head: Head, graph: Graph) -> _Shape:
         width=context.out.cols,
         parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
         type=graph.tensors[context.out.tensor].type,
+        causal=head.softmax.mask.causal,
+        first_row=head.softmax.mask.first_row,
     )
 
 
@@ -106,7 +113,10 @@ class _Group:
         most, block_keys = self._cut()
         rows = tuple(size for _, size in even_cuts(shape.rows, most))
         keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
-        room = max(bank // 2, most * tiles(block_keys, self.dim))
+        if shape.causal and len(keys) == 1:
+            rows = tuple(self._causal_rows(most))
+            most = max(rows)
+        room = max(bank // 2, self._most_scores(rows, keys))
         self.spans = memory.head_spans(room)
         return HeadGroup(
             heads=tuple((head.scores.name, head.context.name) for head in self.heads),
@@ -147,14 +157,40 @@ class _Group:
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
         rows = min(most, half // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        rows = min(rows, memory.numerator_rows // keys)
         if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
             return rows, shape.keys
         rows = min(most, shape.rows, max(1, half // 4))
         fit = max(1, min(half // 2, bank // 2) // rows)
         return rows, dim * min(fit, tiles(keys, 2))
 
+    def _causal_rows(self, least: int) -> Iterator[int]:
+        """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
+        row, rows, memory = 0, self.shape.rows, self.memory
+        most = min(memory.block_rows, memory.slots, self.half // self.width)
+        room = min(self.half, memory.bank_rows // 2, memory.numerator_rows)
+        while row < rows:
+            sizes = range(most // self.dim * self.dim, least, -self.dim)
+            fit = (size for size in sizes if size * self._seen(row, size) <= room)
+            size = min(next(fit, least), rows - row)
+            yield size
+            row += size
+
+    def _seen(self, row: int, rows: int) -> int:
+        """Tiles of keys that some rows see."""
+        return tiles(keys_seen(self.heads[0].scores, row, rows, self.dim), self.dim)
+
+    def _most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...]) -> int:
+        """Rows that the scores of a part take, at most."""
+        if len(keys) > 1:
+            return max(rows) * tiles(max(keys), self.dim)
+        starts = accumulate(rows, initial=0)
+        return max(n * self._seen(row, n) for row, n in zip(starts, rows, strict=False))
+
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
+        if self.memory.streams_heads:
+            return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)
         return keys * depth <= bank and keys * self.width <= bank // 2
@@ -163,7 +199,12 @@ class _Group:
         memory = self.memory
         ring = self._kept(views) or (self._scratchpad(name) if self._stay() else "weights")
         columns = memory.columns(memory.rows(ring))
-        return PiecesOfW(ring=ring, k_tiles=memory.piece_tiles, columns=columns)
+        return PiecesOfW(
+            ring=ring,
+            k_tiles=memory.piece_tiles,
+            columns=columns,
+            pieces=memory.nest_pieces if memory.streams_heads else 2,
+        )
 
     def _scores(self, *, at_once: bool) -> str:
         """The first half: all of it for the scores of all keys, else for two parts by turns."""

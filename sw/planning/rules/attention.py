@@ -1,8 +1,10 @@
 """What makes a stage of heads of attention legal."""
 
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
-from celosia.sw.ir.graph import Op
+from celosia.sw.ir.causal import keys_seen
+from celosia.sw.ir.graph import MatMul, Op
 from celosia.sw.planning.forms.groups import Head, head_of
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 from celosia.sw.planning.rules.common import SHARES, Rule, StageRules
@@ -58,10 +60,11 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield from rules.pieces(group.k, scores.a.cols, transposed=scores.b_transposed)
     for ring in group.queries:
         yield from rules.pieces_of_a(ring, group.k, scores.a.cols, rows)
-    yield from rules.fits("scores-fit", group.scores, "accumulator", rows * keys)
+    most = _most_scores(group, scores, dim)
+    yield from rules.fits("scores-fit", group.scores, "accumulator", most)
     yield "exponents", group.exponents > 0, f"{group.exponents} transforms are none"
     for ring in group.numerators:
-        yield from rules.fits("numerators-fit", ring, "scratchpad", rows * keys)
+        yield from rules.fits("numerators-fit", ring, "scratchpad", most)
     yield "values", not context.b_transposed, f"the values of {context} are transposed"
     yield from rules.pieces(group.v, max(group.keys), transposed=False)
     wide = rules.tiles(context.out.cols)
@@ -70,6 +73,16 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield from drain_rules(group.drain, context, rows, wide, rules, biased=biased)
     if biased:
         yield from rules.parameters(group.drain.parameters, 1, keys)
+
+
+def _most_scores(group: HeadGroup, scores: MatMul, dim: int) -> int:
+    """Rows that the scores of a part take, at most: a block has those of the keys that it sees."""
+    most = max(group.keys)
+    seen = (
+        (rows, min(most, keys_seen(scores, end - rows, rows, dim)))
+        for end, rows in zip(accumulate(group.rows), group.rows, strict=True)
+    )
+    return max(rows * -(-keys // dim) for rows, keys in seen)
 
 
 def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:

@@ -174,6 +174,7 @@ class _StageChecker:
             and isinstance(finish.scale, float | int)
         )
         yield "drain", legal, f"{drain.by} does not do {finish} to {self.out_type}"
+        yield "copies", not self.op.copies, f"{drain.by} writes no rows a second time"
         most = config.max_accumulator_blocks if isinstance(finish, Sums) else config.max_blocks
         yield "drain-tiles", 1 <= drain.tiles <= most, f"{drain.tiles} is not in 1..{most}"
 

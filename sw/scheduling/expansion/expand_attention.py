@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from celosia.isa.encoding import ElementType, Function
+from celosia.sw.ir.causal import keys_seen
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul
 from celosia.sw.ir.program import LocalRows, Op
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -34,10 +35,28 @@ class _Block:
     rows: int
     slot: int
 
+    dim: int
+
+    @property
+    def diagonal(self) -> int | None:
+        """The last key that the block's first row sees; None: all rows see all keys."""
+        how = self.scores.finish
+        assert isinstance(how, DeferredSoftmax)
+        return how.mask.first_row + self.row if how.mask.causal else None
+
     @property
     def keys(self) -> int:
-        """The number of keys of the head."""
-        return self.scores.out.cols
+        """The number of keys of the tiles that its rows see: all others are left out."""
+        return keys_seen(self.scores, self.row, self.rows, self.dim)
+
+    @property
+    def cuts(self) -> Iterator[tuple[int, int]]:
+        """First key and keys of each part."""
+        keys = self.group.keys
+        for end, count in zip(accumulate(keys), keys, strict=True):
+            key = end - count
+            if key < self.keys:
+                yield key, min(end, self.keys) - key
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,12 @@ class _Part:
     """The maxima of rows are found."""
     exponent: bool
     """Numerators are made, and their share of the context behind them."""
+
+    @property
+    def diagonal(self) -> int | None:
+        """The last of its keys that the block's first row sees; None: all rows see all keys."""
+        last = self.block.diagonal
+        return None if last is None else last - self.key
 
 
 def expand_attention(
@@ -78,14 +103,14 @@ class _Expansion:
         """The sums of blocks whose contexts have begun."""
 
     def parts(self) -> Iterator[_Part]:
-        """All parts in order: those of a block twice, if its keys are not one part."""
+        """All parts in order: those of a block twice, if its keys are more than one."""
         turn = 0
         for block in self._blocks():
-            keys = block.group.keys
+            cuts = list(block.cuts)
             both = (True, True)
-            for maximum, exponent in [both] if len(keys) == 1 else [(True, False), (False, True)]:
-                for end, count in zip(accumulate(keys), keys, strict=True):
-                    yield _Part(block, end - count, count, turn, maximum, exponent)
+            for maximum, exponent in [both] if len(cuts) == 1 else [(True, False), (False, True)]:
+                for key, count in cuts:
+                    yield _Part(block, key, count, turn, maximum, exponent)
                     turn += 1
 
     def _blocks(self) -> Iterator[_Block]:
@@ -95,7 +120,7 @@ class _Expansion:
                 for end, rows in zip(accumulate(group.rows), group.rows, strict=True):
                     slot = slots.take((scores, end), rows)
                     ops = self.ops[scores], self.ops[context]
-                    yield _Block(group, *ops, end - rows, rows, slot)
+                    yield _Block(group, *ops, end - rows, rows, slot, self.dim)
 
     def scores(self, part: _Part) -> Iterator[Op]:
         """The scores of a part, and the passes of softmax over them."""
@@ -113,6 +138,7 @@ class _Expansion:
             w_transposed=op.b_transposed,
             pieces=group.k,
             c=c,
+            diagonal=part.diagonal,
         )
         yield from products(self.moves, product)
         assert isinstance(op.finish, DeferredSoftmax)
@@ -167,6 +193,8 @@ class _Expansion:
             pieces=group.v,
             c=c,
             accumulate=part.key > 0,
+            diagonal=part.diagonal,
+            keys_along=True,
         )
         yield from products(self.moves, product)
         if part.key + part.keys < block.keys:

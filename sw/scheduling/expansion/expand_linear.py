@@ -55,12 +55,14 @@ class _Expansion:
         residual = None
         if isinstance(op.finish, AddResidual):
             residual = op.finish.residual.part(row=row, rows=rows)
+        copies = op.copies[row : row + rows] if isinstance(op, MatMul) else ()
         return SumsBlock(
             rows=LocalRows(self._ring.space, 0, rows, tiles(op.out.cols, self.dim), rows),
             out=op.out.part(row=row, rows=rows),
             bias=op.bias,
             scale=getattr(op.finish, "scale", 1.0),
             residual=residual,
+            copies=copies,
         )
 
     def summed(

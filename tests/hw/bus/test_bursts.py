@@ -32,7 +32,7 @@ def bursts(config: AcceleratorConfig, segment: dict, limits: dict) -> list[dict]
             "address": first % TOP,
             "bytes": end - start,
             "beats_minus_1": last // config.bus_bytes - first // config.bus_bytes,
-            "inside": last < TOP and limits["base"] <= first and last <= limits["limit"],
+            "permitted": last < TOP and limits["base"] <= first and last <= limits["limit"],
             "first": start == 0,
             "last": end == count,
             "chunk_first": start % MAX_REQUEST_BYTES == 0,

@@ -19,6 +19,7 @@ from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.flat_memory import FlatMemory
 from tests.support.memories import read_rows, rows_of_garbage
 from tests.support.operations import product_op
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, send, simulate, sometimes
 
 TINY = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
@@ -124,7 +125,7 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}-{c.dataflow}")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_products_leave_what_the_machine_leaves(config, seed):
-    system, products = System(config), random_products(config, 60, seed)
+    system, products = shared_design(System, config), random_products(config, 60, seed)
     model = machine(config)
     for product in products:
         model.execute(product)
@@ -162,7 +163,7 @@ def op_of(product: Product, config: AcceleratorConfig) -> dict:
 
 def cycles_per_product(config: AcceleratorConfig, product: Product, count: int) -> float:
     """Cycles between the first and the last row of `count` equal products."""
-    system, entered = System(config), []
+    system, entered = shared_design(System, config), []
 
     async def run(ctx):
         await send(ctx, system.path.op, [op_of(product, config)] * count)
@@ -214,7 +215,7 @@ def test_an_output_stationary_product_takes_as_many_cycles_as_the_array_has_rows
 
 def test_what_the_array_does_is_told():
     """With D, in every other cycle; rows that A does not have are padding."""
-    system, told = System(TINY), []
+    system, told = shared_design(System, TINY), []
     product = Product(
         load_weights=True,
         a=Operand(local=LocalAddress(row=0), rows=3, cols=4),

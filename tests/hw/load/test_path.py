@@ -15,6 +15,7 @@ from celosia.isa.numerics import mvin_scale, scale_from_bits
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from tests.hw.load.read_memory import ReadMemory, bytes_at
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 TINY, BASE = PRESETS["tiny"], PRESETS["base"]
@@ -98,7 +99,7 @@ class Bench:
     states: set[LoadState] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.dut = LoadPath(self.config)
+        self.dut = shared_design(LoadPath, self.config)
         self.memory = ReadMemory(
             self.config, self.dut.port, latency=self.latency, stall=self.stall, seed=self.seed
         )

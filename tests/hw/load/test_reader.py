@@ -205,7 +205,7 @@ def test_pauses_of_a_slow_memory_are_told_from_a_burst_that_has_not_begun():
         for pause, last in ((0, 0), (gap, 1), (silence, 0), (gap, 1)):
             now = []
             for _ in range(pause):
-                now.append(ctx.get(dut.goes_on))
+                now.append(ctx.get(dut.pauses))
                 await ctx.tick()
             told.append(sum(now))
             assert now == sorted(now, reverse=True)
@@ -215,6 +215,6 @@ def test_pauses_of_a_slow_memory_are_told_from_a_burst_that_has_not_begun():
             ctx.set(read.valid, 0)
         assert told == [0, gap, gap, gap]
         assert not ctx.get(dut.in_flight)
-        assert not ctx.get(dut.goes_on)
+        assert not ctx.get(dut.pauses)
 
     simulate(dut, testbench)

@@ -78,6 +78,12 @@ def test_commands_of_a_body_follow_each_other():
     assert Repeater.ISSUE + MAX_LOOP_DEPTH - 1 <= 6
 
 
+def test_the_trace_of_the_docstring():
+    program = [REPEAT.encode(count=2, length=3), OTHER, LOAD, BY_16]
+    come, go = timed(program, 4)
+    assert [cycle - come[-1] for cycle in go] == [3, 6, 11, 14]
+
+
 def test_the_last_iteration_ends_early():
     """It costs nothing more than if it did not."""
     body = [LOAD, BY_16, OTHER, BY_16]

@@ -15,6 +15,7 @@ from celosia.isa.encoding import float_bits
 from celosia.isa.numerics import relu, requantize, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 from tests.support.write_memory import WriteMemory
 
@@ -130,7 +131,7 @@ class Run:
     cycles: int = 0
 
     def __post_init__(self) -> None:
-        self.dut = StorePath(self.config)
+        self.dut = shared_design(StorePath, self.config)
         self.locals = Locals(self.config, 0)
         self.memory = WriteMemory(self.config, seed=self.seed, errors=self.errors)
         self._rng = random.Random(self.seed)

@@ -37,7 +37,10 @@ def test_no_items_are_no_work():
     assert list(run_on(THREADS, abs, [])) == []
 
 
-@pytest.mark.parametrize("text", ["local", "local:0", "local:x", "local:9999", "dask:", "ssh:a"])
+@pytest.mark.parametrize(
+    "text",
+    ["local", "local:0", "local:x", "local:9999", "dask:", "dask:here", "dask:a:99999", "ssh:a"],
+)
 def test_what_is_no_executor(text):
     with pytest.raises(InputError, match=f"--executor {text}: write local:N"):
         parse_executor(text)

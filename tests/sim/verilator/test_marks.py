@@ -24,8 +24,10 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sw.driver.device import ISSUES, DeviceError
 from celosia.sw.driver.runtime import compile_product, describe_product
+from tests.support.open_devices import open_devices
 
 RTL = ("verilator", "amaranth")
 CONFIG = PRESETS["tiny"]
@@ -38,8 +40,10 @@ ACCUMULATOR = LocalAddress(row=0, accumulator=True).encode()
 COMPUTES = (COMPUTE_ACCUMULATED, COMPUTE_PRELOADED)
 
 
-def opened(simulator: str, timing: MemoryTiming = TIMING) -> closing:
-    return closing(open_device(simulator, CONFIG, timing, SIZE))
+@pytest.fixture(scope="module")
+def opened():
+    with open_devices(CONFIG, TIMING, SIZE) as devices:
+        yield devices
 
 
 def load(place: int, row: int) -> Command:
@@ -104,10 +108,10 @@ def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(issue):
     timing = MemoryTiming(latency=12, bytes_per_cycle=3, stall_percent=20, seed=8)
     results = []
     for simulator in RTL:
-        with opened(simulator, timing) as device:
+        with closing(open_device(simulator, CONFIG, timing, SIZE)) as device:
             compiled, expected = product(device)
-            if issue == "ring":
-                device.ring_entries = 16
+            assert isinstance(device, RtlDevice)
+            device.ring_entries = 16
             unmarked = device.run(compiled.commands, issue)
             marked = device.run(compiled.commands, issue, range(len(compiled.commands)))
             assert (compiled.result() == expected).all()
@@ -119,7 +123,7 @@ def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(issue):
 
 
 @pytest.mark.parametrize("simulator", RTL)
-def test_between_two_marks_are_the_rows_of_the_products_between_them(simulator):
+def test_between_two_marks_are_the_rows_of_the_products_between_them(opened, simulator):
     """Every row of every product, counted one by one."""
     rows = [DIM, 1, 3, DIM, 1, 1, 1, 2, DIM]
     program = [*START, load(0, 0), load(1, DIM)]
@@ -135,7 +139,7 @@ def test_between_two_marks_are_the_rows_of_the_products_between_them(simulator):
 
 
 @pytest.mark.parametrize("simulator", RTL)
-def test_a_mark_takes_what_stands_before_the_next_product(simulator):
+def test_a_mark_takes_what_stands_before_the_next_product(opened, simulator):
     program = [*START, load(0, 0), load(1, DIM), preload(DIM), compute(0), preload(DIM), compute(0)]
     program += [STORE, FENCE.encode()]
     first, second = (index for index, command in enumerate(program) if is_product(command))
@@ -152,7 +156,7 @@ def test_a_mark_takes_what_stands_before_the_next_product(simulator):
 
 
 @pytest.mark.parametrize("simulator", RTL)
-def test_what_a_product_waits_for_is_behind_its_mark(simulator):
+def test_what_a_product_waits_for_is_behind_its_mark(opened, simulator):
     """The second product's operand is not loaded before the first one has ended."""
     early = [*START, load(0, 0), load(1, DIM), preload(DIM), compute(0), FENCE.encode()]
     program = [*early, load(2, 2 * DIM), preload(DIM), compute(2 * DIM), STORE]
@@ -172,7 +176,7 @@ def test_what_a_product_waits_for_is_behind_its_mark(simulator):
 
 
 @pytest.mark.parametrize("simulator", RTL)
-def test_without_products_all_marks_are_at_the_end(simulator):
+def test_without_products_all_marks_are_at_the_end(opened, simulator):
     program = [*START, load(0, 0), STORE]
     with opened(simulator) as device:
         result = device.run(program, marks=[0, 3, 4])
@@ -181,7 +185,7 @@ def test_without_products_all_marks_are_at_the_end(simulator):
 
 
 @pytest.mark.parametrize("simulator", RTL)
-def test_marks_count_from_the_program_s_first_command(simulator):
+def test_marks_count_from_the_program_s_first_command(opened, simulator):
     program = [*START, load(0, 0), load(1, DIM), *[preload(DIM), compute(0)] * 3, STORE]
     bad = [*program[:8], load(SIZE, 0)]
     with opened(simulator) as device:
@@ -205,17 +209,17 @@ def test_marks_count_from_the_program_s_first_command(simulator):
     ],
 )
 @pytest.mark.parametrize("simulator", ["functional", *RTL])
-def test_impossible_marks_are_refused(simulator, marks, message):
+def test_impossible_marks_are_refused(opened, simulator, marks, message):
     with opened(simulator) as device, pytest.raises(ValueError, match=message):
         device.run([*START, load(0, 0)], marks=marks)
 
 
-def test_the_functional_model_has_no_counters():
+def test_the_functional_model_has_no_counters(opened):
     with opened("functional") as device:
         assert device.run([*START, load(0, 0)], marks=[0, 2]).marks == ()
 
 
-def test_marks_anywhere_are_those_of_all_marks():
+def test_marks_anywhere_are_those_of_all_marks(opened):
     rng = random.Random(4)
     with opened("verilator") as device:
         compiled, _ = product(device, 2)

@@ -7,11 +7,6 @@ from celosia.sim.bench.survey.parts.values import Evidence, Item, Study
 __all__ = ["STUDIES"]
 
 _ITEMS: Final = {
-    "fig18": (
-        "Figures 18 to 20: random mappings of single operators",
-        "section 5.5.1",
-        "needs an evaluator of any mapping and two samplers, which are not built",
-    ),
     "fig21": (
         "Figures 21 and 22: pairs of operators fused or not",
         "section 5.5.2",

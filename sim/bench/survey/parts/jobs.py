@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
@@ -13,17 +13,49 @@ from celosia.sim.run.report import Measurement
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent
+from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
 from celosia.sim.workloads.quantized import random_model
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.models.cases import encoder_layer_case
 from celosia.sw.reference.encoder import BERT_BASE
 
-__all__ = ["Job", "Run", "WrongRunError", "run_job"]
+__all__ = ["Job", "Run", "Task", "WrongRunError", "run_task"]
 
 
 class WrongRunError(RuntimeError):
     """A run whose results are not right: none of its numbers may be shown."""
+
+
+class Task(Protocol):
+    """Work that other work does not wait for; frozen, and may be sent to another process."""
+
+    @property
+    def key(self) -> str:
+        """Names the task and all that its result depends on."""
+        ...
+
+    @property
+    def array_cycles(self) -> int:
+        """How long it takes, roughly: in cycles that the RTL is simulated for."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """What a reader needs to run it again."""
+        ...
+
+    def run(self) -> Any:
+        """What it shows, which has a `document`.  Raises `WrongRunError`."""
+        ...
+
+    def kept(self, document: Mapping[str, Any]) -> Any:
+        """The inverse of the result's `document`.  Raises `TypeError` for other keys."""
+        ...
+
+
+def run_task(task: Task) -> Any:
+    """Run a task, in whatever process."""
+    return task.run()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +88,33 @@ class Job:
         """The hash of all that the netlist is made from."""
         return rtl_key(self.config)
 
-    @cached_property
+    @property
     def key(self) -> str:
-        """Names the job and the RTL: a run of another RTL is not this one."""
-        return digest([repr(self), self.netlist])
+        """Names the job, the RTL and the compiler: a run of others is not this one."""
+        return digest([repr(self), self.netlist, source_version(("isa", "sw"))])
 
     @property
     def name(self) -> str:
         """The job in words."""
         words = [f"{name} {value}" for name, value in self.settings().items() if value]
         return ", ".join(words)
+
+    def run(self) -> "Run":
+        """Run it on Verilator, with every result compared."""
+        if self.mode:
+            return Run.of(_measure_mode(self))
+        options = RunOptions(
+            workload=self.workload,
+            preset=self.preset,
+            overrides=self.overrides,
+            timing=self.timing,
+            details=self.details,
+        )
+        return Run.of(run_workload(options).report.total)
+
+    def kept(self, document: Mapping[str, Any]) -> "Run":
+        """The inverse of a run's document.  Raises `TypeError` for other keys."""
+        return Run(**document)
 
     def settings(self) -> dict[str, Any]:
         """What a reader needs to run it again; given options only."""
@@ -111,28 +160,9 @@ class Run:
             seconds=measured.elapsed_seconds,
         )
 
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> "Run":
-        """The inverse of `document`.  Raises `TypeError` for other keys."""
-        return cls(**document)
-
     def document(self) -> dict[str, Any]:
         """The run as an object for JSON."""
         return asdict(self)
-
-
-def run_job(job: Job) -> Run:
-    """Run a job on Verilator, with every result compared."""
-    if job.mode:
-        return Run.of(_measure_mode(job))
-    options = RunOptions(
-        workload=job.workload,
-        preset=job.preset,
-        overrides=job.overrides,
-        timing=job.timing,
-        details=job.details,
-    )
-    return Run.of(run_workload(options).report.total)
 
 
 def _measure_mode(job: Job) -> Measurement:

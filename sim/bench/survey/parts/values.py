@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from celosia.sim.bench.survey.parts.jobs import Job, Run
+from celosia.sim.bench.survey.parts.jobs import Job, Task
 from celosia.sim.bench.survey.parts.paper import Paper
 
 __all__ = ["KINDS", "Evidence", "Item", "Scope", "Study", "Value"]
@@ -96,7 +96,7 @@ class Evidence:
     """What an item is made from."""
 
     paper: Paper
-    runs: Mapping[Job, Run]
+    runs: Mapping[Task, Any]
     """The jobs that ended well."""
     scope: Scope
 
@@ -119,6 +119,6 @@ class Study:
     """An item before it is made."""
 
     id: str
-    jobs: Callable[[Scope], tuple[Job, ...]]
+    jobs: Callable[[Scope], tuple[Task, ...]]
     """What has to run for it."""
     make: Callable[[Evidence], Item]

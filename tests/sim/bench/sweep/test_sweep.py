@@ -14,6 +14,7 @@ from celosia.sim.bench.sweep.point import Done, Point, evaluate, line_of
 from celosia.sim.bench.sweep.space import read_space
 from celosia.sim.bench.sweep.sweep import run_sweep
 from celosia.sim.run.run import run_workload
+from celosia.sim.support import cluster
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.support.progress import silent
@@ -173,6 +174,15 @@ def test_the_command_sweeps_and_knows_what_it_knew(space, tmp_path):
     assert before.count('"refused": "dim: 5 is not a power of two') == 2
     assert before.count('"cycles"') == 4
     assert "softmax" in (out / "index.html").read_text()
+
+
+def test_a_scheduler_that_is_not_there_is_told_before_the_space_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "_SECONDS", 1)
+    result = invoke("sweep", "no.toml", "--executor", "dask:127.0.0.1:9", "--out", "x")
+    assert result.exit_code == 2
+    assert "--executor dask:127.0.0.1:9: no scheduler answers" in " ".join(result.stderr.split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_bad_input_writes_nothing(space, tmp_path, monkeypatch):

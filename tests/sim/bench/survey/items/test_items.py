@@ -99,7 +99,7 @@ def test_latency_grows_as_the_survey_says():
 
 def test_a_longer_survey_has_longer_layers():
     jobs = {scope: latency.STUDIES[0].jobs(scope) for scope in (QUICK, Scope(), Scope(long=True))}
-    assert [job.details.seq for job in jobs[Scope()]] == [128, 256, 512, 1024]
+    assert [job.settings()["seq"] for job in jobs[Scope()]] == [128, 256, 512, 1024]
     assert [len(each) for each in jobs.values()] == [3, 4, 6]
 
 

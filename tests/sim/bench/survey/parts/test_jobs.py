@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from celosia.sim.bench.survey.parts import jobs
-from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError, run_job
+from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError
 from celosia.sim.bench.survey.parts.products import layer_job, layer_products, product_job
 from celosia.sim.run.report import Measurement
 from celosia.sim.workloads.workload_options import WorkloadOptions
@@ -19,12 +19,17 @@ def test_a_job_goes_to_another_process():
     assert pickle.loads(pickle.dumps(JOB)) == JOB
 
 
-def test_settings_and_rtl_are_in_the_key(monkeypatch):
+def test_settings_rtl_and_compiler_are_in_the_key(monkeypatch):
+    known = JOB.key
     others = [replace(JOB, latency=100), replace(JOB, overrides=("scratchpad_kib=64",))]
     assert len({JOB.key, *(other.key for other in others)}) == 3
     assert others[1].netlist != JOB.netlist == others[0].netlist
     monkeypatch.setattr(jobs, "rtl_key", lambda _: "another RTL")
-    assert replace(JOB).key != JOB.key
+    assert replace(JOB).key != known
+    monkeypatch.undo()
+    assert replace(JOB).key == known
+    monkeypatch.setattr(jobs, "source_version", lambda layers: f"another compiler in {layers}")
+    assert replace(JOB).key != known
 
 
 def test_settings_say_what_was_given():
@@ -54,7 +59,7 @@ def test_a_job_runs_its_workload_on_its_setting(monkeypatch):
     total = Measurement(name="it", cycles=5, elements_checked=1)
     outcome = SimpleNamespace(report=SimpleNamespace(total=total))
     monkeypatch.setattr(jobs, "run_workload", lambda options: asked.append(options) or outcome)
-    assert run_job(replace(JOB, latency=100)).cycles == 5
+    assert replace(JOB, latency=100).run().cycles == 5
     assert (asked[0].timing.latency, asked[0].details.shape) == (100, "8x8x8")
 
 
