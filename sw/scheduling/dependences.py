@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
-from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
@@ -22,6 +21,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
+from celosia.sw.scheduling.stored import Stored
 
 __all__ = ["Accesses", "accesses", "dependences"]
 
@@ -83,7 +83,7 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
         Space.PARAMETERS: _Rows(config.parameter_rows),
         _STATISTICS: _Rows(config.statistics_rows),
     }
-    stores: dict[str, list[tuple[View, int]]] = {}
+    stored = Stored()
     found: list[tuple[int, ...]] = []
     for index, op in enumerate(ops):
         needs: set[int] = set()
@@ -97,10 +97,9 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
             known[space].read(first, end, index, product=product)
         match op:
             case Load():
-                written = stores.get(op.view.tensor, ())
-                needs.update(store for view, store in written if view.meets(op.view))
+                needs |= stored.numbers(op.view)
             case Store():
-                stores.setdefault(op.view.tensor, []).append((op.view, index))
+                stored.add(op.view, index)
             case _:
                 pass
         found.append(tuple(sorted(needs - {-1, index})))

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import Load, Store, Written
+from celosia.sw.scheduling.stored import Stored
 
 __all__ = ["with_waits"]
 
@@ -52,17 +52,15 @@ def with_waits(
 
 def _needs(ops: Sequence[Written]) -> Iterator[int]:
     """The stores that each operation comes behind, as their number: 0 for all but loads."""
-    stored: dict[str, list[tuple[View, int]]] = {}
-    stores = 0
+    stored, stores = Stored(), 0
     for written in ops:
         need = 0
         match written.op:
             case Store(view):
                 stores += 1
-                stored.setdefault(view.tensor, []).append((view, stores))
+                stored.add(view, stores)
             case Load(view):
-                numbers = (n for other, n in stored.get(view.tensor, ()) if other.meets(view))
-                need = max(numbers, default=0)
+                need = stored.latest(view)
         yield need
 
 

@@ -101,15 +101,24 @@ def test_masked_attention(mask):
         check_levels(attention_case(2, 35, 12, seed=3, mask=mask), CONFIGS[name])
 
 
-@pytest.mark.parametrize("mask", [Mask(), Mask(keys=90, causal=True)], ids=str)
-def test_attention_whose_scores_do_not_fit(mask):
+@pytest.mark.parametrize(
+    ("mask", "seen"),
+    [
+        (Mask(), 140),
+        (Mask(keys=90, causal=True, first_row=60), 63),
+        (Mask(keys=90, causal=True), 3),
+    ],
+    ids=str,
+)
+def test_attention_whose_scores_do_not_fit(mask, seen):
     config = configured("tiny", accumulator_kib=1)
     compiled = check_levels(
         heads_case([HeadShape(rows=3, keys=140, depth=4, width=4)], mask), config
     )
     maxima = [w.op for w in compiled.ops if getattr(w.op, "function", 0) is Function.MAXIMUM]
-    # Three rows at a time, and as many keys of them as half the accumulator holds twice.
-    assert len(maxima) == tiles(140, 5 * config.dim), "keys are not taken block by block"
+    # Three rows at a time, and as many keys of them as half the accumulator holds twice: of those
+    # that a row sees.
+    assert len(maxima) == tiles(seen, 5 * config.dim), "keys are not taken block by block"
 
 
 class HeadShape(NamedTuple):

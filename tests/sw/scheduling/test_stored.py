@@ -1,0 +1,26 @@
+"""Stores found by bands of rows: as a search through all of them finds them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from celosia.sw.ir.graph import View
+from celosia.sw.scheduling.stored import Stored
+
+_VIEWS = st.builds(
+    View,
+    tensor=st.sampled_from("ab"),
+    row=st.integers(0, 70),
+    rows=st.integers(1, 40),
+    col=st.integers(0, 6),
+    cols=st.integers(1, 6),
+)
+
+
+@given(st.lists(_VIEWS, max_size=12), _VIEWS)
+def test_as_a_search_through_all(views, wanted):
+    stored = Stored()
+    for number, view in enumerate(views, start=1):
+        stored.add(view, number)
+    expected = {number for number, view in enumerate(views, start=1) if view.meets(wanted)}
+    assert stored.numbers(wanted) == expected
+    assert stored.latest(wanted) == max(expected, default=0)
