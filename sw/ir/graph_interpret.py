@@ -33,7 +33,7 @@ from celosia.sw.ir.graph import (
     View,
 )
 
-__all__ = ["Array", "checked_inputs", "interpret"]
+__all__ = ["Array", "Machine", "checked_inputs", "interpret", "visible_columns"]
 
 Array = NDArray[Any]
 
@@ -48,7 +48,7 @@ def interpret(
     `progress` is told the operators done so far, and their number.  Raises `ValueError` for an
     input that is missing, or has another type or shape.
     """
-    machine = _Machine(graph, checked_inputs(graph, inputs))
+    machine = Machine(graph, checked_inputs(graph, inputs))
     for index, op in enumerate(graph.ops):
         machine.take(op)
         progress(index + 1, len(graph.ops))
@@ -72,7 +72,7 @@ def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array
     return {name: inputs[name] for name in graph.inputs}
 
 
-class _Machine:
+class Machine:
     """The interpreter's state: the tensors computed so far."""
 
     def __init__(self, graph: Graph, inputs: dict[str, Array]):
@@ -90,21 +90,21 @@ class _Machine:
     def take(self, op: Op) -> None:
         match op:
             case LayerNorm():
-                self._normalize(op)
+                self.normalize(op)
             case Combine():
                 self.write(op.out, self._combined(op))
             case MatMul():
                 b = self.read(op.b)
                 bias = None if op.bias is None else self.read(op.bias)[0]
                 sums = numerics.matmul(self.read(op.a), b.T if op.b_transposed else b, bias)
-                self.write(op.out, self._finish(op, sums))
+                self.write(op.out, self.finish(op, sums))
                 for row, copy in enumerate(op.copies):
                     self.write(copy, self.read(op.out)[row : row + 1])
             case Transform():
                 sums = self.read(op.source)
                 if op.bias:
                     sums = numerics.add_bias(sums, self.read(op.bias)[0])
-                self.write(op.out, self._finish(op, sums))
+                self.write(op.out, self.finish(op, sums))
 
     def read(self, view: View) -> Array:
         values = self.constants if view.tensor in self.constants else self.values
@@ -116,7 +116,7 @@ class _Machine:
     def scale(self, scale: Scale) -> Array | np.float32:
         return self.read(scale) if isinstance(scale, View) else np.float32(scale)
 
-    def _normalize(self, op: LayerNorm) -> None:
+    def normalize(self, op: LayerNorm) -> None:
         source = self.read(op.source)
         statistics = numerics.row_statistics(
             numerics.row_sums(source), op.source.cols, epsilon=op.epsilon, rms=op.rms
@@ -140,17 +140,17 @@ class _Machine:
         (result,) = FUNCTIONS[COMBINATIONS[op.function]].meaning(operands)
         return result
 
-    def _finish(self, op: MatMul | Transform, sums: Array) -> Array:
+    def finish(self, op: MatMul | Transform, sums: Array) -> Array:
         match op.finish:
             case Sums():
                 return sums
             case Softmax():
                 scores = numerics.attention_scores(sums, op.finish.scale)
                 kind = self.values[op.out.tensor].dtype
-                return numerics.softmax(scores, kind, _visible(op.finish.mask, scores))
+                return numerics.softmax(scores, kind, visible_columns(op.finish.mask, scores))
             case DeferredSoftmax():
                 scores = numerics.attention_scores(sums, op.finish.scale)
-                visible = _visible(op.finish.mask, scores)
+                visible = visible_columns(op.finish.mask, scores)
                 value, totals = numerics.deferred_softmax(scores, visible)
                 self.write(op.finish.sums, totals[:, np.newaxis])
                 return value
@@ -185,7 +185,7 @@ class _Machine:
         return result
 
 
-def _visible(mask: Mask, scores: Array) -> Array | None:
+def visible_columns(mask: Mask, scores: Array) -> Array | None:
     """True where a column counts; None: everywhere."""
     rows, columns = scores.shape
     visible = None

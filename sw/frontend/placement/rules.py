@@ -11,7 +11,6 @@ from celosia.isa.functions.table import Function
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import VIEWS, Reader
-from celosia.sw.frontend.recognize.rotary import rotary_form
 
 __all__ = ["Decision", "Where", "placed"]
 
@@ -37,6 +36,7 @@ _NEEDED: Final = {
     "attention": "CONTEXT",
     "add": "RESIDUAL",
     "mul": "MULTIPLY",
+    "rotate": "ROTATE",
 }
 """The function of the accelerator that an operator needs."""
 _WORDS: Final = {
@@ -48,6 +48,7 @@ _WORDS: Final = {
     "attention": "attention",
     "add": "addition of two tensors",
     "mul": "multiplication of two tensors",
+    "rotate": "rotation of halves",
 }
 _NAMES: Final = frozenset(Function.__members__)
 _ACCELERATED: Final[Decision] = (Where.ACCELERATOR, "")
@@ -55,14 +56,9 @@ _ACCELERATED: Final[Decision] = (Where.ACCELERATOR, "")
 
 def placed(reader: Reader) -> dict[str, Decision]:
     """The decision on each node, in the order of the graph."""
-    rotations = _rotations(reader)
     found: dict[str, Decision] = {}
     for node in reader.graph.nodes:
-        found[node.name] = (
-            (Where.HOST, "the accelerator does not rotate")
-            if node.name in rotations and "ROTARY" not in _NAMES
-            else _decide(reader, node, found)
-        )
+        found[node.name] = _decide(reader, node, found)
     return found
 
 
@@ -159,6 +155,7 @@ _RULES: Final[dict[str, Callable[[Reader, Node], Decision]]] = {
     "softmax": _along_rows,
     "gelu": _named,
     "silu": _named,
+    "rotate": _named,
 }
 """How each operator is decided; `relu` is part of the product before it."""
 _OTHERS: Final = {
@@ -167,14 +164,3 @@ _OTHERS: Final = {
     "pad": "it puts tensors together",
 }
 """Reasons of operators that the accelerator has no function for."""
-
-
-def _rotations(reader: Reader) -> set[str]:
-    """The nodes of rotary embeddings, from the tensors that are rotated on."""
-    found: set[str] = set()
-    for node in reader.graph.nodes:
-        form = rotary_form(reader, node.name)
-        if form is not None:
-            operands = (form.x, form.cosines, form.sines)
-            found |= {each.name for each in reader.between(node.name, operands)}
-    return found

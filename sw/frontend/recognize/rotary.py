@@ -1,26 +1,35 @@
-"""Writes rotary embeddings in one form: ``x * cos + turned(x) * sin``, halves turned."""
+"""Recognizes rotary embeddings: the halves of rows turned by the angles of a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.recognize.prove import ordinary_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["Rotary", "find_rotary", "rotary_form"]
+__all__ = ["find_rotary"]
+
+_KEEPING: Final = frozenset({"cos", "sin", "cast", "round_float", "neg", "reshape", "broadcast"})
+"""Operators that leave the halves of rows alike, if rows are as long as before."""
 
 
 @dataclass(frozen=True)
-class Rotary:
+class _Rotary:
     """A rotation of the halves of each head."""
 
     x: str
     cosines: str
+    """Of as many columns as `x`, the same in both halves, or of half as many; so are the sines."""
     sines: str
 
 
-def rotary_form(reader: Reader, name: str) -> Rotary | None:
+def _whole_form(reader: Reader, name: str) -> _Rotary | None:
     """The parts of a rotation that is written as ``x * cos + turned(x) * sin``, in any order."""
     total = reader.producer(name, "add")
     if total is None:
@@ -33,7 +42,7 @@ def rotary_form(reader: Reader, name: str) -> Rotary | None:
             x = _turned(reader, half)
             if x is not None and x in left.inputs:
                 (cosines,) = [each for each in left.inputs if each != x] or [x]
-                return Rotary(x, cosines, sines)
+                return _Rotary(x, cosines, sines)
     return None
 
 
@@ -63,51 +72,95 @@ def _half(reader: Reader, name: str, whole: Node, index: int) -> str | None:
 
 
 def find_rotary(reader: Reader) -> Iterator[Match]:
-    """Both halves computed apart, as the operator is defined: cos a - sin b, sin a + cos b."""
+    """Rotations as ``x * cos + turned(x) * sin``, or both halves apart, as ONNX defines them."""
     for node in reader.graph.nodes:
-        if node.op != "concat" or len(node.inputs) != 2 or not node.type.is_float:
+        if not node.type.is_float or not node.type.rank or node.type.shape[-1] % 2:
             continue
-        real = reader.producer(node.inputs[0], "sub")
-        imaginary = reader.producer(node.inputs[1], "add")
-        if real is None or imaginary is None:
-            continue
-        found = _products(reader, real, node)
+        found = _whole_form(reader, node.name) or _halves_form(reader, node)
         if found is not None:
-            yield _match(node, found)
+            half = node.type.shape[-1] // 2
+            tables = (found.cosines, found.sines)
+            if all(_alike_halves(reader, each, half) for each in tables):
+                yield _match(reader, node, found)
 
 
-def _products(reader: Reader, real: Node, whole: Node) -> Rotary | None:
-    """The operands of ``cos * first - sin * second``."""
+def _halves_form(reader: Reader, node: Node) -> _Rotary | None:
+    """The parts of ``cos * first - sin * second`` and ``sin * first + cos * second`` together."""
+    if node.op != "concat" or len(node.inputs) != 2:
+        return None
+    real = reader.producer(node.inputs[0], "sub")
+    if real is None or reader.producer(node.inputs[1], "add") is None:
+        return None
     left, right = (reader.producer(name, "mul") for name in real.inputs)
     if left is None or right is None:
         return None
     for first, cosines in (left.inputs, left.inputs[::-1]):
         for second, sines in (right.inputs, right.inputs[::-1]):
-            x = _half(reader, first, whole, 0)
-            if x is not None and x == _half(reader, second, whole, 1):
-                return Rotary(x, cosines, sines)
+            x = _half(reader, first, node, 0)
+            if x is not None and x == _half(reader, second, node, 1):
+                return _Rotary(x, cosines, sines)
     return None
 
 
-def _match(node: Node, found: Rotary) -> Match:
-    *before, width = node.type.shape
-    axis = node.type.rank - 1
+def _alike_halves(reader: Reader, name: str, half: int) -> bool:
+    """Whether rows are `half` as long as the rotated ones, or the same number twice in a row."""
+    if not reader.type(name).rank or reader.type(name).shape[-1] != 2 * half:
+        return reader.type(name).shape[-1:] == (half,)
+    value, node = reader.value(name), reader.producer(name)
+    if value is not None:
+        return np.array_equal(value[..., :half], value[..., half:])
+    if node is None:
+        return False
+    if node.op == "concat" and node.attributes["axis"] == node.type.rank - 1:
+        return len(node.inputs) == 2 and len(set(node.inputs)) == 1
+    scaled = reader.scaled(name)
+    if scaled is not None:
+        return _alike_halves(reader, scaled[0], half)
+    rows = node.op in _KEEPING or (node.op == "gather" and node.attributes["axis"] == 0)
+    return rows and _alike_halves(reader, node.inputs[0], half)
+
+
+def _match(reader: Reader, node: Node, found: _Rotary) -> Match:
+    half = node.type.shape[-1] // 2
+    computed = [
+        name
+        for name in dict.fromkeys((found.cosines, found.sines))
+        if reader.value(name) is None
+    ]
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
-        x, *tables = operands
-        first, second = (
-            builder.op(
-                "slice",
-                x,
-                starts=(*(0 for _ in before), start),
-                sizes=(*before, width // 2),
-                steps=(1,) * node.type.rank,
-            )
-            for start in (0, width // 2)
-        )
-        turned = builder.op("concat", builder.op("neg", second), first, axis=axis)
-        cosines, sines = (builder.op("concat", each, each, axis=axis) for each in tables)
-        return builder.op("add", builder.op("mul", x, cosines), builder.op("mul", turned, sines))
+        x, *rest = operands
+        known = dict(zip(computed, rest, strict=True))
+        halves = []
+        for name in (found.cosines, found.sines):
+            value = reader.value(name)
+            if value is None:
+                halves.append(_first_half(builder, known[name], half))
+            else:
+                part = value[..., :half].astype(builder.type(x).dtype)
+                halves.append(builder.constant(part))
+        axis = max(builder.type(each).rank for each in halves) - 1
+        return builder.op("rotate", x, builder.op("concat", *halves, axis=axis))
 
-    operands = (found.x, found.cosines, found.sines)
-    return Match(what="a rotation", root=node.name, operands=operands, build=build)
+    return Match(
+        what="a rotation",
+        root=node.name,
+        operands=(found.x, *computed),
+        build=build,
+        probes=dict.fromkeys(range(1, 1 + len(computed)), _twice),
+    )
+
+
+def _first_half(builder: GraphBuilder, x: str, half: int) -> str:
+    *before, _ = shape = builder.type(x).shape
+    starts, steps = (0,) * len(shape), (1,) * len(shape)
+    return builder.op("slice", x, starts=starts, sizes=(*before, half), steps=steps)
+
+
+def _twice(random: np.random.Generator, kind: TensorType) -> Array:
+    """Normal numbers; where there are halves, they are the same."""
+    drawn = ordinary_rows(random, kind)
+    half = kind.shape[-1] // 2
+    if 2 * half == kind.shape[-1]:
+        drawn[..., half:] = drawn[..., :half]
+    return drawn

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
+from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -33,8 +35,10 @@ from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
     Head,
+    Multiplication,
     Normalization,
     Product,
+    Rotation,
     Unit,
     Value,
 )
@@ -128,6 +132,10 @@ class _Emitter:
                 self._norm(name, unit)
             case Attention():
                 self._attention(name, unit)
+            case Multiplication():
+                self._multiplication(name, unit)
+            case Rotation():
+                self._rotation(name, unit)
 
     def finish(self, wanted: set[Form]) -> Segment:
         """The segment, whose outputs are those of its forms that are `wanted`."""
@@ -247,8 +255,8 @@ class _Emitter:
         curve = ACTIVATIONS[function]
         return Activation(
             function,
-            self._scale(scale, steps * 2.0**curve.fraction_bits),
-            curve.unit / found.step,
+            self._scale(scale, steps * unit.alpha * 2.0**curve.fraction_bits),
+            curve.unit / unit.alpha / found.step,
             found.zero_point,
         )
 
@@ -271,6 +279,43 @@ class _Emitter:
         self.builder.layernorm(
             f"{name}.normalization", source, outputs, epsilon=epsilon, rms=unit.rms
         )
+
+    def _multiplication(self, name: str, unit: Multiplication) -> None:
+        a, b = self._read(unit.a, "wide"), self._read(unit.b, "wide")
+        steps = self._steps(unit.a, "wide") * self._steps(unit.b, "wide")
+        for role in self.stages.made[unit.value.tensor]:
+            scale = _only(steps / self._format(Form(unit.value.key, role)).steps)
+            self.builder.combine(
+                Combine(
+                    name=f"{name}.multiply.{role}",
+                    function="multiply",
+                    out=self._out(unit.value, role),
+                    a=a,
+                    b=b,
+                    scale=scale,
+                )
+            )
+
+    def _rotation(self, name: str, unit: Rotation) -> None:
+        for role in self.stages.made[unit.value.tensor]:
+            out = self._out(unit.value, role)
+            steps = self._format(Form(unit.value.key, role)).steps
+            for number, turn in enumerate(unit.turns):
+                place = turn.out
+                scales = self._steps(turn.x, "wide") * self._steps(turn.table, "angles")
+                scales /= steps[place.col : place.col + place.cols]
+                self.builder.combine(
+                    Combine(
+                        name=f"{name}.rotate.{role}.{number}",
+                        function="rotate",
+                        out=out.part(
+                            row=place.row, rows=place.rows, col=place.col, cols=place.cols
+                        ),
+                        a=self._read(turn.x, "wide"),
+                        b=self._read(turn.table, "angles"),
+                        scale=_only(scales) * 2.0**ROTATION_FRACTION_BITS,
+                    )
+                )
 
     def _attention(self, name: str, unit: Attention) -> None:
         (role,) = self.stages.made[unit.value.tensor]
@@ -313,13 +358,26 @@ class _Emitter:
         steps = self._format(Form(unit.value.key, role)).steps
         steps = steps[head.out.col : head.out.col + head.out.cols]
         scales = self._head_steps(head.value) / steps / 2**CONTEXT_FRACTION_BITS
-        if np.ptp(scales) <= _SAME * scales.max():
+        if _is_one(scales):
             return float(scales[0])
         return self._scale(f"{name}.scale.{head.out.col}", scales)
 
     def _head_steps(self, view: View) -> NDArray[np.float64]:
-        return self._format(Form(view.tensor, "heads")).steps[view.col : view.col + view.cols]
+        return self._steps(view, "heads")
+
+    def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
+        return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]
 
 
 _SAME: Final = 1e-6
 """Scales that differ by less than this are the same one."""
+
+
+def _is_one(scales: NDArray[np.float64]) -> bool:
+    return bool(np.ptp(scales) <= _SAME * scales.max())
+
+
+def _only(scales: NDArray[np.float64]) -> float:
+    """The one scale that all columns have."""
+    assert _is_one(scales), "columns have scales of their own"
+    return float(scales[0])

@@ -16,8 +16,11 @@ from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
     Head,
+    Multiplication,
     Normalization,
     Product,
+    Rotation,
+    Turn,
     Unit,
     Units,
     Value,
@@ -29,6 +32,8 @@ __all__ = ["find_units"]
 
 _LARGEST_WEIGHT: Final = 1e30
 """Weights beyond are no weights, and their steps would overflow."""
+_ROTATED: Final = 16
+"""The columns of rows that rotate are a multiple of this: whole tiles of the usual arrays."""
 
 
 def find_units(graph: FloatGraph) -> Units:
@@ -56,11 +61,13 @@ class _Finder:
         rules: dict[str, Callable[[Node], Unit | None]] = {
             "matmul": self._product,
             "add": self._sum,
+            "mul": self._multiplication,
             "relu": self._curve,
             "gelu": self._curve,
             "silu": self._curve,
             "layernorm": self._norm,
             "rmsnorm": self._norm,
+            "rotate": self._rotation,
             "attention": self._attention,
         }
         for node in self.reader.graph.nodes:
@@ -133,10 +140,14 @@ class _Finder:
         product = self._finished(node.inputs[0])
         if product is None:
             raise _Refused("it is not behind a product")
-        if node.attributes.get("alpha", 1.0) != 1.0:
-            raise _Refused("its alpha is not 1")
+        alpha = node.attributes.get("alpha", 1.0)
+        assert isinstance(alpha, float)
         return Finishing(
-            value=Value(node.name), product=product, function=node.op, nodes=(node.name,)
+            value=Value(node.name),
+            product=product,
+            function=node.op,
+            alpha=alpha,
+            nodes=(node.name,),
         )
 
     def _sum(self, node: Node) -> Unit | None:
@@ -164,6 +175,51 @@ class _Finder:
         linear = Linear(product.linear.weights, product.linear.bias + more[0].bias)
         self.units[tensor] = replace(product, linear=linear)
         return node.name, more[1].name
+
+    def _multiplication(self, node: Node) -> Unit | None:
+        if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
+            return None
+        made = [self.operands.unit_behind(name) for name in node.inputs]
+        if not any(made) or any(self.reader.value(name) is not None for name in node.inputs):
+            return None
+        a, b = node.inputs
+        if self._alone(made[0], node) and not self._alone(made[1], node):
+            a, b = b, a
+        return Multiplication(
+            value=Value(node.name),
+            a=self.operands.rows(a),
+            b=self.operands.rows(b),
+            nodes=(node.name,),
+        )
+
+    def _alone(self, tensor: str | None, node: Node) -> bool:
+        """Whether a tensor is the result of a product that only `node` reads."""
+        unit = None if tensor is None else self.units[tensor]
+        return isinstance(unit, Product) and self.readers[unit.value.tensor] == [node]
+
+    def _rotation(self, node: Node) -> Unit:
+        x, table = node.inputs
+        if node.type.rank != 4:
+            raise _Refused("its operand is not (batch, heads, rows, columns)")
+        batch, heads, rows, cols = node.type.shape
+        kind = self.reader.type(table)
+        if kind.size not in {rows * cols, batch * rows * cols} or kind.shape[-2:] != (rows, cols):
+            raise _Refused("heads have angles of their own")
+        if cols % _ROTATED:
+            raise _Refused(f"heads of {cols} columns are no multiple of {_ROTATED}")
+        value = Value(node.name, heads=True)
+        sources, out = self.operands.heads(x), whole(value, node.type)
+        angles = self.operands.table(table)
+        turns = [
+            Turn(
+                x=sources[text][head],
+                table=angles.part(row=text * rows % angles.rows, rows=rows),
+                out=out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
+            )
+            for text in range(batch)
+            for head in range(heads)
+        ]
+        return Rotation(value=value, turns=tuple(turns), nodes=(node.name,))
 
     def _norm(self, node: Node) -> Unit:
         x, *parameters = node.inputs

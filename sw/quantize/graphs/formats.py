@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.numerics.integers import INT16_MAX
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.graphs.stages import Form, Stages
-from celosia.sw.quantize.graphs.units import Attention, Finishing, Head, Product, Unit
+from celosia.sw.quantize.graphs.units import (
+    Attention,
+    Finishing,
+    Head,
+    Multiplication,
+    Product,
+    Unit,
+)
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step, sample_rows
-from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
+from celosia.sw.quantize.smooth import Smoothing, choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.reference.encoder import Floats, Linear
 
@@ -103,6 +111,7 @@ class _Chooser:
         self.forms: dict[Form, Format] = {}
         self.factors: dict[str, Floats] = {}
         """What columns of an attention's result are divided by, by its tensor."""
+        self.smoothings: dict[Form, Smoothing] = {}
         self.linears = {
             name: unit.linear for name, unit in self.units.items() if isinstance(unit, Product)
         }
@@ -112,9 +121,11 @@ class _Chooser:
         unit = None if form in self.stages.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
-                cols = self.seen.rows(form.key).shape[1]
-                step = int16_step(np.array([self.seen.top(form.key)], np.float32))
-                self.forms[form] = Format("int16", np.full(cols, step))
+                tops, factors = self.seen.tops(form.key), self._let_through(form)
+                self.forms[form] = Format("int16", factors * np.float64(int16_step(tops / factors)))
+            case "angles":
+                tops = self.seen.tops(form.key)
+                self.forms[form] = Format("int16", np.full(tops.size, tops.max() / INT16_MAX))
             case "small":
                 self.forms[form] = self._small(form, unit)
             case "heads":
@@ -129,10 +140,39 @@ class _Chooser:
             factors = self.factors[unit.value.tensor]
             step = best_step(sample_rows(self.seen.rows(form.key), _ROWS) / factors)
             return Format("int8", factors * np.float64(step))
-        x = self.seen.rows(form.key)
-        weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
-        smoothing = choose_smoothing(x, weights)
-        return Format("int8", smoothing.steps.astype(np.float64))
+        if isinstance(unit, Multiplication) and not self._smooths(unit):
+            step = best_step(sample_rows(self.seen.rows(form.key), _ROWS))
+            return Format("int8", np.full(self.seen.tops(form.key).size, step))
+        return Format("int8", self._smoothing(form).steps.astype(np.float64))
+
+    def _smoothing(self, form: Form) -> Smoothing:
+        """The smoothing of what products read."""
+        if form not in self.smoothings:
+            x = self.seen.rows(form.key)
+            weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
+            self.smoothings[form] = choose_smoothing(x, weights)
+        return self.smoothings[form]
+
+    def _smooths(self, unit: Multiplication) -> bool:
+        """Whether columns of a product of two tensors can have steps of their own: those of `b`."""
+        b = Form(unit.b.tensor, "wide")
+        tensor = self.stages.units.values[b.key].tensor
+        return (
+            self.stages.made[unit.value.tensor] == ("small",)
+            and isinstance(self.units.get(tensor), Product)
+            and self.stages.made[tensor] == ("wide",)
+            and self.stages.users(b) == [unit]
+            and unit.a.tensor != unit.b.tensor
+            and self.seen.tops(b.key).size == unit.b.cols
+        )
+
+    def _let_through(self, form: Form) -> Floats:
+        """The factor of each column of an int16: that of the product with a gate it is part of."""
+        for unit in self.stages.users(form):
+            if isinstance(unit, Multiplication) and unit.b.tensor == form.key:
+                if self._smooths(unit):
+                    return self._smoothing(Form(unit.value.key, "small")).factors
+        return np.ones(self.seen.tops(form.key).size, np.float32)
 
     def _weights(self, form: Form, cols: int) -> list[Floats]:
         """The weights of all products that read a form, with a row for each of its columns."""
@@ -178,9 +218,10 @@ class _Chooser:
         users = [unit for unit in self.stages.users(form) if isinstance(unit, Attention)]
         for role in ("query", "key"):
             for unit in users:
-                columns = _columns(unit.heads[0], role, form.key)
-                if columns.size and np.isnan(steps[columns]).all():
-                    steps[columns] = best_step(sample_rows(x[:, columns], _ROWS))
+                for head in unit.heads[0]:
+                    columns = _columns((head,), role, form.key)
+                    if columns.size and np.isnan(steps[columns]).all():
+                        steps[columns] = best_step(sample_rows(x[:, columns], _ROWS))
         for unit in users:
             columns = _columns(unit.heads[0], "value", form.key)
             self.factors[unit.value.tensor] = np.ones(

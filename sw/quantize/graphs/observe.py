@@ -28,7 +28,7 @@ class Observed:
         self._most = max(1, _ROWS // max(samples, 1))
         self._rows: dict[str, list[Floats]] = {}
         self._whole: dict[str, Floats] = {}
-        self._tops: dict[str, float] = {}
+        self._tops: dict[str, Floats] = {}
         self.shown: Array | None = None
         """Which tokens of the sample count, all texts below each other."""
 
@@ -40,8 +40,8 @@ class Observed:
                 raise GraphError(f"{name}: it is not finite in sample {sample} of the calibration")
             if self.shown is not None and len(matrix) == len(self.shown):
                 matrix = matrix[self.shown]
-            top = float(np.abs(matrix).max(initial=0))
-            self._tops[value.key] = max(self._tops.get(value.key, 0.0), top)
+            tops = np.abs(matrix).max(axis=0, initial=0)
+            self._tops[value.key] = np.maximum(self._tops.get(value.key, tops), tops)
             if len(matrix) > self._most:
                 random = np.random.default_rng((_SEED, sample))
                 matrix = matrix[random.choice(len(matrix), self._most, replace=False)]
@@ -53,8 +53,8 @@ class Observed:
             self._whole[key] = np.concatenate(self._rows.pop(key))
         return self._whole[key]
 
-    def top(self, key: str) -> float:
-        """The largest magnitude of any element of a value."""
+    def tops(self, key: str) -> Floats:
+        """The largest magnitude of any element of each column of a value."""
         return self._tops[key]
 
 

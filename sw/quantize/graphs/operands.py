@@ -23,6 +23,8 @@ class Operands:
         self.values: dict[str, Value] = {}
         self._made: dict[str, Value] = {}
         self._places: dict[str, Array] = {}
+        self._tables: dict[bytes, str] = {}
+        """The first of constants that are equal, by their bytes."""
 
     def made(self, value: Value) -> None:
         """Take note of a value that a unit computes."""
@@ -63,6 +65,13 @@ class Operands:
             ]
             for text in range(batch)
         ]
+
+    def table(self, name: str) -> View:
+        """A tensor as rows of its last axis; constants that are equal are the same rows."""
+        value = self.reader.value(name)
+        if value is None:
+            return self.rows(name)
+        return self._host(Value(self._tables.setdefault(value.tobytes(), name)))
 
     def unit_behind(self, name: str) -> str | None:
         """The tensor of a unit whose elements are all of `name`'s, in the same rows."""

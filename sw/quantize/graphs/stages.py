@@ -12,16 +12,19 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Multiplication,
     Normalization,
     Product,
+    Rotation,
     Unit,
     Units,
 )
 
 __all__ = ["Form", "Role", "Stages", "plan_stages", "reads"]
 
-Role = Literal["wide", "small", "heads", "sums"]
-"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums."""
+Role = Literal["wide", "small", "heads", "sums", "angles"]
+"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
+for cosines and sines."""
 
 _HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
 """The forms that the host reads, the best one first."""
@@ -79,6 +82,13 @@ def reads(unit: Unit) -> Iterator[Form]:
         case Finishing():
             if unit.residual is not None:
                 yield Form(unit.residual.tensor, "wide")
+        case Multiplication():
+            yield Form(unit.a.tensor, "wide")
+            yield Form(unit.b.tensor, "wide")
+        case Rotation():
+            for turn in unit.turns:
+                yield Form(turn.x.tensor, "wide")
+                yield Form(turn.table.tensor, "angles")
         case Attention():
             for head in unit.heads[0]:
                 for view in (head.query, head.key, head.value):
@@ -161,8 +171,10 @@ class _Planner:
                 if finishes:
                     wanted.add("sums")
                 able: set[Role] = {"wide", "small", "heads", "sums"}
-            case Finishing(residual=None) | Normalization():
+            case Finishing(residual=None) | Normalization() | Multiplication():
                 able = {"wide", "small"}
+            case Rotation():
+                able = {"wide", "heads"}
             case Finishing():
                 able = {"wide"}
             case Attention():

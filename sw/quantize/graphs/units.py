@@ -13,7 +13,19 @@ from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.ir.graph import View
 from celosia.sw.reference.encoder import Linear, Norm
 
-__all__ = ["Attention", "Finishing", "Head", "Normalization", "Product", "Unit", "Units", "Value"]
+__all__ = [
+    "Attention",
+    "Finishing",
+    "Head",
+    "Multiplication",
+    "Normalization",
+    "Product",
+    "Rotation",
+    "Turn",
+    "Unit",
+    "Units",
+    "Value",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,8 @@ class Finishing:
     product: Product
     function: str | None = None
     """`gelu`, `silu` or `relu`; None: the `residual` is added."""
+    alpha: float = 1.0
+    """For `silu`: how much steeper than usual its sigmoid is."""
     residual: View | None = None
     nodes: tuple[str, ...]
 
@@ -109,7 +123,37 @@ class Attention:
     nodes: tuple[str, ...]
 
 
-Unit = Product | Finishing | Normalization | Attention
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Multiplication:
+    """Two values, element by element: a gate, and what it lets through."""
+
+    value: Value
+    a: View
+    b: View
+    """If one of them is the result of a product that nobody else reads, it is this one."""
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One head of one text, whose halves are turned."""
+
+    x: View
+    table: View
+    """Cosines in its first half, sines in its second one."""
+    out: View
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rotation:
+    """Rotary embeddings, head by head."""
+
+    value: Value
+    turns: tuple[Turn, ...]
+    nodes: tuple[str, ...]
+
+
+Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -91,6 +91,19 @@ def _silu_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     return (x / (1 + np.exp(-attributes["alpha"] * x))).astype(x.dtype)
 
 
+def _rotate(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    kind, table = types
+    expect(kind.rank > 0 and kind.shape[-1] % 2 == 0, f"rows of {kind} are not two halves")
+    fits = broadcast_shapes((kind, table)) == kind.shape and table.shape[-1:] == kind.shape[-1:]
+    expect(fits, f"its table {table} does not broadcast to {kind}")
+    return _floats(types, attributes)
+
+
+def _rotate_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    (a, b), (cosine, sine) = (np.split(each, 2, axis=-1) for each in values)
+    return np.concatenate([a * cosine - b * sine, b * cosine + a * sine], axis=-1)
+
+
 def _attention(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
     kind = same_types(types, FLOATS)
     query, key, value = types[:3]
@@ -185,6 +198,15 @@ NEURAL: Final = (
         attributes={"alpha": Kind.FLOAT},
         infer=_floats,
         compute=_silu_run,
+    ),
+    Operator(
+        name="rotate",
+        doc="a, the halves of whose rows are turned by the cosines and sines in the halves of b.",
+        least=2,
+        most=2,
+        attributes={},
+        infer=_rotate,
+        compute=_rotate_run,
     ),
     Operator(
         name="attention",

@@ -11,7 +11,6 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.frontend.recognize.rotary import rotary_form
 from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
 
@@ -96,9 +95,7 @@ def test_masks_are_what_they_are_meant_to_be(name, forms, folder):
 
 
 def test_queries_and_keys_of_llama_are_rotated(folder):
-    reader = Reader(imported("llama", folder)[1].graph)
-    rotations = [rotary_form(reader, name) for name in reader.types]
-    assert sum(each is not None for each in rotations) == 2 * LAYERS
+    assert operators(imported("llama", folder)[1].graph)["rotate"] == 2 * LAYERS
 
 
 def test_only_the_convolution_of_groups_stays_one(folder):

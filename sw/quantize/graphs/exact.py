@@ -1,0 +1,91 @@
+"""What integer graphs would compute if their functions were exact: the same formats, no polynomials.
+
+Products, scales and formats stay what they are; softmax, activations and norms are computed in
+float64 and rounded once.  What a model loses beyond that is lost by the accelerator's functions.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.isa.numerics import (
+    CONTEXT_FRACTION_BITS,
+    EXPONENT_FRACTION_BITS,
+    NORMALIZED_FRACTION_BITS,
+)
+from celosia.sw.frontend.nn.operators.operator import Array, Attributes
+from celosia.sw.frontend.nn.operators.table import OPERATORS
+from celosia.sw.ir.graph import (
+    Activation,
+    DeferredSoftmax,
+    DivideBySums,
+    Graph,
+    LayerNorm,
+    MatMul,
+    Transform,
+)
+from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
+
+__all__ = ["exact"]
+
+_FORMS: Final[dict[str, Attributes]] = {"gelu": {"form": "erf"}, "silu": {"alpha": 1.0}}
+"""The attributes of the float graph's operator of the same name."""
+_ONE: Final = 2.0**NORMALIZED_FRACTION_BITS
+"""What stands for 1 in a normalized row."""
+_NUMERATOR: Final = 255
+"""The numerator of a row's maximum."""
+
+
+def exact(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    """A segment, with exact functions; a runner as `celosia.sw.quantize.graphs.quantized` has."""
+    del number
+    machine = _Exact(graph, checked_inputs(graph, inputs))
+    for op in graph.ops:
+        machine.take(op)
+    return machine.values
+
+
+class _Exact(Machine):
+    """An interpreter whose functions are those of real numbers."""
+
+    def normalize(self, op: LayerNorm) -> None:
+        x = self.read(op.source).astype(np.float64)
+        if not op.rms:
+            x -= x.mean(axis=1, keepdims=True)
+        squares = np.square(x).sum(axis=1, keepdims=True) + op.epsilon
+        y = x / np.sqrt(np.maximum(squares, 1)) * _ONE
+        for output in op.outputs:
+            gamma, beta = self.read(output.gamma)[0], self.read(output.beta)[0]
+            value = (y * gamma + beta) / 2.0**output.shift
+            self.write(output.out, _rounded(value, self.values[output.out.tensor]))
+
+    def finish(self, op: MatMul | Transform, sums: Array) -> Array:
+        out, how = self.values[op.out.tensor], op.finish
+        match how:
+            case Activation():
+                curve = ACTIVATIONS[how.function]
+                x = sums * np.float64(self.scale(how.scale)) / 2.0**curve.fraction_bits
+                y = OPERATORS[how.function].compute([x], _FORMS[how.function])
+                return _rounded(y / curve.unit * how.out_scale + how.zero_point, out)
+            case DeferredSoftmax():
+                scores = sums * (how.scale / 2.0**EXPONENT_FRACTION_BITS)
+                visible = visible_columns(how.mask, sums)
+                if visible is not None:
+                    scores = np.where(visible, scores, -np.inf)
+                powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+                value = _rounded(powers * _NUMERATOR, out)
+                self.write(how.sums, value.sum(axis=1, keepdims=True, dtype=np.int32))
+                return value
+            case DivideBySums():
+                means = sums / self.read(how.sums) * 2.0**CONTEXT_FRACTION_BITS
+                return _rounded(means * np.float64(self.scale(how.scale)), out)
+            case _:
+                return super().finish(op, sums)
+
+
+def _rounded(x: NDArray[np.float64], like: Array) -> Array:
+    info = np.iinfo(like.dtype)
+    return np.clip(np.rint(x), info.min, info.max).astype(like.dtype)

@@ -1,0 +1,89 @@
+"""Rotary embeddings in the forms of exporters, each proved by numbers."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.recognize import recognize
+
+ROWS, WIDTH = 5, 8
+SHAPE = (2, 3, ROWS, WIDTH)
+ANGLES = np.arange(ROWS)[:, None] * 0.5 ** np.arange(WIDTH // 2)
+
+
+def turned(builder, x):
+    first, second = (
+        builder.op("slice", x, starts=(0, 0, 0, at), sizes=(2, 3, ROWS, WIDTH // 2), steps=(1,) * 4)
+        for at in (0, WIDTH // 2)
+    )
+    return first, second, builder.op("concat", builder.op("neg", second), first, axis=3)
+
+
+def whole(builder, x, cosines, sines):
+    _, _, other = turned(builder, x)
+    return builder.op("add", builder.op("mul", x, cosines), builder.op("mul", other, sines))
+
+
+def halves(builder, x, cosines, sines):
+    first, second, _ = turned(builder, x)
+    real = [builder.op("mul", first, cosines), builder.op("mul", second, sines)]
+    other = [builder.op("mul", first, sines), builder.op("mul", second, cosines)]
+    return builder.op("concat", builder.op("sub", *real), builder.op("add", *other), axis=3)
+
+
+def constants(builder, spoilt=False):
+    tables = [np.tile(f(ANGLES), 2).astype(np.float32) for f in (np.cos, np.sin)]
+    tables[1][3, 0] += 0.1 * spoilt
+    return [builder.constant(table) for table in tables]
+
+
+def half_constants(builder):
+    return [builder.constant(f(ANGLES).astype(np.float32)) for f in (np.cos, np.sin)]
+
+
+def computed(builder, spoilt=False):
+    angles = builder.input("angles", TensorType("float32", (2, 1, ROWS, WIDTH // 2)))
+    other = builder.op("neg", angles) if spoilt else angles
+    both = builder.op("concat", angles, other, axis=3)
+    two = builder.like(1.5, both)
+    return [builder.op("mul", builder.op(name, both), two) for name in ("cos", "sin")]
+
+
+def looked_up(builder):
+    tables = constants(builder)
+    places = builder.input("places", TensorType("int64", (2, 1, ROWS)))
+    return [builder.op("gather", table, places, axis=0) for table in tables]
+
+
+def graph(form, tables):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", SHAPE))
+    return builder.finish({"y": form(builder, x, *tables(builder))})
+
+
+@pytest.mark.parametrize(
+    ("form", "tables"),
+    [(whole, constants), (whole, computed), (whole, looked_up), (halves, half_constants)],
+)
+def test_a_rotation_is_recognized_and_stays_what_it_is(form, tables):
+    before = graph(form, tables)
+    after = recognize(before).graph
+    assert [node.op for node in after.nodes].count("rotate") == 1
+    random = np.random.default_rng(0)
+    given = {
+        name: random.integers(0, ROWS, kind.shape)
+        if kind.dtype == "int64"
+        else random.standard_normal(kind.shape, np.float32)
+        for name, kind in before.inputs.items()
+    }
+    np.testing.assert_allclose(
+        interpret(after, given)["y"], interpret(before, given)["y"], rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("tables", [constants, computed])
+def test_halves_of_other_angles_are_no_rotation(tables):
+    before = graph(whole, lambda builder: tables(builder, spoilt=True))
+    assert not any(node.op == "rotate" for node in recognize(before).graph.nodes)
