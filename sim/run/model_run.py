@@ -28,6 +28,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.archives import read_npz
+from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
@@ -68,6 +69,8 @@ class Distance:
 
     name: str
     sqnr_db: float
+    exact_sqnr_db: float
+    """The same integers reach so much with exact functions: polynomials lose the difference."""
     cosine: float
     top1: float | None
     """The share of rows whose largest element is the same one; None: rows are no logits."""
@@ -160,12 +163,14 @@ def run_prepared(
     try:
         result = run_model(model, given, segments)
         real = {} if graph is None else interpret(graph, given)
+        tell("the same with exact functions", None)
+        best = {} if graph is None else run_model(model, given, exact).outputs
     except GraphError as error:
         raise InputError(f"{options.workload}: {error}") from None
     return ModelOutcome(
         reports=tuple(segments.reports),
         placement=prepared.placement,
-        distances=distances(real, result.outputs),
+        distances=distances(real, result.outputs, best),
         saturated=result.saturated,
         host=model.host_operators,
         notes=tuple(notes),
@@ -257,24 +262,34 @@ class _Segments:
         )
 
 
-def distances(real: Mapping[str, Array], found: Mapping[str, Array]) -> tuple[Distance, ...]:
-    """How far outputs are from those of the float graph; integers are left out."""
+def distances(
+    real: Mapping[str, Array], found: Mapping[str, Array], best: Mapping[str, Array]
+) -> tuple[Distance, ...]:
+    """How far outputs are from those of the float graph; integers are left out.
+
+    `best` are the outputs of the same integers with exact functions.
+    """
     return tuple(
-        _distance(name, value.astype(np.float64), found[name].astype(np.float64))
+        _distance(name, *(each.astype(np.float64) for each in (value, found[name], best[name])))
         for name, value in real.items()
         if value.dtype.kind == "f" and value.size
     )
 
 
-def _distance(name: str, real: Array, found: Array) -> Distance:
-    signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
+def _distance(name: str, real: Array, found: Array, best: Array) -> Distance:
     lengths = float(np.linalg.norm(real) * np.linalg.norm(found))
     top1 = None
     if "logits" in name and real.ndim:
         top1 = float((real.argmax(-1) == found.argmax(-1)).mean())
     return Distance(
         name=name,
-        sqnr_db=10 * float(np.log10(signal / lost)) if lost and signal else float("inf"),
+        sqnr_db=_decibels(real, found),
+        exact_sqnr_db=_decibels(real, best),
         cosine=float(np.vdot(real, found)) / lengths if lengths else 1.0,
         top1=top1,
     )
+
+
+def _decibels(real: Array, found: Array) -> float:
+    signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
+    return 10 * float(np.log10(signal / lost)) if lost and signal else float("inf")

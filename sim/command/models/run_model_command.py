@@ -67,11 +67,12 @@ def _show(console: Console, outcome: ModelOutcome) -> None:
     for report in outcome.reports:
         print_report(console, report)
     table = Table()
-    for name in ("output", "SQNR", "cosine", "same largest"):
+    for name in ("output", "SQNR", "exact functions", "cosine", "same largest"):
         table.add_column(name, justify="left" if name == "output" else "right")
     for each in outcome.distances:
         top1 = "" if each.top1 is None else f"{each.top1:.2%}"
-        table.add_row(escape(each.name), f"{each.sqnr_db:.1f} dB", f"{each.cosine:.5f}", top1)
+        noise = (f"{each.sqnr_db:.1f} dB", f"{each.exact_sqnr_db:.1f} dB")
+        table.add_row(escape(each.name), *noise, f"{each.cosine:.5f}", top1)
     console.print(table)
     checked = sum(report.total.elements_checked for report in outcome.reports)
     wrong = sum(report.total.mismatches for report in outcome.reports)
@@ -98,7 +99,8 @@ def _document(outcome: ModelOutcome) -> dict[str, Any]:
         "outputs": [
             {
                 "name": each.name,
-                "sqnr_db": each.sqnr_db if isfinite(each.sqnr_db) else None,
+                "sqnr_db": _finite(each.sqnr_db),
+                "exact_sqnr_db": _finite(each.exact_sqnr_db),
                 "cosine": each.cosine,
                 "top1": each.top1,
             }
@@ -108,3 +110,7 @@ def _document(outcome: ModelOutcome) -> dict[str, Any]:
         "host": dict(outcome.host),
         "notes": list(outcome.notes),
     }
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None

@@ -25,7 +25,7 @@ class _Rotary:
 
     x: str
     cosines: str
-    """Of as many columns as `x`, the same in both halves, or of half as many; so are the sines."""
+    """Both tables have the columns of `x`, alike in its halves, or those of one half."""
     sines: str
 
 
@@ -123,9 +123,7 @@ def _alike_halves(reader: Reader, name: str, half: int) -> bool:
 def _match(reader: Reader, node: Node, found: _Rotary) -> Match:
     half = node.type.shape[-1] // 2
     computed = [
-        name
-        for name in dict.fromkeys((found.cosines, found.sines))
-        if reader.value(name) is None
+        name for name in dict.fromkeys((found.cosines, found.sines)) if reader.value(name) is None
     ]
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
-from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
+from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.ir.graph import (
     Activation,

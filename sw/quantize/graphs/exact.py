@@ -1,4 +1,4 @@
-"""What integer graphs would compute if their functions were exact: the same formats, no polynomials.
+"""What integer graphs would compute if functions were exact: the same formats, no polynomials.
 
 Products, scales and formats stay what they are; softmax, activations and norms are computed in
 float64 and rounded once.  What a model loses beyond that is lost by the accelerator's functions.

@@ -169,9 +169,11 @@ class _Chooser:
     def _let_through(self, form: Form) -> Floats:
         """The factor of each column of an int16: that of the product with a gate it is part of."""
         for unit in self.stages.users(form):
-            if isinstance(unit, Multiplication) and unit.b.tensor == form.key:
-                if self._smooths(unit):
+            match unit:
+                case Multiplication(b=View(tensor=form.key)) if self._smooths(unit):
                     return self._smoothing(Form(unit.value.key, "small")).factors
+                case _:
+                    pass
         return np.ones(self.seen.tops(form.key).size, np.float32)
 
     def _weights(self, form: Form, cols: int) -> list[Floats]:

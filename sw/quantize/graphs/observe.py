@@ -41,7 +41,8 @@ class Observed:
             if self.shown is not None and len(matrix) == len(self.shown):
                 matrix = matrix[self.shown]
             tops = np.abs(matrix).max(axis=0, initial=0)
-            self._tops[value.key] = np.maximum(self._tops.get(value.key, tops), tops)
+            known = self._tops.get(value.key)
+            self._tops[value.key] = tops if known is None else np.maximum(known, tops)
             if len(matrix) > self._most:
                 random = np.random.default_rng((_SEED, sample))
                 matrix = matrix[random.choice(len(matrix), self._most, replace=False)]

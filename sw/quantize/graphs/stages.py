@@ -90,9 +90,8 @@ def reads(unit: Unit) -> Iterator[Form]:
                 yield Form(turn.x.tensor, "wide")
                 yield Form(turn.table.tensor, "angles")
         case Attention():
-            for head in unit.heads[0]:
-                for view in (head.query, head.key, head.value):
-                    yield Form(view.tensor, "heads")
+            views = [view for head in unit.heads[0] for view in (head.query, head.key, head.value)]
+            yield from (Form(view.tensor, "heads") for view in views)
 
 
 def plan_stages(graph: FloatGraph, units: Units) -> Stages:

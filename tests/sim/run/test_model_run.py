@@ -49,9 +49,12 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
 def test_distances_in_decibels_and_the_largest_of_logits():
     real = np.array([[3.0, 4.0], [0.0, 5.0]], np.float32)
     found = real + np.array([[0.5, 0.0], [0.0, 0.0]], np.float32)
-    (far,) = distances({"logits": real, "n": np.ones(2, np.int64)}, {"logits": found})
+    best = real + np.array([[0.25, 0.0], [0.0, 0.0]], np.float32)
+    integers = {"n": np.ones(2, np.int64)}
+    (far,) = distances({"logits": real, **integers}, {"logits": found}, {"logits": best})
     assert far.sqnr_db == pytest.approx(10 * np.log10(50 / 0.25))
+    assert far.exact_sqnr_db == pytest.approx(10 * np.log10(50 / 0.0625))
     assert far.cosine == pytest.approx(0.99807, abs=1e-5)
     assert far.top1 == 1.0
-    (same,) = distances({"y": real}, {"y": real})
+    (same,) = distances({"y": real}, {"y": real}, {"y": real})
     assert (same.sqnr_db, same.cosine, same.top1) == (np.inf, pytest.approx(1), None)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from celosia.sw.models.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.stages import Form
 from tests.support.quantized_exports import quantized
@@ -24,12 +25,15 @@ def test_a_zero_point_stands_for_zero():
     assert found.numbers(whole) == pytest.approx(np.array([[0.0, -1.0, 3.0]]))
 
 
-def test_heads_have_one_step_for_queries_and_smoothed_columns_for_values():
+def test_each_head_has_one_step_for_queries_and_smoothed_columns_for_values():
     model = quantized("gpt2")
     form = next(form for form in model.formats if form.role == "heads")
     steps = model.formats[form].steps
     queries, keys, values = np.split(steps, 3)
-    assert len(set(queries)) == len(set(keys)) == 1
+    for part in (queries, keys):
+        heads = np.split(part, SMALL.heads)
+        assert all(len(set(head)) == 1 for head in heads)
+        assert len(set(part)) == len(heads)
     assert len(set(values)) == values.size
 
 

@@ -10,21 +10,24 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.ir import graph_interpret
 from celosia.sw.pipeline import compile_graph
-from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
+from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized
 
 LEAST_DB = {
-    "bert-17": 29,
+    "bert-17": 26,
     "bert-fused": 26,
-    "vit": 26,
-    "gpt2": 19,
-    "opt": 18,
-    "llama": 28,
-    "whisper-encoder": 20,
-    "bart-decoder": 26,
-    "t5-encoder": 28,
+    "vit": 22,
+    "gpt2": 24,
+    "opt": 23,
+    "llama": 16,
+    "whisper-encoder": 22,
+    "bart-decoder": 24,
+    "t5-encoder": 30,
 }
 """What was measured, less about 2 dB."""
+SEEDS = (0, 11, 12, 13, 14, 15)
+"""Inputs differ: a row whose attention falls to another key can be most of the noise."""
 
 
 def noise(real, found):
@@ -32,16 +35,19 @@ def noise(real, found):
 
 
 @pytest.mark.parametrize("name", LEAST_DB)
-def test_outputs_are_close_to_float(name):
-    given = inputs(name, 0)
-    (real,) = interpret(recognized(name), given).values()
-    result = run_model(quantized(name), given)
-    (found,) = result.outputs.values()
-    if "attention_mask" in given:
-        shown = given["attention_mask"] == 1
-        real, found = real[shown], found[shown]
-    assert noise(real, found) > LEAST_DB[name]
-    assert sum(result.saturated.values()) < 0.1 * real.size
+def test_outputs_are_close_to_float_and_functions_lose_little_of_it(name):
+    found, best = [], []
+    for seed in SEEDS:
+        given = inputs(name, seed)
+        (real,) = interpret(recognized(name), given).values()
+        shown = given["attention_mask"] == 1 if "attention_mask" in given else slice(None)
+        for all_of, runner in ((found, interpreted), (best, exact)):
+            result = run_model(quantized(name), given, runner)
+            (output,) = result.outputs.values()
+            all_of.append(noise(real[shown], output[shown]))
+            assert sum(result.saturated.values()) < 0.1 * real.size
+    assert np.median(found) > LEAST_DB[name]
+    assert np.median(np.subtract(best, found)) < 1.5
 
 
 @pytest.mark.parametrize("name", ["bert-17", "gpt2"])

@@ -7,7 +7,7 @@ from onnx.reference import ReferenceEvaluator
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
-from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 
 RNG = np.random.default_rng(0)
@@ -172,7 +172,20 @@ OURS = {"broadcast": 1, "cumsum": 1, "reshape": 1, "slice": 1}
 
 
 def test_there_is_a_case_for_each_operator():
-    assert {name.split()[0] for name in CASES} == OPERATORS.keys()
+    assert {name.split()[0] for name in CASES} | {"rotate"} == OPERATORS.keys()
+
+
+def test_rotate_turns_halves_as_complex_numbers():
+    x, angles = np.random.default_rng(0).standard_normal((2, 3, 8)), np.linspace(0, 3, 12)
+    angles = angles.reshape(3, 4)
+    table = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+    turned = (x[..., :4] + 1j * x[..., 4:]) * np.exp(1j * angles)
+    expected = np.concatenate([turned.real, turned.imag], axis=-1)
+    np.testing.assert_allclose(ours("rotate", [x, table], {}), expected)
+    with pytest.raises(GraphError, match="are not two halves"):
+        ours("rotate", [x[..., 1:], table], {})
+    with pytest.raises(GraphError, match="does not broadcast"):
+        ours("rotate", [x, table[:, :1]], {})
 
 
 def ours(op: str, values: list[Array], attributes) -> Array:
