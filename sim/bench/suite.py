@@ -9,6 +9,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
 from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
+from celosia.sim.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
@@ -44,7 +45,7 @@ BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE)
+ON_REQUEST: Final = (DECODERS, NONLINEAR, TRACE, ADVICE)
 """Benchmarks that only run when they are asked for."""
 
 
@@ -172,6 +173,7 @@ class Bench:
 
     products: tuple[ProductLine, ...] | None = None
     encoders: tuple[EncoderLine, ...] | None = None
+    decoders: tuple[DecoderLine, ...] | None = None
     cost: tuple[CostSet, ...] | None = None
     nonlinear: Nonlinear | None = None
     trace: tuple[TraceLine, ...] | None = None
@@ -184,7 +186,7 @@ class Bench:
     @property
     def right(self) -> bool:
         """No result is wrong, no number below its bound, and none worse than the baseline."""
-        lines = (*(self.products or ()), *(self.encoders or ()))
+        lines = (*(self.products or ()), *(self.encoders or ()), *(self.decoders or ()))
         right = all(line.right for line in lines) and not any(self.regressions)
         right = right and all(each.right for each in self.cost or ())
         right = right and (self.nonlinear is None or self.nonlinear.right)
@@ -199,6 +201,8 @@ class Bench:
             yield from _cycles(f"matmul {product.product.name}", product.report)
         for encoder in self.encoders or ():
             yield from _cycles(encoder.encoder.name, encoder.report)
+        for decoder in self.decoders or ():
+            yield from _cycles(decoder.decoder.name, decoder.report)
 
     @property
     def regressions(self) -> Iterator[str]:
@@ -219,6 +223,9 @@ class Bench:
             "encoders": None
             if self.encoders is None
             else [line.document() for line in self.encoders],
+            "decoders": None
+            if self.decoders is None
+            else [line.document() for line in self.decoders],
             "cost": None if self.cost is None else [each.document() for each in self.cost],
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "trace": None if self.trace is None else [line.document() for line in self.trace],
@@ -248,7 +255,7 @@ def run_bench(
     issue: Issue = "stream",
     seq: int | None = None,
 ) -> Bench:
-    """Measure the benchmarks called `names`; `issue` is for products and encoders."""
+    """Measure the benchmarks called `names`; `issue` is for products, encoders and decoders."""
     if issue == "ring":
         if list(names) == ["cost"]:
             raise InputError("bench cost: predictions are for commands that stream")
@@ -260,6 +267,7 @@ def run_bench(
     return Bench(
         products=products,
         encoders=encoders,
+        decoders=run_decoders(tell, issue=issue) if DECODERS in names else None,
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         trace=run_traces(tell) if TRACE in names else None,
         advice=run_advice(tell) if ADVICE in names else None,

@@ -9,6 +9,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.options.common import (
     CausalOption,
+    ContextOption,
     DimOption,
     FileOption,
     HeadsOption,
@@ -20,6 +21,7 @@ from celosia.sim.command.options.common import (
     PresetOption,
     RateOption,
     ReluOption,
+    RowsOption,
     ScaleOption,
     SeedOption,
     SeqOption,
@@ -82,6 +84,8 @@ def compile_workload(
     dim: DimOption = None,
     model: ModelOption = None,
     layers: LayersOption = None,
+    context: ContextOption = None,
+    rows: RowsOption = None,
     text: TextOption = None,
     tuned: TunedOption = None,
     preset: PresetOption = None,

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -43,6 +43,7 @@ def groups_table(report: Report, *, every: bool = False) -> Table:
         caption="\n".join([
             run_caption(setting),
             *_program_and_limit(total, setting.config),
+            *_memory_limit(report),
         ]),
         title_justify="left",
         caption_justify="left",
@@ -61,6 +62,14 @@ def groups_table(report: Report, *, every: bool = False) -> Table:
         table.add_section()
         table.add_row(*_row(total, total, setting.config))
     return table
+
+
+def _memory_limit(report: Report) -> Iterator[str]:
+    """How near a decoder's step is to what memory sends at most."""
+    share = report.memory_limit_share
+    if share is not None:
+        moved = f"{report.step_bytes:,} bytes of weights, keys and values"
+        yield f"of the memory's limit: {share:.2%} ({moved})"
 
 
 def owners(counters: dict[str, int]) -> str:

@@ -8,6 +8,7 @@ import typer
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.command.options.common import (
     CausalOption,
+    ContextOption,
     DimOption,
     FileOption,
     HeadsOption,
@@ -20,6 +21,7 @@ from celosia.sim.command.options.common import (
     PresetOption,
     RateOption,
     ReluOption,
+    RowsOption,
     ScaleOption,
     SeedOption,
     SeqOption,
@@ -62,6 +64,8 @@ def plan(
     dim: DimOption = None,
     model: ModelOption = None,
     layers: LayersOption = None,
+    context: ContextOption = None,
+    rows: RowsOption = None,
     text: TextOption = None,
     preset: PresetOption = None,
     overrides: SetOption = None,

@@ -9,6 +9,7 @@ from rich.table import Table
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.bench.advice import AdviceLine, followed
 from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.nonlinear import (
     HOST_CYCLES,
@@ -35,6 +36,7 @@ from celosia.sim.verilator.doctor import Finding
 __all__ = [
     "advice_table",
     "cost_table",
+    "decoders_table",
     "doctor_table",
     "encoders_table",
     "nonlinear_table",
@@ -81,6 +83,8 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(products_table(bench.products))
     if bench.encoders is not None:
         console.print(encoders_table(bench.encoders))
+    if bench.decoders is not None:
+        console.print(decoders_table(bench.decoders))
     for each in bench.cost or ():
         console.print(cost_table(each))
     if bench.nonlinear is not None:
@@ -184,6 +188,31 @@ def encoders_table(lines: Sequence[EncoderLine]) -> Table:
             percent(line.encoder.gemmini),
             mismatches(total),
             NOTHING if size is None else f"{size / (1 << 10):,.1f}",
+        )
+    return table
+
+
+def decoders_table(lines: Sequence[DecoderLine]) -> Table:
+    """How near steps are to what memory sends at most."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Steps of decoders in Verilator, 16 bytes per cycle unless it says so"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        caption=f"of the memory's limit: weights, keys and values over its rate; {PEERS}",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("step", overflow="fold")
+    for head in ("cycles", "of the limit", "at least", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        color = "green" if line.right else "red"
+        table.add_row(
+            line.decoder.name,
+            whole(line.report.total.cycles),
+            f"[{color}]{percent(line.reached)}[/]",
+            percent(line.decoder.bound),
+            mismatches(line.report.total),
         )
     return table
 

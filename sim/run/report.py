@@ -185,6 +185,8 @@ class Report:
     """Tensors that never are in memory, and so are not compared."""
     similarity: Similarity | None = None
     """Cosines between the texts that were computed with, if there were texts."""
+    step_bytes: int | None = None
+    """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
     changes: tuple[Change, ...] = ()
     """What a graph's program is expected to save on other hardware."""
 
@@ -238,6 +240,14 @@ class Report:
         return bool(self.operators) and all(part.right for part in self.operators)
 
     @property
+    def memory_limit_share(self) -> float | None:
+        """The cycles in which memory sends `step_bytes`, over all; None if either is not known."""
+        cycles = self.total.cycles
+        if self.step_bytes is None or not cycles:
+            return None
+        return self.step_bytes / self.setting.timing.bytes_per_cycle / cycles
+
+    @property
     def exit_code(self) -> int:
         """The exit code of the command that made this report: 0 if all is right, else 1."""
         return 0 if self.right else 1
@@ -255,6 +265,7 @@ class Report:
             "one_program": self.whole is not None,
             "on_chip": list(self.on_chip),
             "similarity": self.similarity.document() if self.similarity else None,
+            "memory_limit_share": self.memory_limit_share,
             "changes": [asdict(change) for change in self.changes],
             "profile": profile.document() if (profile := self.profile) else None,
         }

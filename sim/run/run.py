@@ -233,6 +233,7 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             similarity=similarity,
+            step_bytes=job.step_bytes,
             changes=_changes(options, job.case.graph, config, measured.whole),
             elapsed_seconds=time.perf_counter() - start,
         )

@@ -59,6 +59,8 @@ class GraphJob:
 
     case: Case
     texts: Texts | None = None
+    step_bytes: int | None = None
+    """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
 
 
 def softmax(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:

@@ -30,6 +30,8 @@ class WorkloadOptions:
     dim: int | None = None
     model: str | None = None
     layers: int | None = None
+    context: int | None = None
+    rows: int | None = None
     text: tuple[str, ...] = ()
 
     def given(self) -> tuple[str, ...]:

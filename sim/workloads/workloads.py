@@ -10,6 +10,7 @@ from typing import Final
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.decoder_workload import decoder
 from celosia.sim.workloads.graph_workloads import (
     GraphJob,
     attention,
@@ -162,6 +163,11 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         "a whole encoder: a quantized MiniLM on texts, or one with random weights",
         frozenset({"model", "text", "layers", "seq"}),
         encoder,
+    ),
+    "decoder": GraphWorkload(
+        "a step of a decoder with random weights and caches, the vocabulary's product included",
+        frozenset({"model", "layers", "context", "rows"}),
+        decoder,
     ),
 }
 """Everything that `celosia run` knows by name."""

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+import numpy as np
+
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combine,
     DeferredSoftmax,
     DivideBySums,
     Finish,
@@ -28,6 +31,7 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.models.random_decoder import IntegerDecoder
+from celosia.sw.quantize.rotary import rotary_table
 
 __all__ = ["GUARD_ROWS", "CacheLayout", "decoder_graph", "decoder_layer_graph"]
 
@@ -142,15 +146,27 @@ class _Decoder:
 
     def hidden(self, index: int, small: View) -> View:
         """What the feed-forward network has between its products."""
-        gpt2 = self.shape.form == "gpt2"
-        hidden = self.tensor(f"{index}.hidden", "uint8" if gpt2 else "int8", self.shape.hidden)
+        form, scalar, columns = self.shape.form, self.model.scalar, self.shape.hidden
+        hidden = self.tensor(f"{index}.hidden", "uint8" if form == "gpt2" else "int8", columns)
         scale = self.constant(f"layers.{index}.up.scale")
-        if not gpt2:
+        if form == "opt":
             return self.linear(index, "up", small, hidden, Requantize(scale, relu=True))
-        scalar = self.model.scalar
-        zero_point = int(scalar("hidden.zero_point"))
-        finish = Activation("gelu", scale, scalar("hidden.scale"), zero_point)
-        return self.linear(index, "up", small, hidden, finish)
+        if form == "gpt2":
+            zero_point = int(scalar("hidden.zero_point"))
+            finish = Activation("gelu", scale, scalar("hidden.scale"), zero_point)
+            return self.linear(index, "up", small, hidden, finish)
+        gate, up = (self.tensor(f"{index}.{name}", "int16", columns) for name in ("gate", "up"))
+        how = Activation("silu", self.constant(f"layers.{index}.gate.scale"), scalar("gate.scale"))
+        self.linear(index, "gate", small, gate, how)
+        self.linear(index, "up", small, up, Requantize(scale))
+        return self.combine(f"{index}.multiply", "multiply", hidden, gate, up)
+
+    def combine(self, name: str, function: str, out: View, a: View, b: View) -> View:
+        """Two matrices of int16 as int8."""
+        scale = self.model.scalar("rotate.scale" if function == "rotate" else "hidden.scale")
+        return self.builder.combine(
+            Combine(name=name, function=function, out=out, a=a, b=b, scale=scale)
+        )
 
     def linear(
         self,
@@ -178,10 +194,15 @@ class _Decoder:
     def attention(self, index: int, small: View) -> View:
         """Keys and values first: they have to be in memory before they are read."""
         keys, values = (self.cache(f"{index}.{name}") for name in ("keys", "values"))
-        self.append(index, "key", small, keys)
-        self.append(index, "value", small, values)
         query = self.tensor(f"{index}.query", "int8")
-        self.linear(index, "query", small, query, self.requantize(index, "query"))
+        if self.shape.form == "llama":
+            self.rotate(index, "key", small, self.places(keys))
+            self.append(index, "value", small, values)
+            self.rotate(index, "query", small, [query])
+        else:
+            self.append(index, "key", small, keys)
+            self.append(index, "value", small, values)
+            self.linear(index, "query", small, query, self.requantize(index, "query"))
         context = self.tensor(f"{index}.context", "int8")
         starts = accumulate((text.rows for text in self.texts), initial=0)
         for number, (text, row) in enumerate(zip(self.texts, starts, strict=False)):
@@ -197,17 +218,36 @@ class _Decoder:
 
     def append(self, index: int, name: str, small: View, cache: View) -> None:
         """Keys or values of the tokens, to their places in the cache."""
-        how = self.requantize(index, name)
-        rows = [
-            cache.part(row=self.layout.first(number) + text.context, rows=text.rows)
-            for number, text in enumerate(self.texts)
-        ]
+        how, rows = self.requantize(index, name), self.places(cache)
         if len(rows) == 1:
             self.linear(index, name, small, rows[0], how)
             return
         out = self.tensor(f"{index}.{name}", "int8", cache.cols)
         each = [view.part(row=row, rows=1) for view in rows for row in range(view.rows)]
         self.linear(index, name, small, out, how, copies=tuple(each))
+
+    def places(self, cache: View) -> list[View]:
+        """The rows of a cache that the tokens of each text are written to."""
+        return [
+            cache.part(row=self.layout.first(number) + text.context, rows=text.rows)
+            for number, text in enumerate(self.texts)
+        ]
+
+    def rotate(self, index: int, name: str, small: View, outs: Sequence[View]) -> None:
+        """A product whose heads rotary positions turn, to rows below each other."""
+        width = self.shape.head_width
+        positions = [np.arange(text.context, text.keys) for text in self.texts]
+        angles = self.builder.constant("angles", rotary_table(np.concatenate(positions), width))
+        wide = self.tensor(f"{index}.{name}.wide", "int16", outs[0].cols)
+        self.linear(index, name, small, wide, self.requantize(index, name))
+        row = 0
+        for number, out in enumerate(outs):
+            a, b = (view.part(row=row, rows=out.rows) for view in (wide, angles))
+            for head in range(wide.cols // width):
+                turned, source = (x.part(col=head * width, cols=width) for x in (out, a))
+                end = f"rotate_{name}.text{number}.head{head}"
+                self.combine(f"{index}.{end}", "rotate", turned, source, b)
+            row += out.rows
 
     def attend(self, name: str, text: Text, q: View, k: View, v: View, context: View) -> None:
         """Attention of one text: for each head, a block of rows of numerators and of sums."""

@@ -198,15 +198,26 @@ ModelOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="encoder-layer: minilm or bert-base, with random weights; encoder: minilm (the "
-        "published one), bert-base (random), or a quantized model FILE.safetensors.",
+        "published one), bert-base (random), or a quantized model FILE.safetensors; decoder: "
+        "gpt2-small, opt-125m or tinyllama, with random weights.",
         rich_help_panel=_COMPUTES,
     ),
 ]
 LayersOption = Annotated[
     int | None,
     typer.Option(
-        min=1, help="encoder --model bert-base: so many layers.", rich_help_panel=_COMPUTES
+        min=1,
+        help="encoder --model bert-base, decoder: so many layers.",
+        rich_help_panel=_COMPUTES,
     ),
+]
+ContextOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="decoder: so many tokens in the caches.", rich_help_panel=_COMPUTES),
+]
+RowsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="decoder: so many tokens in the step (1).", rich_help_panel=_COMPUTES),
 ]
 TextOption = Annotated[
     list[str] | None,
