@@ -138,9 +138,16 @@ class _Scheduled:
 
     @property
     def in_memory(self) -> list[Tensor]:
-        """The tensors that ever are in memory."""
+        """The tensors that ever are in memory: constants, then caches, then all others.
+
+        So graphs that differ in other tensors alone find both at the same addresses.
+        """
         local = on_chip(self.plan, self.graph)
-        return [tensor for name, tensor in self.graph.tensors.items() if name not in local]
+        kept = [tensor for name, tensor in self.graph.tensors.items() if name not in local]
+        return sorted(kept, key=self._place)
+
+    def _place(self, tensor: Tensor) -> int:
+        return 0 if tensor.name in self.graph.constants else 1 if tensor.cache else 2
 
 
 def _chosen(graph: Graph, config: AcceleratorConfig, choices: Choices) -> _Scheduled:
@@ -153,9 +160,9 @@ def _planned(
 ) -> _Scheduled:
     ops = expand(plan, graph)
     if choices.schedule_loads:
-        ops = schedule_by_need(ops, config)
+        ops = schedule_by_need(ops, config, graph.moving)
     else:
-        ops = schedule(ops, config, overlap=choices.overlap)
+        ops = schedule(ops, config, overlap=choices.overlap, moving=graph.moving)
     return _Scheduled(with_affines(graph, config.dim), plan, ops)
 
 

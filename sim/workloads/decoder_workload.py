@@ -12,7 +12,7 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
-from celosia.sw.models.decoder import CacheLayout, decoder_graph
+from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import (
     GPT2_SMALL,
     OPT_125M,
@@ -42,8 +42,8 @@ def decoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
         for name in graph.inputs
         if graph.tensors[name].cache
     }
-    spread = model.scalar("embedding.spread")
-    inputs["embedding"] = int16_matrix(random, text.rows, shape.width, spread)
+    inputs["embedding"] = int16_matrix(random, text.rows, shape.width, model.stream_spread)
+    inputs |= position_angles(shape, [text])
     return GraphJob(Case(graph, inputs), step_bytes=step_bytes(shape, text))
 
 

@@ -7,7 +7,7 @@ result = run.run()
 output = run.read("output")
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -47,14 +47,35 @@ class GraphRun:
 
         Raises `ValueError` for an input that is missing, or of another type or shape.
         """
-        graph, addresses = self.compiled.graph, self.compiled.addresses
-        values = {**graph.constants, **checked_inputs(graph, inputs)}
+        values = checked_inputs(self.compiled.graph, inputs)
+        self.load_constants()
+        self._write(values)
+        self._poison(name for name in self.written if name not in values)
+
+    def load_constants(self) -> None:
+        """Copy the constants into device memory."""
+        self._write(self.compiled.graph.constants)
+
+    def load_step(self, inputs: Mapping[str, Array]) -> None:
+        """Copy inputs that are not caches into device memory; poison what is no input.
+
+        Constants and caches stay as they are.  Raises as `load` does.
+        """
+        graph = self.compiled.graph
+        values = checked_inputs(graph, inputs)
+        self._write({name: x for name, x in values.items() if not graph.tensors[name].cache})
+        self._poison(name for name in self.written if name not in values)
+
+    def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():
             little_endian = value.astype(value.dtype.newbyteorder("<"), copy=False)
-            self.device.write(addresses[name], np.ascontiguousarray(little_endian).tobytes())
-        for name in self.written:
-            if name not in values:
-                self.device.write(addresses[name], bytes([POISON]) * graph.tensors[name].bytes)
+            data = np.ascontiguousarray(little_endian).tobytes()
+            self.device.write(self.compiled.addresses[name], data)
+
+    def _poison(self, names: Iterable[str]) -> None:
+        for name in names:
+            size = self.compiled.graph.tensors[name].bytes
+            self.device.write(self.compiled.addresses[name], bytes([POISON]) * size)
 
     def run(self, issue: Issue = "stream") -> RunResult:
         """Run the program.  Raises `DeviceError` when the accelerator stops."""

@@ -7,9 +7,14 @@ count.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from celosia.sw.ir.graph import DeferredSoftmax, Graph, MatMul, View
+from celosia.sw.ir.graph import DeferredSoftmax, Graph, Mask, MatMul, View
 
-__all__ = ["Seen", "first_row_of", "keys_seen", "seen_products"]
+__all__ = ["Seen", "first_row_of", "keys_seen", "leaves_out", "seen_products"]
+
+
+def leaves_out(mask: Mask) -> bool:
+    """Whether tiles of keys that no row sees are left out: it has to be known which they are."""
+    return mask.causal and not mask.moving
 
 
 def first_row_of(key: int, diagonal: int, dim: int) -> int:
@@ -24,7 +29,7 @@ def keys_seen(scores: MatMul, row: int, rows: int, dim: int) -> int:
     """The keys of the tiles that some rows of `scores` see, from the first key on."""
     finish = scores.finish
     assert isinstance(finish, DeferredSoftmax)
-    if not finish.mask.causal:
+    if not leaves_out(finish.mask):
         return scores.out.cols
     return min(scores.out.cols, -(-(finish.mask.first_row + row + rows) // dim) * dim)
 
@@ -64,7 +69,7 @@ def seen_products(graph: Graph) -> Mapping[str, Seen]:
     for op in graph.ops:
         if not isinstance(op, MatMul):
             continue
-        if isinstance(op.finish, DeferredSoftmax) and op.finish.mask.causal:
+        if isinstance(op.finish, DeferredSoftmax) and leaves_out(op.finish.mask):
             diagonals[op.out] = op.finish.mask.first_row
             found[op.name] = Seen(op, along=False, diagonal=op.finish.mask.first_row)
         elif op.a in diagonals:

@@ -54,10 +54,14 @@ class Mask:
     """A query does not see later keys."""
     first_row: int = 0
     """The position of the query of row 0: so many keys come before its own."""
+    moving: bool = False
+    """Programs are patched for other first rows, which are not greater, and for other rows of
+    caches: nothing may depend on what they are."""
 
     def __str__(self) -> str:
         parts = [] if self.keys is None else [f"keys {self.keys}"]
         parts += ["causal"] * self.causal + [f"first row {self.first_row}"] * bool(self.first_row)
+        parts += ["moving"] * self.moving
         return "".join(f", {part}" for part in parts)
 
 
@@ -282,6 +286,18 @@ class Graph:
         """The parts of caches that operators write."""
         views = (view for op in self.ops for view in results(op))
         return tuple(view for view in views if self.tensors[view.tensor].cache)
+
+    @property
+    def moving(self) -> frozenset[str]:
+        """The caches of which a patched program writes other rows."""
+        masks = (
+            op.finish.mask
+            for op in self.ops
+            if isinstance(op, MatMul) and isinstance(op.finish, DeferredSoftmax)
+        )
+        if not any(mask.moving for mask in masks):
+            return frozenset()
+        return frozenset(name for name, tensor in self.tensors.items() if tensor.cache)
 
     def __str__(self) -> str:
         lines = [f"graph {self.name}"]

@@ -245,6 +245,8 @@ def _check_scores(scale: float, mask: Mask, cols: int) -> None:
         raise ValueError(f"keys: {mask.keys} is not in 0..{cols}")
     if not 0 <= mask.first_row < MAX_COLUMNS:
         raise ValueError(f"first row: {mask.first_row} is not in 0..{MAX_COLUMNS - 1}")
+    if mask.moving and not mask.causal:
+        raise ValueError("moving: a mask that is not causal has no first row")
 
 
 def _check_columns(cols: int) -> None:

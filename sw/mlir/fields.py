@@ -43,14 +43,14 @@ _PARTS: Final = (
 )
 _KINDS: Final = {kind.__name__: kind for kind in _PARTS}
 """What operators are made of."""
-_LEFT_OUT: Final = ("first_row",)
+_LEFT_OUT: Final = ("first_row", "moving")
 """Fields that most graphs have no use for."""
 
 
 def described(value: object, path: str, views: dict[str, View]) -> Iterator[tuple[str, Attribute]]:
     """The fields of an operator or a part of one, but for views: these join `views`.
 
-    Lists without anything but views, and numbers of `_LEFT_OUT` that are 0, are left out.
+    Lists without anything but views, and what is 0 or false of `_LEFT_OUT`, are left out.
     """
     assert is_dataclass(value)
     for field in fields(value):

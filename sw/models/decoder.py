@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import (
     Activation,
@@ -29,11 +30,17 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.models.decoder_shape import Text
-from celosia.sw.models.random_decoder import IntegerDecoder
+from celosia.sw.models.decoder_shape import DecoderShape, Text
+from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.quantize.rotary import rotary_table
 
-__all__ = ["GUARD_ROWS", "CacheLayout", "decoder_graph", "decoder_layer_graph"]
+__all__ = [
+    "GUARD_ROWS",
+    "CacheLayout",
+    "decoder_graph",
+    "decoder_layer_graph",
+    "position_angles",
+]
 
 GUARD_ROWS: Final = 16
 """Rows before, between and behind the texts of a cache: nobody writes them."""
@@ -62,10 +69,11 @@ def decoder_graph(
 ) -> Graph:
     """The decoder for the tokens that `texts` add, with caches for `capacity` tokens of each text.
 
-    Inputs: ``embedding`` (int16, a row for each token) and the caches ``0.keys`` and ``0.values``
-    of each layer.  Output ``logits``: int32 sums for each token, one for each column of the
-    vocabulary's matrix.  All rows read the first `keys` keys of the cache, of which those behind
-    them do not count; None: those that there are.
+    Inputs: ``embedding`` (int16, a row for each token), with rotary positions ``angles``
+    (`position_angles`), and the caches ``0.keys`` and ``0.values`` of each layer.  Output
+    ``logits``: int32 sums for each token, one for each column of the vocabulary's matrix.  All rows
+    read the first `keys` keys of the cache, of which those behind them do not count, and programs
+    can be patched for a smaller context (`Mask.moving`); None: those that there are.
 
     Raises `ValueError` for texts that do not fit into the cache, and for a step without tokens.
     """
@@ -78,6 +86,14 @@ def decoder_graph(
     logits = decoder.tensor("logits", "int32", weights.cols)
     decoder.builder.matmul("vocabulary", logits, small, weights, Sums())
     return decoder.builder.finish("logits")
+
+
+def position_angles(shape: DecoderShape, texts: Sequence[Text]) -> dict[str, NDArray[np.int16]]:
+    """The input ``angles`` of a step: a row for each token; none without rotary positions."""
+    if shape.form != "llama":
+        return {}
+    positions = np.concatenate([np.arange(text.context, text.keys) for text in texts])
+    return {"angles": rotary_table(positions, shape.head_width)}
 
 
 def decoder_layer_graph(
@@ -106,6 +122,9 @@ class _Decoder:
         self.rows = sum(text.rows for text in texts)
         what = ", ".join(f"{text.rows} behind {text.context}" for text in texts)
         self.builder = GraphBuilder(f"decoder {model.shape}: {what}")
+        if self.shape.form == "llama":
+            angles = Tensor("angles", "int16", self.rows, self.shape.head_width)
+            self.angles = self.builder.input(angles)
 
     def input(self, name: str) -> View:
         """The sums of embeddings of all tokens."""
@@ -130,7 +149,7 @@ class _Decoder:
         gamma, beta = (self.constant(f"{constants}.{part}") for part in ("gamma", "beta"))
         output = Normalized(small, gamma, beta, int(self.model.tensors[f"{constants}.shift"]))
         llama = self.shape.form == "llama"
-        epsilon = int(self.model.scalar("epsilon")) if llama else 0
+        epsilon = int(self.model.scalar(f"{constants}.epsilon")) if llama else 0
         self.builder.layernorm(name, source, [output], epsilon=epsilon, rms=llama)
         return small
 
@@ -146,26 +165,30 @@ class _Decoder:
 
     def hidden(self, index: int, small: View) -> View:
         """What the feed-forward network has between its products."""
-        form, scalar, columns = self.shape.form, self.model.scalar, self.shape.hidden
+        form, columns, name = self.shape.form, self.shape.hidden, f"layers.{index}"
         hidden = self.tensor(f"{index}.hidden", "uint8" if form == "gpt2" else "int8", columns)
-        scale = self.constant(f"layers.{index}.up.scale")
+        scale = self.constant(f"{name}.up.scale")
         if form == "opt":
             return self.linear(index, "up", small, hidden, Requantize(scale, relu=True))
         if form == "gpt2":
-            zero_point = int(scalar("hidden.zero_point"))
-            finish = Activation("gelu", scale, scalar("hidden.scale"), zero_point)
+            zero_point = int(self.model.scalar(f"{name}.hidden.zero_point"))
+            out_scale = self.model.scalar(f"{name}.hidden.scale")
+            finish = Activation("gelu", scale, out_scale, zero_point)
             return self.linear(index, "up", small, hidden, finish)
-        gate, up = (self.tensor(f"{index}.{name}", "int16", columns) for name in ("gate", "up"))
-        how = Activation("silu", self.constant(f"layers.{index}.gate.scale"), scalar("gate.scale"))
-        self.linear(index, "gate", small, gate, how)
+        gate, up = (self.tensor(f"{index}.{part}", "int16", columns) for part in ("gate", "up"))
+        curve = self.constant(f"{name}.gate.scale"), self.model.scalar(f"{name}.gate.out_scale")
+        self.linear(index, "gate", small, gate, Activation("silu", *curve))
         self.linear(index, "up", small, up, Requantize(scale))
-        return self.combine(f"{index}.multiply", "multiply", hidden, gate, up)
-
-    def combine(self, name: str, function: str, out: View, a: View, b: View) -> View:
-        """Two matrices of int16 as int8."""
-        scale = self.model.scalar("rotate.scale" if function == "rotate" else "hidden.scale")
+        product = self.model.scalar(f"{name}.hidden.scale")
         return self.builder.combine(
-            Combine(name=name, function=function, out=out, a=a, b=b, scale=scale)
+            Combine(
+                name=f"{index}.multiply",
+                function="multiply",
+                out=hidden,
+                a=gate,
+                b=up,
+                scale=product,
+            )
         )
 
     def linear(
@@ -188,7 +211,8 @@ class _Decoder:
         """A product that is added to the stream."""
         out = self.tensor(f"{index}.{sum_name}", "int16")
         scale = self.constant(f"layers.{index}.{name}.scale")
-        how = AddResidual(scale, residual, self.model.scalar("residual.scale"))
+        before = self.model.scalar(f"layers.{index}.{name}.residual_scale")
+        how = AddResidual(scale, residual, before)
         return self.linear(index, name, a, out, how)
 
     def attention(self, index: int, small: View) -> View:
@@ -209,7 +233,7 @@ class _Decoder:
             first, count = self.layout.first(number), self.keys or text.keys
             q, out = (view.part(row=row, rows=text.rows) for view in (query, context))
             k, v = (view.part(row=first, rows=count) for view in (keys, values))
-            self.attend(f"{index}.{{}}.text{number}", text, q, k, v, out)
+            self.attend(index, number, q, k, v, out)
         return context
 
     def requantize(self, index: int, name: str) -> Requantize:
@@ -236,29 +260,42 @@ class _Decoder:
     def rotate(self, index: int, name: str, small: View, outs: Sequence[View]) -> None:
         """A product whose heads rotary positions turn, to rows below each other."""
         width = self.shape.head_width
-        positions = [np.arange(text.context, text.keys) for text in self.texts]
-        angles = self.builder.constant("angles", rotary_table(np.concatenate(positions), width))
         wide = self.tensor(f"{index}.{name}.wide", "int16", outs[0].cols)
         self.linear(index, name, small, wide, self.requantize(index, name))
+        scales = self.model.heads[f"layers.{index}.{name}.rotate_scale"]
         row = 0
         for number, out in enumerate(outs):
-            a, b = (view.part(row=row, rows=out.rows) for view in (wide, angles))
+            a, b = (view.part(row=row, rows=out.rows) for view in (wide, self.angles))
             for head in range(wide.cols // width):
                 turned, source = (x.part(col=head * width, cols=width) for x in (out, a))
                 end = f"rotate_{name}.text{number}.head{head}"
-                self.combine(f"{index}.{end}", "rotate", turned, source, b)
+                self.builder.combine(
+                    Combine(
+                        name=f"{index}.{end}",
+                        function="rotate",
+                        out=turned,
+                        a=source,
+                        b=b,
+                        scale=scales[head],
+                    )
+                )
             row += out.rows
 
-    def attend(self, name: str, text: Text, q: View, k: View, v: View, context: View) -> None:
+    def attend(self, index: int, number: int, q: View, k: View, v: View, context: View) -> None:
         """Attention of one text: for each head, a block of rows of numerators and of sums."""
-        scalar, shape, rows = self.model.scalar, self.shape, q.rows
+        name, text = f"{index}.{{}}.text{number}", self.texts[number]
+        shape, rows = self.shape, q.rows
         heads, width = shape.heads, shape.head_width
+        score_scales, context_scales = (
+            self.model.heads[f"layers.{index}.{part}.scale"] for part in ("scores", "context")
+        )
         numerators, sums = (
             self.builder.tensor(Tensor(name.format(what), kind, heads * rows, cols))
             for what, kind, cols in (("numerators", "uint8", k.rows), ("sums", "int32", 1))
         )
-        masked = rows > 1 or k.rows > text.keys
-        mask = Mask(causal=masked, first_row=text.context if masked else 0)
+        masked = rows > 1 or self.keys is not None
+        moving = self.keys is not None
+        mask = Mask(causal=masked, first_row=text.context if masked else 0, moving=moving)
         for head in range(heads):
             one = numerators.part(row=head * rows, rows=rows)
             totals = sums.part(row=head * rows, rows=rows)
@@ -266,11 +303,11 @@ class _Decoder:
             qh, out = (view.part(col=head * width, cols=width) for view in (q, context))
             kh, vh = (view.part(col=shared * width, cols=width) for view in (k, v))
             end = f"head{head}"
-            finish = DeferredSoftmax(scalar("scores.scale"), totals, mask)
+            finish = DeferredSoftmax(score_scales[head], totals, mask)
             self.builder.matmul(
                 f"{name.format('scores')}.{end}", one, qh, kh, finish, b_transposed=True
             )
-            divide = DivideBySums(totals, scalar("context.scale"))
+            divide = DivideBySums(totals, context_scales[head])
             self.builder.matmul(f"{name.format('context')}.{end}", out, one, vh, divide)
 
 

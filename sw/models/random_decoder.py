@@ -4,8 +4,7 @@ Scales are chosen by the spread of random sums, so that every tensor uses its ra
 calibrated, and a decoder of the size of GPT-2 is there within seconds.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -14,15 +13,13 @@ from numpy.typing import NDArray
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import EXPONENT_FRACTION_BITS
 from celosia.sw.models.decoder_shape import DecoderShape
+from celosia.sw.models.integer_decoder import BURST_COLUMNS, IntegerDecoder
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.spread import HiddenRange
 from celosia.sw.reference.encoder import Norm
 
-__all__ = ["BURST_COLUMNS", "IntegerDecoder", "random_decoder"]
+__all__ = ["random_decoder"]
 
-BURST_COLUMNS: Final = 64
-"""Columns of the vocabulary's product are a multiple of this: rows of its weights are whole
-bursts."""
 _WEIGHTS: Final = 40.0
 """Standard deviation of weights."""
 _SMALL: Final = 32.0
@@ -31,6 +28,8 @@ _SMALL_STEP: Final = 1 / _SMALL
 """The step of normalized int8, whose standard deviation is 1."""
 _STREAM: Final = 2000.0
 """Standard deviation of the sums of embeddings, int16."""
+_EPSILON: Final = 0.01 * _STREAM**2
+"""Added to the mean of squares."""
 _ADDED: Final = 300.0
 """Standard deviation of what a layer's part adds to them."""
 _WORDS: Final = 4000.0
@@ -42,42 +41,48 @@ _SPREAD: Final = 0.1
 _ACTIVATION_LIMIT: Final = 6.0
 
 
-@dataclass(frozen=True, eq=False)
-class IntegerDecoder:
-    """A decoder's matrices, parameters of columns and norms by name, and its scales."""
-
-    shape: DecoderShape
-    tensors: Mapping[str, NDArray[Any]]
-    """Weights int8, bias and beta int32, scales float32, gamma int16; vectors have one row."""
-    scalars: Mapping[str, float]
-    """The same for every layer."""
-
-    def scalar(self, name: str) -> float:
-        """A scale of whole tensors."""
-        return self.scalars[name]
-
-
 def random_decoder(shape: DecoderShape, seed: int) -> IntegerDecoder:
     """The decoder of this shape and seed."""
     random = np.random.default_rng(seed)
     tensors = dict(_tensors(shape, random))
-    scores = _SMALL * _SMALL * np.sqrt(shape.head_width)
-    scalars = {
-        "scores.scale": float(np.float32(_SCORES / scores * 2**EXPONENT_FRACTION_BITS)),
-        "context.scale": 2.0**-14,
-        "residual.scale": 1.0,
-        "epsilon": 0.01 * _STREAM**2 * shape.width,
-        "embedding.spread": _STREAM,
+    scalars = {"norm.epsilon": _EPSILON * shape.width}
+    for index in range(shape.layers):
+        scalars |= {f"layers.{index}.{name}": value for name, value in _scalars(shape).items()}
+    heads = {
+        f"layers.{index}.{name}": values
+        for index in range(shape.layers)
+        for name, values in _head_scalars(shape).items()
     }
+    return IntegerDecoder(shape, tensors, scalars, heads, stream_spread=_STREAM)
+
+
+def _scalars(shape: DecoderShape) -> dict[str, float]:
+    """What every layer has the same."""
+    scalars = {"output.residual_scale": 1.0, "down.residual_scale": 1.0}
     if shape.form == "gpt2":
         hidden = HiddenRange.between(ACTIVATIONS["gelu"].least, _ACTIVATION_LIMIT)
         scalars["hidden.zero_point"] = hidden.zero_point
         scalars["hidden.scale"] = ACTIVATIONS["gelu"].unit / hidden.step
     if shape.form == "llama":
-        scalars["gate.scale"] = ACTIVATIONS["silu"].unit * _WORDS
+        scalars |= {
+            f"{norm}.epsilon": _EPSILON * shape.width for norm in ("norm", "attention_norm")
+        }
+        scalars["gate.out_scale"] = ACTIVATIONS["silu"].unit * _WORDS
         scalars["hidden.scale"] = _SMALL / (_WORDS * _WORDS)
-        scalars["rotate.scale"] = _SMALL / _WORDS
-    return IntegerDecoder(shape, tensors, scalars)
+    return scalars
+
+
+def _head_scalars(shape: DecoderShape) -> dict[str, tuple[float, ...]]:
+    """What every head has the same."""
+    scores = _SCORES / (_SMALL * _SMALL * np.sqrt(shape.head_width)) * 2**EXPONENT_FRACTION_BITS
+    scalars = {
+        "scores.scale": (float(np.float32(scores)),) * shape.heads,
+        "context.scale": (2.0**-14,) * shape.heads,
+    }
+    if shape.form == "llama":
+        scalars["query.rotate_scale"] = (_SMALL / _WORDS,) * shape.heads
+        scalars["key.rotate_scale"] = (_SMALL / _WORDS,) * shape.key_heads
+    return scalars
 
 
 def _tensors(

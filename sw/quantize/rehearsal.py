@@ -6,7 +6,7 @@ rotary embedding and the softmax are exact, as is the numerator of the softmax. 
 embeddings is int8 for the lookup too, which an integer form does not need to do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from celosia.sw.quantize.linear import weight_steps
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step
-from celosia.sw.quantize.smooth import smoothing_factors
+from celosia.sw.quantize.smooth_decoder import observed, smoothed
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.llama import Cache, LlamaWeights, forward
+from celosia.sw.reference.language.llama import LlamaWeights
 from celosia.sw.reference.language.perplexity import Scorer, float_scorer
 
 __all__ = ["CHOICES", "Choice", "rehearse"]
@@ -53,10 +53,10 @@ CHOICES: Final = (
 
 def rehearse(weights: LlamaWeights, calibration: Sequence[Sequence[int]], choice: Choice) -> Scorer:
     """The scorer of `weights` with `choice`, whose ranges are those of the `calibration` texts."""
-    seen = _observe(weights, calibration)
+    seen = observed(weights, calibration)
     if choice.smoothing is not None:
-        weights = _smoothed(weights, seen, choice.smoothing)
-        seen = _observe(weights, calibration)
+        weights = smoothed(weights, seen, choice.smoothing)
+        seen = observed(weights, calibration)
     steps = {
         name: _steps(weights, name.rpartition(".")[2], values)
         for name, values in seen.items()
@@ -71,19 +71,6 @@ def rehearse(weights: LlamaWeights, calibration: Sequence[Sequence[int]], choice
 
     tensors = {name: _rounded_weights(name, x) for name, x in weights.tensors.items()}
     return float_scorer(LlamaWeights(weights.shape, tensors), through)
-
-
-def _observe(weights: LlamaWeights, calibration: Sequence[Sequence[int]]) -> Mapping[str, Floats]:
-    """Every intermediate result of the texts, all texts below each other."""
-    parts: dict[str, list[Floats]] = {}
-
-    def through(name: str, value: Floats) -> Floats:
-        parts.setdefault(name, []).append(value)
-        return value
-
-    for tokens in calibration:
-        forward(weights, tokens, Cache(weights.shape, len(tokens)), through)
-    return {name: np.concatenate(each) for name, each in parts.items()}
 
 
 def _steps(weights: LlamaWeights, name: str, values: Floats) -> Floats:
@@ -107,35 +94,3 @@ def _rounded_weights(name: str, x: Floats) -> Floats:
     outputs_last = x.T if name == "embedding" else x
     rounded = _rounded(outputs_last, weight_steps(outputs_last), INT8_LARGEST)
     return np.ascontiguousarray(rounded.T) if name == "embedding" else rounded
-
-
-def _smoothed(weights: LlamaWeights, seen: Mapping[str, Floats], strength: float) -> LlamaWeights:
-    """The same function, with range moved from the operands of products into their weights.
-
-    What makes an operand is divided by a factor for each channel: gamma, the columns of *value*
-    (one factor for all heads that share it), the columns of *up*.
-    """
-    tensors, shape = dict(weights.tensors), weights.shape
-    shared = shape.heads // shape.key_heads
-    for index in range(shape.layers):
-        for name, made_by, used_by, copies in (
-            ("input", "attention_norm", ("query", "key", "value"), 1),
-            ("attention", "norm", ("gate", "up"), 1),
-            ("context", "value", ("output",), shared),
-            ("hidden", "up", ("down",), 1),
-        ):
-            users = [f"{index}.{user}" for user in used_by]
-            together = np.concatenate([tensors[user] for user in users], axis=1)
-            ranges = np.abs(seen[f"{index}.{name}"]).max(axis=0)
-            # Columns of V serve several heads of the context: groups x heads x columns.
-            groups = (-1, copies, shape.head_width if copies > 1 else 1)
-            factors = smoothing_factors(
-                ranges.reshape(groups).max(axis=1).reshape(-1),
-                np.abs(together).max(axis=1).reshape(groups).max(axis=1).reshape(-1, 1),
-                strength,
-            )
-            tensors[f"{index}.{made_by}"] = tensors[f"{index}.{made_by}"] / factors
-            each = np.repeat(factors.reshape(-1, 1, groups[2]), copies, axis=1).reshape(-1, 1)
-            for user in users:
-                tensors[user] = tensors[user] * each
-    return LlamaWeights(shape, tensors)

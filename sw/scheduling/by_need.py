@@ -10,7 +10,7 @@ Its schedules are faster than those of `celosia.sw.scheduling.schedule`, and les
 
 from bisect import insort
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -46,23 +46,26 @@ _DEMANDED: Final = 512
 """Cycles that what the array waits for may be issued before it begins."""
 
 
-def schedule_by_need(ops: Sequence[Written], config: AcceleratorConfig) -> tuple[Written, ...]:
+def schedule_by_need(
+    ops: Sequence[Written], config: AcceleratorConfig, moving: Collection[str] = ()
+) -> tuple[Written, ...]:
     """`ops` in an order in which units rarely wait for each other.
 
-    Only the number of stores that a load waits for is new.
+    Of the tensors `moving`, a load may read what any store has written (`Graph.moving`).  Only the
+    number of stores that a load waits for is new.
     """
-    scheduler = _Scheduler([written.op for written in ops], config)
+    scheduler = _Scheduler([written.op for written in ops], config, moving)
     order = scheduler.order()
     times = [(scheduler.begin[index], scheduler.end[index]) for index in order]
-    return tuple(with_waits([ops[index] for index in order], times))
+    return tuple(with_waits([ops[index] for index in order], times, moving=moving))
 
 
 class _Scheduler:
     """The expected times of what is in the schedule so far, and what may come next."""
 
-    def __init__(self, ops: Sequence[Op], config: AcceleratorConfig):
+    def __init__(self, ops: Sequence[Op], config: AcceleratorConfig, moving: Collection[str]):
         self.ops = ops
-        self.needs = dependences(ops, config)
+        self.needs = dependences(ops, config, moving)
         self._expected = Expected(config)
         self._units = [_unit(op) for op in ops]
         self._cycles = [self._expected.cycles(op) for op in ops]

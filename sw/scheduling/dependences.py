@@ -1,6 +1,6 @@
 """What must come before what in a program: by rows of local memories, statistics and tensors."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -71,11 +71,14 @@ def accesses(op: Op, dim: int) -> Accesses:
             return Accesses((*_blocks(op.source), *parameters))
 
 
-def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int, ...]]:
+def dependences(
+    ops: Sequence[Op], config: AcceleratorConfig, moving: Collection[str] = ()
+) -> list[tuple[int, ...]]:
     """The indices of the operations before each one that must stay before it.
 
     Only the nearest ones are named, and of the products that read a row since it was written only
-    the last: no schedule changes the order of products.
+    the last: no schedule changes the order of products.  Any load of the tensors `moving` reads
+    what was stored to them (`Graph.moving`).
     """
     known = {
         Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
@@ -83,7 +86,7 @@ def dependences(ops: Sequence[Op], config: AcceleratorConfig) -> list[tuple[int,
         Space.PARAMETERS: _Rows(config.parameter_rows),
         _STATISTICS: _Rows(config.statistics_rows),
     }
-    stored = Stored()
+    stored = Stored(moving)
     found: list[tuple[int, ...]] = []
     for index, op in enumerate(ops):
         needs: set[int] = set()

@@ -8,7 +8,7 @@ the products so far.  So what repeats in the program repeats in the schedule, an
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -16,6 +16,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.program import Load, Op, Store, Transform, Written
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
+from celosia.sw.scheduling.stored import Stored
 from celosia.sw.scheduling.trickle import array_cycles, is_load, trickled
 from celosia.sw.scheduling.waits import with_waits
 
@@ -35,19 +36,26 @@ the head of the queue of loads holds up those behind."""
 
 
 def schedule(
-    ops: Sequence[Written], config: AcceleratorConfig, *, overlap: bool = True
+    ops: Sequence[Written],
+    config: AcceleratorConfig,
+    *,
+    overlap: bool = True,
+    moving: Collection[str] = (),
 ) -> tuple[Written, ...]:
     """`ops` in an order in which units rarely wait for each other.
 
     Without `overlap`, results of a block leave before the products of the next one.
-    Only the number of stores that a load waits for is new.
+    Of the tensors `moving`, a load may read what any store has written (`Graph.moving`).  Only the
+    number of stores that a load waits for is new.
     """
     plain = [written.op for written in ops]
-    needs = dependences(plain, config)
+    needs = dependences(plain, config, moving)
     order = trickled(plain, needs, config.dim) if overlap else range(len(plain))
-    found = list(_Loads(plain, needs, order, config).order())
+    found = list(_Loads(plain, needs, order, config, Stored(moving)).order())
     clocks = [(clock, clock) for _, clock in found]
-    return tuple(with_waits([ops[index] for index, _ in found], clocks, _SETTLING, again=True))
+    return tuple(
+        with_waits([ops[index] for index, _ in found], clocks, _SETTLING, again=True, moving=moving)
+    )
 
 
 class _Loads:
@@ -59,7 +67,9 @@ class _Loads:
         needs: Sequence[tuple[int, ...]],
         order: Sequence[int],
         config: AcceleratorConfig,
+        stored: Stored,
     ):
+        self._stored = stored
         self.ops, self.needs, self.config = ops, needs, config
         self.steps = [index for index in order if not is_load(ops[index])]
         self._place = {index: place for place, index in enumerate(self.steps)}
@@ -128,7 +138,7 @@ class _Loads:
         stored, loaded = self.ops[store], self.ops[load]
         if not (isinstance(stored, Store) and isinstance(loaded, Load)):
             return False
-        return loaded.view.meets(stored.view)
+        return self._stored.meet(stored.view, loaded.view)
 
 
 def _room(ops: Sequence[Op], config: AcceleratorConfig) -> int:

@@ -1,7 +1,7 @@
 """The stores that each load of a program waits for, as a number of stores from the first on."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +20,7 @@ def with_waits(
     settled: int = _SETTLED,
     *,
     again: bool = False,
+    moving: Collection[str] = (),
 ) -> Iterator[Written]:
     """`ops` in order; each load waits for all stores of what it reads elements of.
 
@@ -27,9 +28,10 @@ def with_waits(
     more stores than those before it waits for all that are over since `settled` cycles as well, so
     that those behind it need not: each wait is a command.  What was not over then is waited for
     `again` as soon as it is, if loads far behind need it: not in the middle of what repeats until
-    these come.
+    these come.  Of the tensors `moving`, a load may read what any store has written
+    (`Graph.moving`).
     """
-    needs = list(_needs(ops))
+    needs = list(_needs(ops, moving))
     needed = sorted({need for need in needs if need})
     over: list[int] = []
     """When each store is over, and all before it."""
@@ -50,9 +52,9 @@ def with_waits(
         yield replace(written, op=replace(written.op, after=after))
 
 
-def _needs(ops: Sequence[Written]) -> Iterator[int]:
+def _needs(ops: Sequence[Written], moving: Collection[str]) -> Iterator[int]:
     """The stores that each operation comes behind, as their number: 0 for all but loads."""
-    stored, stores = Stored(), 0
+    stored, stores = Stored(moving), 0
     for written in ops:
         need = 0
         match written.op:

@@ -1,9 +1,7 @@
 """The commands of the small language model.  They are thin: others do the work."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from enum import StrEnum
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,20 +10,24 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.command.models.generate_command import generate_text
+from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs import make_folder
+from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import Steps, progress_bar, table_console
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.guard import guarded
-from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sw.decoding.scorers import device_scorer, integer_scorer
+from celosia.sw.decoding.session import session_bytes
+from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.quantize.rehearsal import CHOICES, rehearse
-from celosia.sw.reference.language.errors import LanguageError
+from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
-from celosia.sw.reference.language.perplexity import Likelihood, score
-from celosia.sw.reference.language.sampling import Sampler, float_stepper, generate
-from celosia.sw.reference.language.tokenizer import END
+from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
 from celosia.sw.reference.language.training.compare import (
-    calibration_windows,
     compare_with_trigrams,
     held_out_tokens,
 )
@@ -42,20 +44,7 @@ ANOTHER_TEXT: Final = (
     "the 3-grams are of another text."
 )
 
-ModelOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--model", metavar="DIRECTORY", help="What train wrote; default: the project's model."
-    ),
-]
-
 language_app = typer.Typer(no_args_is_help=True, help="Train and measure the language model.")
-
-
-class Arithmetic(StrEnum):
-    """What computes the logits."""
-
-    FLOAT = "float"
 
 
 def register(app: typer.Typer) -> None:
@@ -66,65 +55,31 @@ def register(app: typer.Typer) -> None:
     language_app.command("train")(guarded(train))
 
 
-def generate_text(
-    *,
-    prompt: Annotated[str, typer.Option("--prompt", help="What the text begins with.")],
-    tokens: Annotated[int, typer.Option("--tokens", min=1, help="How many follow at most.")] = 64,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 0,
-    temperature: Annotated[
-        float, typer.Option("--temperature", help="0: always the most probable token.")
-    ] = 0.7,
-    top_p: Annotated[
-        float, typer.Option("--top-p", help="Draw from the tokens that have this much together.")
-    ] = 0.9,
-    model: ModelOption = None,
-    _simulator: Annotated[
-        Arithmetic, typer.Option("--sim", help="float: the reference, float32 in NumPy.")
-    ] = Arithmetic.FLOAT,
-) -> None:
-    """Go on with a text by the small language model, and print it as it comes.
-
-    This is the float32 reference on the host: no accelerator is simulated.
-    """
-    with _input_errors():
-        sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
-        found = load_language_model(model)
-        begin = found.tokenizer.encode(prompt)
-        _check_length(found, len(begin), tokens)
-        stepper = float_stepper(found.weights, found.weights.shape.context)
-        typer.echo(prompt, nl=False)
-        for piece in found.tokenizer.pieces(generate(stepper, [END, *begin], tokens, sampler, END)):
-            typer.echo(piece, nl=False)
-        typer.echo()
-
-
-def _check_length(model: LanguageModel, begin: int, tokens: int) -> None:
-    """Raise `InputError` for a prompt without tokens, or a text that is longer than the context."""
-    if not begin:
-        raise InputError("--prompt '': is empty; write at least one letter")
-    context = model.weights.shape.context
-    if begin + tokens > context:
-        raise InputError(
-            f"--tokens {tokens}: with the {begin} of --prompt they are more than the {context} of "
-            "the model's context"
-        )
-
-
 def perplexity(
     *,
     model: ModelOption = None,
     integers: Annotated[
-        bool, typer.Option("--integers", help="Also with int8 and int16, rehearsed in float32.")
+        bool,
+        typer.Option(
+            "--integers", help="Also in integers: rehearsed in float32, and by the graph."
+        ),
     ] = False,
+    rtl_tokens: Annotated[
+        int,
+        typer.Option(
+            "--rtl-tokens", min=0, metavar="N", help="Also the first so many tokens on the RTL."
+        ),
+    ] = 0,
 ) -> None:
     """Score the held-out documentation by a model, and by 3-grams of what it was trained on."""
-    with _input_errors(), progress_bar() as tell:
+    with language_errors(), progress_bar() as tell:
         found = load_language_model(model)
         tell("reading the documentation of this interpreter", None)
         texts = training_texts()
         tell("scoring the held-out documentation", None)
         compared = compare_with_trigrams(found, texts)
-        rehearsed = _rehearse(found, texts, Steps(tell, len(CHOICES))) if integers else {}
+        more = _in_integers(found, model, tell) if integers else {}
+        on_rtl = _on_rtl(found, model, rtl_tokens, tell) if rtl_tokens else None
     exact = compared.model.perplexity
     table = Table(
         title=f"{compared.model.tokens:,} held-out tokens",
@@ -137,21 +92,43 @@ def perplexity(
     table.add_row("3-grams, interpolated Kneser-Ney", f"{compared.trigrams.perplexity:.2f}")
     parameters = f"{shape.parameters:,} parameters, windows of {shape.context}"
     table.add_row(f"float32: {parameters}", f"{exact:.2f}", f"{1:.4f}")
-    for name, likelihood in rehearsed.items():
+    for name, likelihood in more.items():
         value = likelihood.perplexity
         table.add_row(name, f"{value:.2f}", f"{value / exact:.4f}")
+    if on_rtl:
+        value, reference = (likelihood.perplexity for likelihood in on_rtl)
+        name = f"RTL, the first {on_rtl[0].tokens:,} (float32: {reference:.2f})"
+        table.add_row(name, f"{value:.2f}", f"{value / reference:.4f}")
     table_console().print(table)
 
 
-def _rehearse(model: LanguageModel, texts: Sequence[str], steps: Steps) -> dict[str, Likelihood]:
-    """The likelihood of the held-out tokens with each choice of integers."""
-    tokens, calibration = held_out_tokens(model), calibration_windows(model, texts)
-    found = {}
+def _in_integers(
+    model: LanguageModel, folder: Path | None, tell: Progress
+) -> dict[str, Likelihood]:
+    """The likelihood of the held-out tokens with each choice of integers, and by the graph."""
+    steps, shape = Steps(tell, len(CHOICES) + 1), model.weights.shape
+    calibration = load_calibration(folder, shape.vocabulary, shape.context)
+    tokens, found = held_out_tokens(model), {}
     for choice in CHOICES:
         steps.begin(choice.name)
         scorer = rehearse(model.weights, calibration, choice)
-        found[choice.name] = score(scorer, tokens, model.weights.shape.context)
-    return found
+        found[choice.name] = score(scorer, tokens, shape.context)
+    steps.begin("the integer graph")
+    scorer = integer_scorer(quantize_decoder(model.weights, calibration))
+    return {**found, "the integer graph": score(scorer, tokens, shape.context)}
+
+
+def _on_rtl(
+    model: LanguageModel, folder: Path | None, count: int, tell: Progress
+) -> tuple[Likelihood, Likelihood]:
+    """The likelihood of the first held-out tokens on the RTL, and in float32."""
+    tokens, context = held_out_tokens(model)[: count + 1], model.weights.shape.context
+    quantized = quantized_model(model, folder)
+    memory = session_bytes(quantized, context)
+    with closing(open_device("verilator", PRESETS["base"], MemoryTiming(), memory, tell)) as device:
+        tell(f"{count:,} tokens on the RTL", None)
+        found = score(device_scorer(device, quantized), tokens, context)
+    return found, score(float_scorer(model.weights), tokens, context)
 
 
 def train(
@@ -172,7 +149,7 @@ def train(
         raise EnvironmentProblem(
             rf"{' and '.join(missing)}: not installed; pip install 'celosia[training]'"
         )
-    with _input_errors(), progress_bar() as tell:
+    with language_errors(), progress_bar() as tell:
         recipe = Recipe(steps=steps, seed=seed)
         make = import_module("celosia.sw.reference.language.training.make")
         tell("reading the documentation of this interpreter", None)
@@ -196,12 +173,3 @@ class _Steps:
         left = (now - begun) / max(done - first, 1) * (self._steps - done) / 60
         text = f"step {done:,} of {self._steps:,}, loss {loss:.2f}, {left:,.0f} minutes left"
         self._tell(text, done / self._steps)
-
-
-@contextmanager
-def _input_errors() -> Iterator[None]:
-    """What the model refuses, as what the user gave."""
-    try:
-        yield
-    except LanguageError as error:
-        raise InputError(str(error)) from None

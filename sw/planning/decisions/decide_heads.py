@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Final
 
-from celosia.sw.ir.causal import keys_seen
+from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Head
@@ -49,7 +49,7 @@ class _Shape:
     type: str
     """The type of the context."""
     causal: bool
-    """A query does not see later keys."""
+    """A query does not see later keys, whose tiles are left out."""
     first_row: int
     """The position of the first query, if that matters."""
 
@@ -83,7 +83,7 @@ def _shape(head: Head, graph: Graph) -> _Shape:
         width=context.out.cols,
         parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
         type=graph.tensors[context.out.tensor].type,
-        causal=head.softmax.mask.causal,
+        causal=leaves_out(head.softmax.mask),
         first_row=head.softmax.mask.first_row,
     )
 

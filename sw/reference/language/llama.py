@@ -14,7 +14,7 @@ from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.errors import TokenError
 from celosia.sw.reference.language.shape import LlamaShape, tensor_shapes
 
-__all__ = ["Cache", "LlamaWeights", "Through", "forward", "log_likelihoods"]
+__all__ = ["Cache", "LlamaWeights", "Through", "forward", "log_likelihoods", "silu"]
 
 _EPSILON: Final = np.float32(LlamaShape.EPSILON)
 _HALF: Final = np.float32(0.5)
@@ -155,11 +155,11 @@ class _Layer:
         x = self.see("attention", _normalized(x, self["norm"]))
         gate = self.see("gate", x @ self["gate"])
         up = self.see("up", x @ self["up"])
-        return self.see("hidden", _silu(gate) * up) @ self["down"]
+        return self.see("hidden", silu(gate) * up) @ self["down"]
 
 
-def _silu(x: Floats) -> Floats:
-    """``x * sigmoid(x)``; the hyperbolic tangent does not overflow."""
+def silu(x: Floats) -> Floats:
+    """``x * sigmoid(x)`` of each element; the hyperbolic tangent does not overflow."""
     return x * (np.tanh(x * _HALF) + 1) * _HALF
 
 

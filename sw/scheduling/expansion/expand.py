@@ -25,7 +25,11 @@ __all__ = ["expand"]
 
 def expand(plan: Plan, graph: Graph) -> tuple[Written, ...]:
     """All operations of a `plan` that is legal for `graph`, each with its operator."""
-    return tuple(with_waits([Written(op, operator) for operator, op in _ops(plan, graph)]))
+    return tuple(
+        with_waits(
+            [Written(op, operator) for operator, op in _ops(plan, graph)], moving=graph.moving
+        )
+    )
 
 
 def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:

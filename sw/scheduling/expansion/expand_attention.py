@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.causal import keys_seen
+from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul
 from celosia.sw.ir.program import LocalRows, Op
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -42,7 +42,7 @@ class _Block:
         """The last key that the block's first row sees; None: all rows see all keys."""
         how = self.scores.finish
         assert isinstance(how, DeferredSoftmax)
-        return how.mask.first_row + self.row if how.mask.causal else None
+        return how.mask.first_row + self.row if leaves_out(how.mask) else None
 
     @property
     def keys(self) -> int:

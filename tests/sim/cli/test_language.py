@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.sim.command.models import language_commands
+from celosia.sim.command.models import generate_command, language_commands
+from celosia.sw.decoding.session import DecoderSession, DifferenceError
+from celosia.sw.reference.language.calibration import CALIBRATION, save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,
     WEIGHTS,
@@ -15,8 +17,10 @@ from celosia.sw.reference.language.model_file import (
 from tests.support.command_line import invoke, refused, right
 from tests.support.language import random_weights, small_shape
 
-SHAPE = small_shape(layers=1, width=16, heads=2, key_heads=1, hidden=16, context=32)
-GENERATE = ("generate", "--model", "model", "--tokens", "9", "--prompt")
+SHAPE = small_shape(layers=1, width=32, heads=2, key_heads=1, hidden=16, context=32)
+ANY = ("generate", "--model", "model", "--tokens", "9")
+GENERATE = (*ANY, "--sim", "float", "--prompt")
+FUNCTIONAL = (*ANY, "--sim", "functional", "--preset", "tiny", "--prompt")
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +30,9 @@ def model():
     folder.mkdir()
     save_weights(folder / WEIGHTS, SHAPE, random_weights(SHAPE).tensors, {})
     (folder / TOKENIZER).write_bytes((shipped_folder() / TOKENIZER).read_bytes())
+    random = np.random.default_rng(1)
+    windows = random.integers(0, SHAPE.vocabulary, (4, SHAPE.context)).tolist()
+    save_calibration(folder, windows)
     return folder
 
 
@@ -46,7 +53,7 @@ def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
         yield from (65, 66)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(language_commands, "generate", interrupted)
+    monkeypatch.setattr(generate_command, "generate", interrupted)
     result = invoke(*GENERATE, "Return")
     assert result.exit_code == 130
     assert len(result.stdout) > len("Return")
@@ -59,7 +66,44 @@ def test_texts_that_cannot_go_on_are_refused():
     refused("--tokens", *GENERATE, "a", "--tokens", "0")
     refused("temperature: -1.0 is not", *GENERATE, "a", "--temperature", "-1")
     refused("top_p: 2.0 is not", *GENERATE, "a", "--top-p", "2")
-    refused("'verilator' is not", *GENERATE, "a", "--sim", "verilator")
+    refused("'chipyard' is not", *ANY, "--prompt", "a", "--sim", "chipyard")
+    refused("no --preset", *GENERATE, "a", "--preset", "tiny")
+
+
+def test_an_accelerator_goes_on_with_a_text_and_says_what_it_compared():
+    result = right(*FUNCTIONAL, "Return", "--temperature", "0")
+    assert result.stdout.startswith("Return")
+    assert "elements in memory differ from the integer graph" in result.stdout
+    assert right(*FUNCTIONAL, "Return", "--temperature", "0").stdout == result.stdout
+
+
+@pytest.mark.slow
+def test_rtl_says_what_tokens_cost():
+    words = (*ANY, "--prompt", "Return", "--tokens", "2", "--preset", "tiny")
+    table = right(*words, "--mem-bytes-per-cycle", "8").stdout
+    assert "8 bytes per cycle" in table
+    assert len([line for line in table.splitlines() if line.count("│") > 2]) == 2
+
+
+def test_accelerators_that_cannot_do_it_are_refused(model):
+    refused(
+        "no unit for transforms", *ANY, "--preset", "small", "--sim", "functional", "--prompt", "a"
+    )
+    (model / CALIBRATION).write_text("[[1.5]]")
+    refused("window 0: 1.5 is not a token", *FUNCTIONAL, "a")
+    (model / CALIBRATION).unlink()
+    refused("No such file", *FUNCTIONAL, "a")
+
+
+def test_a_wrong_accelerator_ends_the_text(monkeypatch):
+    def differs(*_):
+        raise DifferenceError("logits: 1 of 3")
+
+    monkeypatch.setattr(DecoderSession, "append", differs)
+    result = invoke(*FUNCTIONAL, "Return")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Return")
+    assert "logits: 1 of 3" in result.stderr
 
 
 def test_models_that_cannot_be_read_are_refused(model):
@@ -78,10 +122,12 @@ def test_training_needs_its_extra_and_enough_steps(monkeypatch):
 
 @pytest.mark.slow
 def test_perplexity_stands_beside_that_of_3_grams():
-    table = right("language", "perplexity", "--model", "model", "--integers").stdout
+    table = right(
+        "language", "perplexity", "--model", "model", "--integers", "--rtl-tokens", "40"
+    ).stdout
     rows = [line.split("│") for line in table.splitlines() if line.count("│") > 2]
     values = [float(row[2].replace(",", "")) for row in rows]
     assert 60 < values[0] < 80  # The documentation of other versions is not quite the same.
-    assert len(values) == 7
+    assert len(values) == 9
     assert np.isfinite(values).all()
     assert "not the one that the model was trained on" in " ".join(table.split())

@@ -11,9 +11,10 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.decoder import CacheLayout, decoder_graph
+from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import DecoderShape, Form, Text
-from celosia.sw.models.random_decoder import IntegerDecoder, random_decoder
+from celosia.sw.models.integer_decoder import IntegerDecoder
+from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 
@@ -92,7 +93,8 @@ class Session:
         rows = rows or [len(embedding)]
         texts = [Text(length, count) for length, count in zip(self.lengths, rows, strict=True)]
         graph = decoder_graph(self.decoder, texts, self.capacity, keys=keys)
-        inputs = {"embedding": embedding, **self.caches}
+        angles = position_angles(self.decoder.shape, texts)
+        inputs = {"embedding": embedding, **angles, **self.caches}
         found = self.compute(graph, inputs)
         self.caches = {name: found[name] for name in self.caches}
         self.lengths = [text.keys for text in texts]

@@ -24,3 +24,17 @@ def test_as_a_search_through_all(views, wanted):
     expected = {number for number, view in enumerate(views, start=1) if view.meets(wanted)}
     assert stored.numbers(wanted) == expected
     assert stored.latest(wanted) == max(expected, default=0)
+
+
+@given(st.lists(_VIEWS, max_size=12), _VIEWS)
+def test_stores_of_moving_tensors_meet_every_view(views, wanted):
+    stored = Stored(moving={"a"})
+    for number, view in enumerate(views, start=1):
+        stored.add(view, number)
+    expected = {
+        number
+        for number, view in enumerate(views, start=1)
+        if view.meets(wanted) or view.tensor == wanted.tensor == "a"
+    }
+    assert stored.numbers(wanted) == expected
+    assert stored.latest(wanted) == max(expected, default=0)

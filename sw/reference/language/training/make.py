@@ -7,7 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.reference.language.model_file import TOKENIZER, WEIGHTS, save_weights
+from celosia.sw.reference.language.calibration import save_calibration
+from celosia.sw.reference.language.model_file import (
+    TOKENIZER,
+    WEIGHTS,
+    load_language_model,
+    save_weights,
+)
+from celosia.sw.reference.language.training.compare import calibration_windows
 from celosia.sw.reference.language.training.corpus import corpus_key, training_texts
 from celosia.sw.reference.language.training.recipe import Recipe
 from celosia.sw.reference.language.training.tokens import train_tokenizer
@@ -34,3 +41,4 @@ def make_model(folder: Path, recipe: Recipe, tell: Told = lambda steps, loss: No
         "recipe": {name: value for name, value in asdict(recipe).items() if name != "shape"},
     }
     save_weights(folder / WEIGHTS, recipe.shape, tensors, origin)
+    save_calibration(folder, calibration_windows(load_language_model(folder), texts))

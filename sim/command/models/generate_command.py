@@ -1,0 +1,159 @@
+"""`celosia generate`: a text of the small language model, and what its tokens cost."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption
+from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
+from celosia.sim.devices.devices import open_device
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG
+from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.decoder_workload import step_bytes
+from celosia.sw.decoding.session import DecoderSession, DifferenceError, Step, session_bytes
+from celosia.sw.driver.device import DeviceError
+from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
+from celosia.sw.reference.language.sampling import Sampler, Stepper, float_stepper, generate
+from celosia.sw.reference.language.tokenizer import END
+
+__all__ = ["generate_text"]
+
+_TIMING = MemoryTiming()
+
+
+class Arithmetic(StrEnum):
+    """What computes the logits."""
+
+    VERILATOR = "verilator"
+    AMARANTH = "amaranth"
+    FUNCTIONAL = "functional"
+    FLOAT = "float"
+
+
+def generate_text(
+    *,
+    prompt: Annotated[str, typer.Option("--prompt", help="What the text begins with.")],
+    tokens: Annotated[int, typer.Option("--tokens", min=1, help="How many follow at most.")] = 64,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 0,
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="0: always the most probable token.")
+    ] = 0.7,
+    top_p: Annotated[
+        float, typer.Option("--top-p", help="Draw from the tokens that have this much together.")
+    ] = 0.9,
+    model: ModelOption = None,
+    simulator: Annotated[
+        Arithmetic,
+        typer.Option("--sim", help="What computes; float: the reference, float32 in NumPy."),
+    ] = Arithmetic.VERILATOR,
+    preset: PresetOption = None,
+    latency: LatencyOption = _TIMING.latency,
+    rate: RateOption = _TIMING.bytes_per_cycle,
+) -> None:
+    """Go on with a text by the small language model, and print it as it comes.
+
+    Every step's tensors in memory are compared with the integer graph: a difference ends the text.
+    """
+    with language_errors():
+        sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
+        found = load_language_model(model)
+        text = [END, *found.tokenizer.encode(prompt)]
+        _check_length(found, len(text) - 1, tokens)
+
+        def write(stepper: Stepper) -> None:
+            typer.echo(prompt, nl=False)
+            for piece in found.tokenizer.pieces(generate(stepper, text, tokens, sampler, END)):
+                typer.echo(piece, nl=False)
+            typer.echo()
+
+        if simulator is Arithmetic.FLOAT:
+            if preset:
+                raise InputError("--sim float: computes on no accelerator: no --preset")
+            write(float_stepper(found.weights, found.weights.shape.context))
+            return
+        config = resolve_config(preset or "base", ())
+        timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
+        with progress_bar() as tell:
+            tell("choosing integers", None)
+            quantized = quantized_model(found, model)
+            context = len(text) - 1 + tokens
+            device = open_device(simulator, config, timing, session_bytes(quantized, context), tell)
+        with closing(device):
+            stepper = _CountedStepper(DecoderSession(device, quantized, context))
+            stepper.prepare(len(text))
+            write(stepper)
+    stepper.show(table_console(), rate)
+
+
+class _CountedStepper:
+    """The logits that `session` computes, and what its steps took."""
+
+    def __init__(self, session: DecoderSession):
+        self._session = session
+        self._steps: list[Step] = []
+
+    def prepare(self, tokens: int) -> None:
+        """Compile the programs for the first `tokens`.
+
+        Raises `InputError` for an accelerator that cannot run them.
+        """
+        with progress_bar() as tell:
+            tell("compiling the first steps", None)
+            try:
+                self._session.prepare(tokens)
+            except ValueError as error:
+                raise InputError(str(error)) from None
+
+    def __call__(self, tokens: Sequence[int]) -> Floats:
+        """Ends the command with exit code 1 if the device stops, or computes something else."""
+        try:
+            logits, steps = self._session.append(tokens)
+        except (DeviceError, DifferenceError) as error:
+            typer.echo(f"\ncelosia: {error}", err=True)
+            raise typer.Exit(WRONG) from None
+        self._steps += steps
+        return logits[-1]
+
+    def show(self, console: Console, rate: int) -> None:
+        """A table of the steps, if there is a clock, and what was compared."""
+        if self._steps[0].result.cycles is not None:
+            table = Table(caption=f"limit: weights and caches at {rate} bytes per cycle")
+            for name in ("steps", "number", "tokens", "cycles per step", "of the memory's limit"):
+                table.add_column(name, justify="left" if name == "steps" else "right")
+            for name, several in (("of several tokens", True), ("of one token", False)):
+                steps = [step for step in self._steps if (step.text.rows > 1) is several]
+                if steps:
+                    table.add_row(name, *self._row(steps, rate))
+            console.print(table)
+        compared = sum(step.compared for step in self._steps)
+        console.print(f"0 of {compared:,} elements in memory differ from the integer graph")
+
+    def _row(self, steps: Sequence[Step], rate: int) -> Iterator[str]:
+        shape = self._session.model.decoder.shape
+        cycles = sum(step.result.cycles or 0 for step in steps)
+        least = sum(step_bytes(shape, step.text) for step in steps) / rate
+        yield f"{len(steps):,}"
+        yield f"{sum(step.text.rows for step in steps):,}"
+        yield f"{cycles / len(steps):,.0f}"
+        yield f"{least / cycles:.1%}"
+
+
+def _check_length(model: LanguageModel, begin: int, tokens: int) -> None:
+    """Raise `InputError` for a prompt without tokens, or a text that is longer than the context."""
+    if not begin:
+        raise InputError("--prompt '': is empty; write at least one letter")
+    context = model.weights.shape.context
+    if begin + tokens > context:
+        raise InputError(
+            f"--tokens {tokens}: with the {begin} of --prompt they are more than the {context} of "
+            "the model's context"
+        )

@@ -1,0 +1,39 @@
+"""What the commands of the small language model have in common."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from celosia.sim.support.problems import InputError
+from celosia.sw.models.quantized_decoder import QuantizedDecoder, quantize_decoder
+from celosia.sw.reference.language.calibration import load_calibration
+from celosia.sw.reference.language.errors import LanguageError
+from celosia.sw.reference.language.model_file import LanguageModel
+
+__all__ = ["ModelOption", "language_errors", "quantized_model"]
+
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", metavar="DIRECTORY", help="What train wrote; default: the project's model."
+    ),
+]
+
+
+@contextmanager
+def language_errors() -> Iterator[None]:
+    """What the model refuses, as what the user gave."""
+    try:
+        yield
+    except LanguageError as error:
+        raise InputError(str(error)) from None
+
+
+def quantized_model(model: LanguageModel, folder: Path | None) -> QuantizedDecoder:
+    """`model` of `folder` in integers, whose ranges are those of the windows beside it."""
+    shape = model.weights.shape
+    windows = load_calibration(folder, shape.vocabulary, shape.context)
+    return quantize_decoder(model.weights, windows)

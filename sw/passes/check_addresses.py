@@ -1,0 +1,98 @@
+"""What a program reads and writes in memory, held against the tensors of its graph."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.encoding import WORD_BITS, Command
+from celosia.isa.operations.loops import expand
+from celosia.isa.operations.operations import Load, LoadParameters, Operation, Store
+from celosia.isa.operations.semantics import step
+from celosia.isa.state.state import ArchState
+from celosia.sw.ir.graph import Graph, results
+
+__all__ = ["check_addresses"]
+
+_ADDRESSES: Final = 1 << WORD_BITS
+
+
+def check_addresses(
+    program: Sequence[Command],
+    config: AcceleratorConfig,
+    graph: Graph,
+    addresses: dict[str, int],
+) -> None:
+    """Check that `program` reads tensors of `graph` alone, and writes what operators write alone.
+
+    Of a cache these are the rows that operators write, of other tensors all.  Raises
+    `AssertionError`, which names the command, for bytes outside of them, and for a command that
+    is not legal.
+    """
+    readable = _Spans(
+        (start, start + graph.tensors[name].bytes) for name, start in addresses.items()
+    )
+    writable = _Spans(_written(graph, addresses))
+    state = ArchState.reset(config)
+    for number, (_, command) in enumerate(expand(program, config)):
+        done = step(command, state, config)
+        assert not done.cause, f"command {number}: {done.cause.name}"
+        state = done.state
+        operation = done.operation
+        spans, what = (writable, "written") if isinstance(operation, Store) else (readable, "read")
+        for start, end in _rows(operation):
+            place = f"command {number}: {start:#x} to {end:#x}"
+            assert spans.contain(start, end), f"{place} must not be {what}"
+
+
+def _rows(operation: Operation | None) -> Iterator[tuple[int, int]]:
+    """The first address and the end of each row in memory."""
+    match operation:
+        case Load() if operation.zero:
+            return
+        case Load() | Store():
+            width = operation.cols * (ACC_BYTES if operation.wide else 1)
+            for row in range(operation.rows):
+                start = (operation.address + row * operation.stride) % _ADDRESSES
+                yield start, start + width
+        case LoadParameters():
+            yield operation.address, operation.address + operation.count * ACC_BYTES
+        case _:
+            return
+
+
+def _written(graph: Graph, addresses: dict[str, int]) -> Iterator[tuple[int, int]]:
+    views = [view for op in graph.ops for view in results(op) if view.tensor in addresses]
+    for name, parts in groupby(sorted(views, key=lambda view: view.tensor), lambda v: v.tensor):
+        tensor, start = graph.tensors[name], addresses[name]
+        row_bytes = tensor.bytes // tensor.rows
+        rows = {(0, tensor.rows)}
+        if tensor.cache:
+            rows = {(view.row, view.row + view.rows) for view in parts}
+        for first, end in rows:
+            yield start + first * row_bytes, start + end * row_bytes
+
+
+@dataclass(frozen=True, init=False)
+class _Spans:
+    """Parts of memory; those that meet are one."""
+
+    starts: list[int]
+    ends: list[int]
+
+    def __init__(self, spans: Iterable[tuple[int, int]]):
+        joined: list[list[int]] = []
+        for start, end in sorted(spans):
+            if joined and start <= joined[-1][1]:
+                joined[-1][1] = max(joined[-1][1], end)
+            else:
+                joined.append([start, end])
+        object.__setattr__(self, "starts", [start for start, _ in joined])
+        object.__setattr__(self, "ends", [end for _, end in joined])
+
+    def contain(self, start: int, end: int) -> bool:
+        """Whether one of them has all of `start` to `end`."""
+        place = bisect_right(self.starts, start) - 1
+        return place >= 0 and end <= self.ends[place]

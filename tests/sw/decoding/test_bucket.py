@@ -1,0 +1,81 @@
+"""A patched program is the one that the compiler would make for its length."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sw.decoding import bucket as bucket_module
+from celosia.sw.decoding.bucket import Patch, compile_bucket
+from celosia.sw.models.decoder import decoder_graph
+from celosia.sw.models.decoder_shape import Text
+from celosia.sw.pipeline import compile_graph
+from celosia.sw.planning.choices import Choices
+from tests.sw.models.decoder_runs import model
+
+CHOICES = Choices(schedule_loads=True)
+CAPACITY, LAST = 40, 23
+
+
+def step(form, rows, context):
+    """A step whose rows read as many keys for every context up to `LAST`."""
+    return decoder_graph(model(form, width=64), [Text(context, rows)], CAPACITY, keys=LAST + rows)
+
+
+@pytest.mark.parametrize("preset", ["tiny", "base"])
+@pytest.mark.parametrize(("form", "rows"), [("llama", 1), ("llama", 16), ("gpt2", 1), ("opt", 5)])
+def test_a_patched_program_is_the_one_that_is_compiled(preset, form, rows):
+    config, contexts = resolve_config(preset, ()), range(8, LAST + 1)
+    bucket = compile_bucket(partial(step, form, rows), contexts, config, choices=CHOICES)
+    assert bucket.patches
+    for context in (8, 15, LAST):
+        compiled = compile_graph(step(form, rows, context), config, choices=CHOICES)
+        assert bucket.program(context) == compiled.program
+        assert bucket.compiled.addresses == compiled.addresses
+
+
+def test_a_bucket_of_one_length_needs_no_patch():
+    config = resolve_config("tiny", ())
+    bucket = compile_bucket(partial(step, "opt", 1), range(7, 8), config, choices=CHOICES)
+    assert not bucket.patches
+    assert bucket.program(7) == bucket.compiled.program
+
+
+def test_other_lengths_are_refused():
+    config = resolve_config("tiny", ())
+    bucket = compile_bucket(partial(step, "opt", 1), range(4, 9), config, choices=CHOICES)
+    for context in (3, 9):
+        with pytest.raises(ValueError, match=f"context: {context} is not in 4..8"):
+            bucket.program(context)
+
+
+def test_graphs_that_are_not_alike_are_refused():
+    def grows(context):
+        return decoder_graph(model("opt"), [Text(context, 1)], CAPACITY)
+
+    with pytest.raises(ValueError, match="one token less is another program"):
+        compile_bucket(grows, range(4, 9), resolve_config("tiny", ()), choices=CHOICES)
+
+
+def test_a_patch_that_leaves_the_rows_of_the_tokens_is_found(monkeypatch):
+    found = bucket_module._differences
+
+    def wrong(shorter, longer):
+        patches = found(shorter, longer)
+        return tuple(replace(patch, step=patch.step + 1) for patch in patches)
+
+    monkeypatch.setattr(bucket_module, "_differences", wrong)
+    with pytest.raises(AssertionError, match=r"command \d+: 0x[0-9a-f]+ to 0x[0-9a-f]+ must not"):
+        compile_bucket(
+            partial(step, "opt", 1), range(4, 9), resolve_config("tiny", ()), choices=CHOICES
+        )
+
+
+def test_a_patch_says_what_it_changes():
+    config = resolve_config("tiny", ())
+    bucket = compile_bucket(partial(step, "opt", 1), range(4, 9), config, choices=CHOICES)
+    assert all(isinstance(patch, Patch) for patch in bucket.patches)
+    changed = {patch.entry for patch in bucket.patches}
+    pairs = zip(bucket.program(4), bucket.program(8), strict=True)
+    assert changed == {entry for entry, (one, other) in enumerate(pairs) if one != other}

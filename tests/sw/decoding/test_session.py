@@ -1,0 +1,104 @@
+"""A text on a device is the text of the integer graph, however its tokens come."""
+
+import numpy as np
+import pytest
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.devices import open_device
+from celosia.sw.decoding import session as session_module
+from celosia.sw.decoding.scorers import device_scorer, integer_scorer
+from celosia.sw.decoding.session import DecoderSession, DifferenceError, session_bytes
+from tests.support.integer_models import SHAPE, quantized, tokens
+
+CONTEXT = 70
+
+
+def opened(preset, simulator="functional", context=CONTEXT):
+    """A device for a text."""
+    size = session_bytes(quantized(), context)
+    return open_device(simulator, resolve_config(preset, ()), MemoryTiming(), size)
+
+
+@pytest.fixture
+def device():
+    """A device of the functional model."""
+    device = opened("tiny")
+    yield device
+    device.close()
+
+
+@pytest.mark.parametrize("preset", ["tiny", "rebalanced", "base"])
+@pytest.mark.parametrize("pieces", [(16, 1, 1, 3), (1, 20), (5, 57, 1, 1, 6)])
+def test_logits_are_those_of_the_integer_graph(preset, pieces):
+    device = opened(preset)
+    session, text = DecoderSession(device, quantized(), CONTEXT), tokens(sum(pieces))
+    parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
+    logits, steps = zip(*(session.append(part.tolist()) for part in parts), strict=True)
+    device.close()
+    assert (np.concatenate(logits) == integer_scorer(quantized())(text)).all()
+    assert session.length == sum(pieces)
+    taken = [step.text.rows for each in steps for step in each]
+    assert sum(taken) == sum(pieces)
+    assert len(taken) == sum(-(-count // 16) for count in pieces)
+    assert all(step.compared for each in steps for step in each)
+
+
+@pytest.mark.parametrize(
+    "simulator", ["verilator", pytest.param("amaranth", marks=pytest.mark.nightly)]
+)
+def test_rtl_computes_the_same(simulator):
+    device, text = opened("tiny", simulator, 4), tokens(4)
+    session = DecoderSession(device, quantized(), 4)
+    (first, steps), (second, more) = session.append(text[:3]), session.append(text[3:])
+    device.close()
+    expected = integer_scorer(quantized())(text)
+    assert (np.concatenate((first, second)) == expected).all()
+    assert all(step.result.cycles for step in (*steps, *more))
+
+
+def test_programs_are_compiled_once_for_a_bucket(device, monkeypatch):
+    compiled = []
+    compile_bucket = session_module.compile_bucket
+
+    def counted(graph_of, contexts, *arguments, **options):
+        compiled.append(contexts)
+        return compile_bucket(graph_of, contexts, *arguments, **options)
+
+    monkeypatch.setattr(session_module, "compile_bucket", counted)
+    session = DecoderSession(device, quantized(), CONTEXT)
+    session.prepare(1)
+    for token in tokens(CONTEXT):
+        session.append([token])
+    assert compiled == [range(64), range(64, CONTEXT)]
+
+
+def test_bad_tokens_are_refused_and_nothing_is_appended(device):
+    session = DecoderSession(device, quantized(), 4)
+    with pytest.raises(ValueError, match="tokens: there are none"):
+        session.append([])
+    with pytest.raises(ValueError, match=r"token 1: 40 is not in 0..39"):
+        session.append([0, 40])
+    session.append([1, 2, 3])
+    with pytest.raises(ValueError, match="2 after 3 are more than the 4 of the context"):
+        session.append([1, 2])
+    assert session.length == 3
+    with pytest.raises(ValueError, match="context: 0 tokens"):
+        DecoderSession(device, quantized(), 0)
+
+
+@pytest.mark.parametrize("row", [0, 15, 16, 17, -1])
+def test_a_cache_that_somebody_writes_to_is_noticed(device, row):
+    session = DecoderSession(device, quantized(), 8)
+    session.append([1, 2])
+    address, size = session._kept["1.values"], SHAPE.key_heads * SHAPE.width // SHAPE.heads
+    rows = len(session._caches["1.values"])
+    place = address + row % rows * size
+    device.write(place, bytes([device.read(place, 1)[0] ^ 1]))
+    with pytest.raises(DifferenceError, match=r"1.values: 1 of .* behind 2 tokens"):
+        session.append([3])
+
+
+def test_a_text_is_scored_step_by_step(device):
+    text = tokens(19, seed=3)
+    assert (device_scorer(device, quantized())(text) == integer_scorer(quantized())(text)).all()

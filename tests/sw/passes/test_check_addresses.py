@@ -1,0 +1,67 @@
+"""Programs that leave their tensors are found."""
+
+import pytest
+
+from celosia.isa.encoding import Funct
+from celosia.isa.presets import resolve_config
+from celosia.sw.models.decoder import decoder_graph
+from celosia.sw.models.decoder_shape import Text
+from celosia.sw.passes.check_addresses import check_addresses
+from celosia.sw.pipeline import compile_graph
+from tests.sw.models.decoder_runs import model
+
+CONFIG = resolve_config("tiny", ())
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """A step of a small decoder, as single commands."""
+    graph = decoder_graph(model("opt"), [Text(5, 1)], 20)
+    return compile_graph(graph, CONFIG, loops=False)
+
+
+def moved(compiled, names, function, distance):
+    """The program with the address of one command moved; the command is the first to touch one."""
+    graph, program = compiled.graph, list(compiled.program)
+    for number, command in enumerate(program):
+        for name in names:
+            start = compiled.addresses[name]
+            inside = start <= command.rs1 < start + graph.tensors[name].bytes
+            if command.funct in function and inside:
+                program[number] = command._replace(rs1=command.rs1 + distance)
+                return program, number
+    raise LookupError(f"no command touches one of {names}")
+
+
+def test_a_program_of_the_compiler_stays_in_its_tensors(compiled):
+    check_addresses(compiled.program, CONFIG, compiled.graph, compiled.addresses)
+
+
+@pytest.mark.parametrize("rows", [1, -1, 30])
+def test_rows_of_a_cache_that_no_operator_writes_must_not_be_written(compiled, rows):
+    width = compiled.graph.tensors["0.keys"].cols
+    program, number = moved(compiled, ["0.keys"], {Funct.MVOUT}, rows * width)
+    with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
+        check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+def test_constants_must_not_be_written(compiled):
+    distance = compiled.addresses["vocabulary.weights"] - compiled.addresses["logits"]
+    program, number = moved(compiled, ["logits"], {Funct.MVOUT}, distance)
+    with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
+        check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+def test_what_is_in_no_tensor_must_not_be_read(compiled):
+    functions = {Funct.MVIN, Funct.MVIN2, Funct.MVIN3}
+    program, number = moved(compiled, ["vocabulary.weights"], functions, 1 << 32)
+    with pytest.raises(AssertionError, match=f"command {number}: .* must not be read"):
+        check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+def test_a_command_that_is_not_legal_is_named(compiled):
+    number = next(n for n, command in enumerate(compiled.program) if command.funct == Funct.MVOUT)
+    program = list(compiled.program)
+    program[number] = program[number]._replace(rs2=(1 << 64) - 1)
+    with pytest.raises(AssertionError, match=f"command {number}: [A-Z_]+$"):
+        check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
