@@ -20,8 +20,7 @@ from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
-from celosia.sim.command.models.build_command import build
-from celosia.sim.command.models.check_command import check
+from celosia.sim.command.models.commands import register as register_models
 from celosia.sim.command.models.language_commands import register as register_language
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
@@ -66,6 +65,7 @@ from celosia.sim.command.options.common import (
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
     CalibrateOption,
+    ClipOption,
     InputOption,
     SizesOption,
     head_columns,
@@ -84,6 +84,7 @@ from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
 from celosia.sim.export.silicon.command import register as register_silicon
+from celosia.sim.run.model_run import Calibration
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.checkout import checkout_root
@@ -117,6 +118,7 @@ app.add_typer(c_host_app, name="c-host")
 for register in (
     register_assembly,
     register_language,
+    register_models,
     register_reporting,
     register_verification,
     register_silicon,
@@ -176,6 +178,7 @@ def run(
     dim: SizesOption = None,
     inputs: InputOption = None,
     calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
     model: ModelOption = None,
     layers: LayersOption = None,
     context: ContextOption = None,
@@ -237,10 +240,10 @@ def run(
         check_destination(path)
     check_folder(report_to)
     if imported:
-        run_model_file(options, dim, inputs, calibration, (json, report_to))
+        run_model_file(options, dim, inputs, Calibration(calibration, clip), (json, report_to))
         return
-    if inputs or calibration:
-        raise InputError(f"--input, --calibrate: only for MODEL.onnx, not {workload}")
+    if inputs or calibration or clip != "error":
+        raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {workload}")
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
@@ -254,8 +257,6 @@ def run(
     raise typer.Exit(report.exit_code)
 
 
-app.command()(check)
-app.command()(build)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

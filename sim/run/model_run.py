@@ -28,6 +28,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.archives import read_npz
+from celosia.sw.quantize.graphs.clipping import Clip
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
@@ -40,10 +41,12 @@ from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
 
 __all__ = [
+    "Calibration",
     "Distance",
     "ModelOutcome",
     "ModelRun",
     "Prepared",
+    "decibels",
     "distances",
     "prepare",
     "read_samples",
@@ -54,13 +57,23 @@ _RANDOM_SAMPLES: Final = 8
 """Samples to calibrate on, where none are given."""
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """What ranges are chosen by."""
+
+    path: Path | None = None
+    """Samples; None: random ones."""
+    clip: Clip = "error"
+    """Where values of 8 bits are clipped."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelRun:
     """A model's file, and what it is quantized with."""
 
     path: Path
     sizes: Mapping[str, int]
-    calibration: Path | None = None
+    calibration: Calibration = Calibration()
 
 
 @dataclass(frozen=True)
@@ -126,8 +139,8 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     recognized = recognize(imported.graph)
     graph, notes = recognized.graph, list(imported.notes)
     units = find_units(graph)
-    if job.calibration is not None:
-        samples = read_samples(job.calibration, graph)
+    if job.calibration.path is not None:
+        samples = read_samples(job.calibration.path, graph)
     else:
         notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
         # A mask that is no count of keys is known by its name only.
@@ -136,7 +149,10 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
         samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
     try:
         model = quantize_graph(
-            graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+            graph,
+            samples,
+            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+            clip=job.calibration.clip,
         )
     except GraphError as error:
         raise InputError(f"{job.path}: {error}") from None
@@ -164,7 +180,7 @@ def run_prepared(
         result = run_model(model, given, segments)
         real = {} if graph is None else interpret(graph, given)
         tell("the same with exact functions", None)
-        best = {} if graph is None else run_model(model, given, exact).outputs
+        best = {} if graph is None else run_model(model, given, exact(model)).outputs
     except GraphError as error:
         raise InputError(f"{options.workload}: {error}") from None
     return ModelOutcome(
@@ -283,13 +299,15 @@ def _distance(name: str, real: Array, found: Array, best: Array) -> Distance:
         top1 = float((real.argmax(-1) == found.argmax(-1)).mean())
     return Distance(
         name=name,
-        sqnr_db=_decibels(real, found),
-        exact_sqnr_db=_decibels(real, best),
+        sqnr_db=decibels(real, found),
+        exact_sqnr_db=decibels(real, best),
         cosine=float(np.vdot(real, found)) / lengths if lengths else 1.0,
         top1=top1,
     )
 
 
-def _decibels(real: Array, found: Array) -> float:
+def decibels(real: Array, found: Array) -> float:
+    """The ratio of a signal to what is lost of it; infinite, if either is nothing."""
+    real, found = real.astype(np.float64), found.astype(np.float64)
     signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
     return 10 * float(np.log10(signal / lost)) if lost and signal else float("inf")

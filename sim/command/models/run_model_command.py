@@ -14,6 +14,7 @@ from celosia.sim.command.models.check_command import parse_sizes, placement_docu
 from celosia.sim.command.outputs import write_reports
 from celosia.sim.command.tables import print_report
 from celosia.sim.run.model_run import (
+    Calibration,
     ModelOutcome,
     ModelRun,
     prepare,
@@ -36,7 +37,7 @@ def run_model_file(
     options: RunOptions,
     sizes: list[str] | None,
     inputs: Path | None,
-    calibration: Path | None,
+    calibration: Calibration,
     outputs: tuple[str | None, Path | None],
 ) -> None:
     """Run the model that `options` name; `outputs` are the JSON file and the folder of a report.
@@ -48,8 +49,9 @@ def run_model_file(
     json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
-    if planned and (sizes or calibration):
-        raise InputError(f"{path}: a plan has its sizes and its calibration: no --dim, --calibrate")
+    if planned and (sizes or calibration != Calibration()):
+        rule = "a plan has its sizes and its calibration: no --dim, --calibrate, --clip"
+        raise InputError(f"{path}: {rule}")
     job = ModelRun(path=path, sizes=parse_sizes(sizes or ()), calibration=calibration)
     with progress_bar() as tell:
         prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)

@@ -14,6 +14,7 @@ from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
+from celosia.sw.quantize.graphs.clipping import Clip
 from celosia.sw.quantize.graphs.emit import Segment, emit_segments, with_keys
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
@@ -82,8 +83,12 @@ def quantize_graph(
     graph: FloatGraph,
     samples: Sequence[Mapping[str, Array]],
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    *,
+    clip: Clip = "error",
 ) -> QuantizedGraph:
     """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
+
+    `clip` is the criterion by which values of 8 bits are clipped.
 
     Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
     whose factors do not fit their integers.
@@ -101,7 +106,7 @@ def quantize_graph(
         lambda done, total: progress("calibrating", done, total),
     )
     formats = choose_formats(
-        stages, seen, lambda done, total: progress("choosing formats", done, total)
+        stages, seen, clip, lambda done, total: progress("choosing formats", done, total)
     )
     try:
         segments, formats = emit_segments(stages, formats)
