@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.float32 import FRACTION_BITS, Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, ScalerShape, scale_shift
+from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.config import AcceleratorConfig
 
@@ -107,7 +108,7 @@ class Requantizer(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m, request = Module(), self.request
-        stages = Stages(m, request.valid, self.LATENCY)
+        stages = Stages(m, request.valid, self.LATENCY, free=isinstance(platform, Wakeful))
         unscaled = stages.branch("raw", request.raw | request.as_it_is)
         scale = _shared_scale(stages, unscaled, stages.line("scale", request.scale))
         relu = stages.line("relu", request.relu)
@@ -126,9 +127,9 @@ class Requantizer(wiring.Component):
             # Stage 10: sign and activation.
             result = Mux(scaled.negative & relu[9], 0, scaled.integer())
             result = Mux(unscaled.valid[9], whole[:OUTPUT_BITS], result)
-            narrow = here.register(10, "narrow", result[:OUTPUT_BITS].as_signed())
+            narrow = here.held(10, "narrow", result[:OUTPUT_BITS].as_signed())
             m.d.comb += self.narrow[lane].eq(narrow)
-            m.d.comb += self.wide[lane].eq(raw.register(10, "wide", whole.as_signed()))
+            m.d.comb += self.wide[lane].eq(raw.held(10, "wide", whole.as_signed()))
         return m
 
 
