@@ -212,7 +212,7 @@ def _run_graph(
         job = workload.make(options.details, options.timing.seed, tell)
         tell("compiling", None)
         compiled = compile_for(job.case.graph, config, options.timing)
-    tell("building the simulator", None)
+    tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, needed_memory(compiled), steps)
