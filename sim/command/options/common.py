@@ -29,11 +29,13 @@ __all__ = [
     "OutOption",
     "OutType",
     "OutTypeOption",
+    "PlanOption",
     "PresetOption",
     "RateOption",
     "ReluOption",
     "ReorderOption",
     "ScaleOption",
+    "ScheduleOption",
     "SeedOption",
     "SeqOption",
     "SetOption",
@@ -231,6 +233,24 @@ ExecutorOption = Annotated[
         "--executor",
         metavar="local:N|dask:ADDRESS",
         help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
+    ),
+]
+PlanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="This plan, as celosia compile --print-after plan prints it.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ScheduleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--schedule",
+        metavar="FILE",
+        help="A plan by these primitives: docs/schedules.md.",
+        rich_help_panel=_COMPUTES,
     ),
 ]
 TunedOption = Annotated[
