@@ -102,15 +102,14 @@ def compile_plan(
     plan: Plan,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
-    choices: Choices = DEFAULT,
 ) -> CompiledGraph:
-    """Commands for a verified `graph`, computed as `plan` says, and scheduled as `choices` say.
+    """Commands for a verified `graph`, computed and scheduled as `plan` says.
 
     A product alone has nests, but no other loops: it is short without them, they would be looked
     for longer than all else takes, and a ring of them is not faster.
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    scheduled = _planned(graph, verify_plan(plan, graph, config), config, choices)
+    scheduled = _planned(graph, verify_plan(plan, graph, config), config)
     _check_scheduled(scheduled, config)
     return _encoded_plan(scheduled, config, base)
 
@@ -152,17 +151,15 @@ class _Scheduled:
 
 def _chosen(graph: Graph, config: AcceleratorConfig, choices: Choices) -> _Scheduled:
     """By a plan of its own, which is legal."""
-    return _planned(graph, decide_graph(graph, config, choices), config, choices)
+    return _planned(graph, decide_graph(graph, config, choices), config)
 
 
-def _planned(
-    graph: Graph, plan: Plan, config: AcceleratorConfig, choices: Choices = DEFAULT
-) -> _Scheduled:
+def _planned(graph: Graph, plan: Plan, config: AcceleratorConfig) -> _Scheduled:
     ops = expand(plan, graph)
-    if choices.schedule_loads:
+    if plan.scheduler == "need":
         ops = schedule_by_need(ops, config, graph.moving)
     else:
-        ops = schedule(ops, config, overlap=choices.overlap, moving=graph.moving)
+        ops = schedule(ops, config, overlap=plan.defer, moving=graph.moving)
     return _Scheduled(with_affines(graph, config.dim), plan, ops)
 
 

@@ -24,8 +24,10 @@ __all__ = [
     "PiecesOfB",
     "Plan",
     "ProductStage",
+    "RejectedTactic",
     "RingPlan",
     "Stage",
+    "Tactic",
     "only_stage",
 ]
 
@@ -140,16 +142,46 @@ Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage
 
 
 @dataclass(frozen=True, kw_only=True)
+class RejectedTactic:
+    """An alternative to a tactic, with all others as they were chosen."""
+
+    value: str
+    cycles: int = 0
+    """The cycles that were expected; 0: it is not possible."""
+    reason: str = ""
+    """Why it is not possible; empty if it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tactic:
+    """What was chosen among alternatives when the plan was made: nothing is computed from it."""
+
+    name: str
+    value: str
+    cycles: int
+    """The cycles that the whole plan was expected to take."""
+    rejected: tuple[RejectedTactic, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """All decisions for a graph."""
 
     graph: str
     """The name of the graph."""
     machine: Machine
+    scheduler: Literal["regular", "need"] = "regular"
+    """``regular``: loads, drains and stores come between nests of products, one like the other;
+    ``need``: those first that are needed soonest, when their units are expected to be free."""
+    defer: bool = True
+    """Results of one block leave between products of what follows; else before these, by the
+    regular scheduler."""
     rings: Mapping[str, RingPlan] = field(default_factory=dict)
     """The rings by their names."""
     stages: tuple[Stage, ...]
     """The stages in the order in which they are computed."""
+    tactics: tuple[Tactic, ...] = ()
+    """How the plan came about, for who reads it."""
 
 
 def only_stage(plan: Plan) -> ProductStage:
