@@ -343,6 +343,8 @@ class _Emitter:
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
         query, key = (self._head_steps(view)[0] for view in (head.query, head.key))
+        onto = None if head.onto is None else self._read(head.onto, "onto")
+        row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
         self.builder.matmul(
             name,
@@ -350,6 +352,8 @@ class _Emitter:
             self._read(head.query, "heads"),
             self._read(head.key, "heads"),
             DeferredSoftmax(scale, totals, Mask(causal=unit.causal)),
+            bias=onto if row else None,
+            onto=None if row else onto,
             b_transposed=True,
         )
 

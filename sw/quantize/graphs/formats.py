@@ -26,6 +26,7 @@ from celosia.sw.quantize.graphs.units import (
     Multiplication,
     Product,
     Unit,
+    Value,
 )
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step, sample_rows
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing, smoothing_factors
@@ -40,6 +41,10 @@ _VALUE_STRENGTH: Final = 0.5
 """The strength of the smoothing of what attention weighs."""
 _LIMITS: Final = np.geomspace(1, 0.25, 25)
 """Fractions of the largest value at which clipping behind a curve is tried."""
+
+
+_LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
+"""The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +65,10 @@ class Format:
     def integers(self, matrix: Array) -> tuple[Array, int]:
         """Real numbers as integers, and how many were clipped; NaN counts, and becomes 0."""
         info = np.iinfo(self.type)
-        least = -INT8_LARGEST if self.type == "int8" else info.min
+        least, most = _LARGEST.get(self.type, (info.min, info.max))
         whole = np.rint(matrix / self.steps) + self.zero_point
-        inside = (whole >= least) & (whole <= info.max)
-        kept = np.nan_to_num(np.clip(whole, least, info.max))
+        inside = (whole >= least) & (whole <= most)
+        kept = np.nan_to_num(np.clip(whole, least, most))
         return kept.astype(self.type), int(inside.size - np.count_nonzero(inside))
 
     def numbers(self, matrix: Array) -> Floats:
@@ -130,6 +135,8 @@ class _Chooser:
                 self.forms[form] = self._small(form, unit)
             case "heads":
                 self.forms[form] = self._heads(form)
+            case "onto":
+                self.forms[form] = Format("int32", self._score_steps(value))
             case "sums":
                 raise AssertionError("sums have the steps of their product")
 
@@ -234,6 +241,20 @@ class _Chooser:
                 step = best_step(sample_rows(x[:, columns], _ROWS) / factors)
                 steps[columns] = factors * np.float64(step)
         return Format("int8", np.nan_to_num(steps, nan=1.0))
+
+    def _score_steps(self, value: Value) -> NDArray[np.float64]:
+        """What 1 stands for in the scores to which a value is added; formats of heads are known."""
+        unit = self.units[value.scores]
+        assert isinstance(unit, Attention)
+        steps = [
+            np.full(head.key.rows, unit.scale * self._one(head.query) * self._one(head.key))
+            for head in unit.heads[0]
+        ]
+        return np.concatenate(steps)
+
+    def _one(self, view: View) -> float:
+        """The one step of what a head reads."""
+        return float(self.forms[Form(view.tensor, "heads")].steps[view.col])
 
     def _kind(self, unit: Unit) -> Any:
         return next(n.type for n in self.stages.graph.nodes if n.name == unit.value.tensor)

@@ -95,7 +95,7 @@ def quantize_graph(
         check_inputs(graph.inputs, masks, sample)
     seen = observe(
         graph,
-        units.values.values(),
+        [value for value in units.values.values() if not value.scores],
         samples,
         masks,
         lambda done, total: progress("calibrating", done, total),
@@ -193,7 +193,8 @@ class Execution:
                 matrix = value.matrix(self._read(value.tensor))
                 found, clipped = self.model.formats[form].integers(matrix)
                 self.forms[form] = np.ascontiguousarray(found)
-                self.saturated[f"{form.key} to {found.dtype}"] += clipped
+                if form.role != "onto":  # What hides a key is as low as can be.
+                    self.saturated[f"{form.key} to {found.dtype}"] += clipped
 
     def _read(self, name: str) -> Array:
         """A tensor as the host sees it."""
