@@ -36,6 +36,7 @@ from celosia.sw.quantize.graphs.quantized import (
     quantize_graph,
     run_model,
 )
+from celosia.sw.quantize.graphs.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
 
@@ -138,7 +139,10 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
         samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
     try:
         model = quantize_graph(
-            graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+            graph,
+            samples,
+            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+            said_ranges(imported.graph, imported.ranges),
         )
     except GraphError as error:
         raise InputError(f"{job.path}: {error}") from None

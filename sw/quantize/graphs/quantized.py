@@ -82,8 +82,11 @@ def quantize_graph(
     graph: FloatGraph,
     samples: Sequence[Mapping[str, Array]],
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> QuantizedGraph:
     """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
+
+    Tensors in `ranges`, which a file says, have these instead of what the samples show.
 
     Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
     whose factors do not fit their integers.
@@ -100,6 +103,7 @@ def quantize_graph(
         masks,
         lambda done, total: progress("calibrating", done, total),
     )
+    seen.said.update(ranges or {})
     formats = choose_formats(
         stages, seen, lambda done, total: progress("choosing formats", done, total)
     )

@@ -120,6 +120,21 @@ def test_a_bias_of_scores_may_hide_keys_and_need_not_be_known(shape):
     assert not any("scores" in name for name in result.saturated)
 
 
+def test_a_norm_of_nearly_nothing_has_the_largest_epsilon():
+    builder = GraphBuilder("nothing")
+    x = builder.input("x", TensorType("float32", (8, 16)))
+    gamma, beta = (builder.constant(np.full(16, v, np.float32)) for v in (1, 0.5))
+    norm = builder.op("layernorm", x, gamma, beta, axis=1, epsilon=1e-5)
+    graph = builder.finish({"y": norm})
+    for size in (0, 1e-30, 1e-12, 1e-6):
+        given = {"x": size * np.random.default_rng(0).standard_normal((8, 16), np.float32)}
+        given["x"] = given["x"].astype(np.float32)
+        model = quantize_graph(graph, [given])
+        (real,) = interpret(graph, given).values()
+        (found,) = run_model(model, given).outputs.values()
+        assert noise(real, found) > 60
+
+
 def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
     graph = recognized("vit")
     with pytest.raises(GraphError, match="pixel_values: this input is missing"):
