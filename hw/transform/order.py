@@ -132,7 +132,7 @@ class TransformOrder(wiring.Component):
                         function["headed"].eq(traits.headed),
                         function["facts"].eq(traits.facts),
                         function["constant"].eq(traits.constants is not None),
-                        function["biased"].eq(op.bias & (not traits.staged)),
+                        function["biased"].eq(op.bias & ~op.staged),
                         function["scales_in"].eq(op.column_scale & traits.column_scaled),
                         function["scales_out"].eq(op.column_scale & traits.column_rescaled),
                         function["normalizes"].eq(traits.normalizes),

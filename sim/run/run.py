@@ -202,7 +202,7 @@ def _run_graph(
         job = workload.make(options.details, options.timing.seed, tell)
         tell("compiling", None)
         compiled = _compiled(options, job.case.graph, config)
-    tell("building the simulator", None)
+    tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, needed_memory(compiled), steps)

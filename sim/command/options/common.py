@@ -200,9 +200,9 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="encoder-layer: minilm or bert-base, with random weights; encoder: minilm (the "
-        "published one), bert-base (random), or a quantized model FILE.safetensors; decoder: "
-        "gpt2-small, opt-125m or tinyllama, with random weights.",
+        help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
+        "(the published one), bert-base or bert-large (random), or a quantized model "
+        "FILE.safetensors; decoder: gpt2-small, opt-125m or tinyllama, with random weights.",
         rich_help_panel=_COMPUTES,
     ),
 ]
@@ -210,7 +210,7 @@ LayersOption = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="encoder --model bert-base, decoder: so many layers.",
+        help="encoder with random weights, decoder: so many layers.",
         rich_help_panel=_COMPUTES,
     ),
 ]
