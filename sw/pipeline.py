@@ -97,9 +97,7 @@ def predict_choices(
     Nothing is verified but the plan: a part of a graph is enough, which reads what nobody writes.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    scheduled = _chosen(graph, config, choices)
-    compiled = _encoded(scheduled, config, MEMORY_BASE, nests=True, repeats=True)
-    return predict_graph(compiled, config, timing)
+    return _predicted(_chosen(graph, config, choices), config, timing)
 
 
 def compile_plan(
@@ -130,9 +128,7 @@ def predict_plan(
 
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    scheduled = _planned(graph, verify_plan(plan, graph, config), config)
-    compiled = _encoded_plan(scheduled, config, MEMORY_BASE)
-    return predict_graph(compiled, config, timing)
+    return _predicted(_planned(graph, verify_plan(plan, graph, config), config), config, timing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +168,25 @@ def _planned(graph: Graph, plan: Plan, config: AcceleratorConfig) -> _Scheduled:
     return _Scheduled(with_affines(graph, config.dim), plan, ops)
 
 
+def _predicted(
+    scheduled: _Scheduled, config: AcceleratorConfig, timing: MemoryTiming | None
+) -> GraphCycles:
+    """The expected cycles; a loop takes as long as what it stands for, so none is looked for."""
+    alone = isinstance(scheduled.plan.stages[0], ProductStage)
+    tokens = not alone or _waits(scheduled)
+    compiled = _encoded(scheduled, config, MEMORY_BASE, nests=True, repeats=False, tokens=tokens)
+    return predict_graph(compiled, config, timing)
+
+
+def _waits(scheduled: _Scheduled) -> bool:
+    """Whether a load of the program waits for a store."""
+    return any(isinstance(each.op, Load) and each.op.after for each in scheduled.ops)
+
+
 def _encoded_plan(
     scheduled: _Scheduled, config: AcceleratorConfig, base: int, *, reuse: bool = False
 ) -> CompiledGraph:
-    waits = any(isinstance(written.op, Load) and written.op.after for written in scheduled.ops)
+    waits = _waits(scheduled)
     repeats = not isinstance(scheduled.plan.stages[0], ProductStage)
     return _encoded(scheduled, config, base, nests=True, repeats=repeats, tokens=waits, reuse=reuse)
 
