@@ -7,6 +7,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.graph_tables import memory_line
 from celosia.sim.command.options.common import (
     CausalOption,
     ContextOption,
@@ -22,6 +23,7 @@ from celosia.sim.command.options.common import (
     PresetOption,
     RateOption,
     ReluOption,
+    ReuseOption,
     RowsOption,
     ScaleOption,
     ScheduleOption,
@@ -87,6 +89,7 @@ def compile_workload(
     plan: PlanOption = None,
     schedule: ScheduleOption = None,
     tuned: TunedOption = None,
+    reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
@@ -115,7 +118,10 @@ def compile_workload(
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))
         else:
-            compiled = [compile_forms(graph, config, options.timing, legal) for graph in graphs]
+            compiled = [
+                compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
+                for graph in graphs
+            ]
             content = "\n".join(_shown(each, print_after) for each in compiled)
     write_file(output, content)
 
@@ -123,4 +129,5 @@ def compile_workload(
 def _shown(compiled: Compilation, wanted: str | None) -> str:
     if wanted is not None:
         return compiled.text(wanted)
-    return f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    head = f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    return head if compiled.memory is None else f"{head}{memory_line(compiled.memory)}\n"

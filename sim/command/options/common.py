@@ -34,6 +34,7 @@ __all__ = [
     "RateOption",
     "ReluOption",
     "ReorderOption",
+    "ReuseOption",
     "ScaleOption",
     "ScheduleOption",
     "SeedOption",
@@ -259,6 +260,15 @@ TunedOption = Annotated[
         "--tuned",
         metavar="FILE",
         help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ReuseOption = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-memory",
+        help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
+        "not compared.",
         rich_help_panel=_COMPUTES,
     ),
 ]
