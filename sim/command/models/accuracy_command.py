@@ -22,7 +22,7 @@ from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sw.quantize.graphs.clipping import CLIPS, Clip
+from celosia.sw.quantize.ranges import CLIPS, Clip
 from celosia.sw.reference.published import MissingModelError
 
 __all__ = ["ACCURACY_SCHEMA", "accuracy"]

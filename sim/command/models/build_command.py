@@ -7,10 +7,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.models.check_command import parse_sizes, placement_document
+from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import PresetOption, SetOption
 from celosia.sim.command.options.model import CalibrateOption, ClipOption, SizesOption
-from celosia.sim.run.model_run import Calibration, ModelRun, Prepared, prepare
+from celosia.sim.run.model_document import placement_document
+from celosia.sim.run.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.report import versions
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
@@ -45,8 +46,7 @@ def build(
         raise InputError(f"-o {output}: the name of a plan ends with {PLAN_SUFFIX}")
     check_destination(output)
     config = resolve_config(preset or "base", overrides or ())
-    calibrated = Calibration(calibration, clip)
-    job = ModelRun(path=model, sizes=parse_sizes(sizes or ()), calibration=calibrated)
+    job = ModelRun(model, parse_sizes(sizes or ()), calibration, clip)
     with progress_bar() as tell:
         prepared = prepare(job, 0, tell)
     setting = {

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from celosia.sim.support.problems import InputError
-from celosia.sw.quantize.graphs.clipping import Clip
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
     "CalibrateOption",

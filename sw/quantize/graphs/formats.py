@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
+from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.centering import center
-from celosia.sw.quantize.graphs.clipping import Clip, int8_step, top_of
 from celosia.sw.quantize.graphs.curves import Computed, choose_curve
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
@@ -26,11 +26,21 @@ from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
     Multiplication,
+    Normalization,
     Product,
     Unit,
+    Value,
 )
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
-from celosia.sw.quantize.ranges import INT8_LARGEST, int16_step, sample_rows
+from celosia.sw.quantize.ranges import (
+    INT8_LARGEST,
+    Clip,
+    int8_step,
+    int16_step,
+    said_step,
+    sample_rows,
+    top_of,
+)
 from celosia.sw.quantize.rounding import Correlation, correlation
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
@@ -42,6 +52,10 @@ _ROWS: Final = 2048
 """The most rows that the search of a range looks at, and the rounding of weights."""
 _LIMITS: Final = np.geomspace(1, 0.25, 25)
 """Fractions of the largest value at which clipping behind a curve is tried."""
+
+
+_LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
+"""The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +76,10 @@ class Format:
     def integers(self, matrix: Array) -> tuple[Array, int]:
         """Real numbers as integers, and how many were clipped; NaN counts, and becomes 0."""
         info = np.iinfo(self.type)
-        least = -INT8_LARGEST if self.type == "int8" else info.min
+        least, most = _LARGEST.get(self.type, (info.min, info.max))
         whole = np.rint(matrix / self.steps) + self.zero_point
-        inside = (whole >= least) & (whole <= info.max)
-        kept = np.nan_to_num(np.clip(whole, least, info.max))
+        inside = (whole >= least) & (whole <= most)
+        kept = np.nan_to_num(np.clip(whole, least, most))
         return kept.astype(self.type), int(inside.size - np.count_nonzero(inside))
 
     def numbers(self, matrix: Array) -> Floats:
@@ -138,8 +152,9 @@ class _Chooser:
         unit = None if form in self.stages.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
-                tops, factors = self.seen.tops(form.key), self._let_through(form)
-                self.forms[form] = Format("int16", factors * np.float64(int16_step(tops / factors)))
+                tops, factors = self._tops(form), self._let_through(form)
+                step = max(int16_step(tops / factors), self._least_step(form))
+                self.forms[form] = Format("int16", factors * np.float64(step))
             case "angles":
                 tops = self.seen.tops(form.key)
                 self.forms[form] = Format("int16", np.full(tops.size, tops.max() / INT16_MAX))
@@ -147,12 +162,32 @@ class _Chooser:
                 self.forms[form] = self._small(form, unit)
             case "heads":
                 self.forms[form] = Format("int8", self.heads.of(form))
+            case "onto":
+                self.forms[form] = Format("int32", self._score_steps(value))
             case "sums":
                 raise AssertionError("sums have the steps of their product")
 
+    def _said(self, form: Form) -> tuple[float, float] | None:
+        """The range that the file says the tensor of a form has."""
+        return self.seen.said.get(self.stages.units.values[form.key].tensor)
+
+    def _tops(self, form: Form) -> Floats:
+        """The largest magnitude in each column of a form: what was seen, or else what is said."""
+        seen, said = self.seen.tops(form.key), self._said(form)
+        return seen if said is None else np.full_like(seen, max(np.abs(said)))
+
+    def _least_step(self, form: Form) -> float:
+        """The step from which on the epsilon of each norm that reads a form fits its integer."""
+        norms = [unit for unit in self.stages.users(form) if isinstance(unit, Normalization)]
+        squares = (unit.x.cols * unit.epsilon / ((1 << EPSILON_BITS) - 1) for unit in norms)
+        return max(squares, default=0.0) ** 0.5
+
     def _small(self, form: Form, unit: Unit | None) -> Format:
+        said = self._said(form)
         if isinstance(unit, Finishing):
             return self._curve(form, unit)
+        if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
+            return Format("int8", np.full(self.seen.tops(form.key).size, said_step(said)))
         if isinstance(unit, Attention):
             return Format("int8", self.heads.contexts[unit.value.tensor].steps.astype(np.float64))
         if isinstance(unit, Multiplication) and not self._smooths(unit):
@@ -233,14 +268,21 @@ class _Chooser:
             and isinstance(users[0], Product)
             and users[0].x.cols == x.shape[1]
             and product in self.stages.fused
+            and self._said(form) is None
         ):
             return self._spread(unit, users[0], x)
-        least = ACTIVATIONS[unit.function].least if unit.function in ACTIVATIONS else 0.0
-        if self.clip == "error":
-            found = _best_range(sample_rows(x, _ROWS), least)
-        else:
-            found = HiddenRange.between(least, top_of(np.maximum(x, 0), self.clip) or 1.0)
+        found = self._range(form, unit.function or "", x)
         return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
+
+    def _range(self, form: Form, function: str, x: Floats) -> HiddenRange:
+        """The range behind a curve whose outliers are not spread."""
+        said = self._said(form)
+        if said is not None:
+            return HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
+        least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
+        if self.clip == "error":
+            return _best_range(sample_rows(x, _ROWS), least)
+        return HiddenRange.between(least, top_of(np.maximum(x, 0), self.clip) or 1.0)
 
     def _spread(self, unit: Finishing, down: Product, hidden: Floats) -> Format:
         up, computed = unit.product, self.curves[unit.value.tensor]
@@ -251,6 +293,16 @@ class _Chooser:
         self.linears[down.value.tensor] = center(spread, second, before, hidden, computed)
         self.hidden[unit.value.key] = computed(sample_rows(spread.entering(before), _ROWS))
         return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
+
+    def _score_steps(self, value: Value) -> NDArray[np.float64]:
+        """What 1 stands for in the scores to which a value is added."""
+        unit = self.units[value.scores]
+        assert isinstance(unit, Attention)
+        steps = [
+            np.full(head.key.rows, unit.scale * self.heads.score_step(head))
+            for head in unit.heads[0]
+        ]
+        return np.concatenate(steps)
 
 
 def _best_range(x: Floats, least: float) -> HiddenRange:

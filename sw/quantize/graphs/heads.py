@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.clipping import Clip, int8_step
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.graphs.stages import Form, Stages
 from celosia.sw.quantize.graphs.units import Attention, Head, Product, Rotation
-from celosia.sw.quantize.ranges import column_ranges, least_error
+from celosia.sw.quantize.ranges import Clip, column_ranges, int8_step, least_error, said_step
 from celosia.sw.quantize.smooth import STRENGTHS, Smoothing, smoothing_error, smoothing_factors
 from celosia.sw.reference.encoder import Floats
 
@@ -53,12 +52,25 @@ class HeadSteps:
         """What 1 stands for in each column of a form that attention reads."""
         return np.nan_to_num(self._of(form.key), nan=1.0)
 
+    def score_step(self, head: Head) -> float:
+        """What 1 stands for in the products of a head's queries and keys."""
+        query, key = (self._of(view.tensor)[view.col] for view in (head.query, head.key))
+        return float(query * key)
+
     def _of(self, key: str) -> NDArray[np.float64]:
         """The steps of a value's columns, as far as they are known."""
         return self._steps.setdefault(key, np.full(self.seen.tops(key).size, np.nan))
 
     def _rows(self, view: View) -> Floats:
         return self.seen.rows(view.tensor)[:, _columns(view)]
+
+    def _said(self, key: str) -> tuple[float, float] | None:
+        """The range that the file says a value has."""
+        return self.seen.said.get(self.stages.units.values[key].tensor)
+
+    def _step(self, key: str, x: Floats) -> float:
+        said = self._said(key)
+        return int8_step(x, self.clip) if said is None else said_step(said)
 
     # Scores.
 
@@ -68,14 +80,15 @@ class HeadSteps:
         known = [np.isfinite(self._of(view.tensor)[_columns(view)]).any() for view in views]
         ways = [self._way(view) for view in views]
         factors = np.ones(key.cols, np.float32)
-        if not any(known) and None not in ways:
+        said = any(self._said(view.tensor) for view in views)
+        if not any(known) and None not in ways and not said:
             rows = [self._rows(view) for view in queries]
             factors = score_factors(rows, self._rows(key), tied="turned" in ways)
         for view, way, taken in zip(views, ways, known, strict=True):
             if taken:
                 continue
             mine: Floats = np.float32(1) / factors if view is key else factors
-            step = int8_step(self._rows(view) / mine, self.clip)
+            step = self._step(view.tensor, self._rows(view) / mine)
             self._of(view.tensor)[_columns(view)] = mine * np.float64(step)
             if way == "turned":
                 self._turn(view, mine)
@@ -125,13 +138,13 @@ class HeadSteps:
             for head in heads:
                 first = int(np.searchsorted(columns, head.value.col))
                 sources[_columns(head.out)] = np.arange(first, first + head.value.cols)
-            if not taken:
+            if not taken and not self._said(key) and not self._said(form.key):
                 factors = self._value_factors(form, columns, key, sources)
             smooth = factors[sources]
             step = int8_step(context / smooth, self.clip)
             self.contexts[unit.value.tensor] = Smoothing(smooth, step)
         if not taken:
-            step = int8_step(self.seen.rows(key)[:, columns] / factors, self.clip)
+            step = self._step(key, self.seen.rows(key)[:, columns] / factors)
             self._of(key)[columns] = factors * np.float64(step)
 
     def _value_factors(

@@ -14,13 +14,13 @@ from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
-from celosia.sw.quantize.graphs.clipping import Clip
 from celosia.sw.quantize.graphs.emit import Segment, emit_segments, with_keys
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
 from celosia.sw.quantize.graphs.observe import observe
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
 from celosia.sw.quantize.graphs.units import Attention, Units, Value
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
     "Execution",
@@ -83,12 +83,14 @@ def quantize_graph(
     graph: FloatGraph,
     samples: Sequence[Mapping[str, Array]],
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     *,
     clip: Clip = "error",
 ) -> QuantizedGraph:
     """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
 
-    `clip` is the criterion by which values of 8 bits are clipped.
+    Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
+    the criterion by which values of 8 bits are clipped.
 
     Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
     whose factors do not fit their integers.
@@ -100,11 +102,12 @@ def quantize_graph(
         check_inputs(graph.inputs, masks, sample)
     seen = observe(
         graph,
-        units.values.values(),
+        [value for value in units.values.values() if not value.scores],
         samples,
         masks,
         lambda done, total: progress("calibrating", done, total),
     )
+    seen.said.update(ranges or {})
     formats = choose_formats(
         stages, seen, clip, lambda done, total: progress("choosing formats", done, total)
     )
@@ -198,7 +201,8 @@ class Execution:
                 matrix = value.matrix(self._read(value.tensor))
                 found, clipped = self.model.formats[form].integers(matrix)
                 self.forms[form] = np.ascontiguousarray(found)
-                self.saturated[f"{form.key} to {found.dtype}"] += clipped
+                if form.role != "onto":  # What hides a key is as low as can be.
+                    self.saturated[f"{form.key} to {found.dtype}"] += clipped
 
     def _read(self, name: str) -> Array:
         """A tensor as the host sees it."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.graphs.clipping import CLIPS, int8_step, top_of
+from celosia.sw.quantize.ranges import CLIPS, int8_step, top_of
 
 NORMAL = np.random.default_rng(0).standard_normal((500, 100)).astype(np.float32)
 OUTLIER = NORMAL.copy()
