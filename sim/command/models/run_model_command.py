@@ -45,6 +45,10 @@ def run_model_file(
     """
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
+    for option in options.given.options:
+        raise InputError(f"{option}: a plan is of one graph, {options.workload} may be several")
+    if options.reuse_memory:
+        raise InputError(f"--reuse-memory: not for {options.workload}: its graphs are compared")
     json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
