@@ -82,7 +82,7 @@ def _imported(case: Any, known: dict[str, Any]) -> Imported:
 def array(value: Any) -> Any:
     """A value of a case as an array; sequences stay what they are."""
     if isinstance(value, TensorProto):
-        return numpy_helper.toarray(value)
+        return numpy_helper.to_array(value)
     return value if isinstance(value, list) else np.asarray(value)
 
 
