@@ -20,6 +20,8 @@ from celosia.sw.timeline.graphs import transform_work
 
 __all__ = ["Cost", "Costs", "share_of"]
 
+_BLOCK_TILES: Final = (4, 8)
+"""Rows of a block, in tiles: taller ones load weights less often, and hide less of other work."""
 _MEETING: Final = 1.03
 """How much longer branches take together than the unit that all of them wait for."""
 
@@ -63,7 +65,13 @@ class Costs:
         Raises `ValueError` if they do not fit.
         """
         part, share = part_of(self.graph, blocks), share_of(self.config, parts)
-        return decide_graph(part, share, choices_by_rows(part, share))
+        chosen = choices_by_rows(part, share)
+        plans = [
+            decide_graph(part, share, replace(chosen, block_tiles=tiles)) for tiles in _BLOCK_TILES
+        ]
+        if plans[0].stages == plans[1].stages:
+            return plans[0]
+        return min(plans, key=lambda plan: predict_plan(part, plan, share, self.timing).cycles)
 
     def of(self, block: Block, parts: int) -> Cost | None:
         """The cost of a block in one of so many parts of the memories; None: it does not fit."""
