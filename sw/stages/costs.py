@@ -20,8 +20,9 @@ from celosia.sw.timeline.graphs import transform_work
 
 __all__ = ["Cost", "Costs", "share_of"]
 
-_BLOCK_TILES: Final = (4, 8)
-"""Rows of a block, in tiles: taller ones load weights less often, and hide less of other work."""
+_SIZES: Final = ((4, 4), (8, 4), (8, 2))
+"""Rows of a block and tiles along K of a piece, in tiles: taller blocks load weights less often,
+and hide less of other work; in a part of the memories, only short pieces leave room for them."""
 _MEETING: Final = 1.03
 """How much longer branches take together than the unit that all of them wait for."""
 
@@ -67,9 +68,12 @@ class Costs:
         part, share = part_of(self.graph, blocks), share_of(self.config, parts)
         chosen = choices_by_rows(part, share)
         plans = [
-            decide_graph(part, share, replace(chosen, block_tiles=tiles)) for tiles in _BLOCK_TILES
+            decide_graph(part, share, replace(chosen, block_tiles=block, piece_tiles=piece))
+            for block, piece in _SIZES
         ]
-        if plans[0].stages == plans[1].stages:
+        known = {repr(plan.stages): plan for plan in reversed(plans)}
+        plans = [plan for plan in plans if known[repr(plan.stages)] is plan]
+        if len(plans) == 1:
             return plans[0]
         return min(plans, key=lambda plan: predict_plan(part, plan, share, self.timing).cycles)
 
