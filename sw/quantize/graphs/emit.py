@@ -358,7 +358,7 @@ class _Emitter:
                 self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
-        query, key = (self._head_steps(view)[0] for view in (head.query, head.key))
+        query, key = (self._steps(view, "heads")[0] for view in (head.query, head.key))
         onto = None if head.onto is None else self._read(head.onto, "onto")
         row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
@@ -377,13 +377,10 @@ class _Emitter:
         """The scale of a head's result: one number, if it is the same in each column."""
         steps = self._format(Form(unit.value.key, role)).steps
         steps = steps[head.out.col : head.out.col + head.out.cols]
-        scales = self._head_steps(head.value) / steps / 2**CONTEXT_FRACTION_BITS
+        scales = self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
         if _is_one(scales):
             return float(scales[0])
         return self._scale(f"{name}.scale.{head.out.col}", scales)
-
-    def _head_steps(self, view: View) -> NDArray[np.float64]:
-        return self._steps(view, "heads")
 
     def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
         return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]
