@@ -60,7 +60,7 @@ class ModelAccuracy:
     whole_sqnr_db: float
     """With all channels."""
     least_sqnr_db: float
-    """Of the worst input, without the large channels."""
+    """What the worst input reaches, without the large channels."""
 
     def document(self) -> dict[str, Any]:
         """The line as an object for JSON."""

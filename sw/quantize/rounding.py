@@ -35,7 +35,7 @@ class Correlation:
 
 
 def correlation(x: Floats) -> Correlation:
-    """That of the columns of `x`, rows of inputs."""
+    """What the columns of `x` mean to each other, rows of inputs."""
     order = np.argsort(-np.square(x).mean(axis=0), kind="stable")
     groups = (order[start : start + _GROUP] for start in range(0, len(order), _GROUP))
     return Correlation(tuple((group, _triangle(x[:, group])) for group in groups))

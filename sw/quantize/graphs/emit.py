@@ -190,14 +190,11 @@ class _Emitter:
 
     # Units.
 
-    def _integer(self, unit: Product) -> IntegerLinear:
-        return self.formats.integers[unit.value.tensor]
-
     def _multiply(
         self, name: str, unit: Product, out: View, finish: Callable[[IntegerLinear], Finish]
     ) -> None:
         """Add a product; `finish` is told its integers."""
-        integer = self._integer(unit)
+        integer = self.formats.integers[unit.value.tensor]
         self.builder.matmul(
             f"{name}.product",
             out,
@@ -216,7 +213,7 @@ class _Emitter:
             scale = f"{name}.scale"
             self._multiply(name, unit, out, lambda i: self._plain(scale, i.steps, form))
             return
-        steps = self._integer(unit).steps
+        steps = self.formats.integers[unit.value.tensor].steps
         sums = Form(unit.value.key, "sums")
         self.formats.forms[sums] = Format("int32", steps)
         out = self._out(unit.value, "sums")
