@@ -15,7 +15,7 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.schedules.fluent import Schedule
-from celosia.sw.starts import compilers_plan, plain_plan
+from celosia.sw.planning.schedules.starts import compilers_plan, plain_plan
 
 __all__ = ["HALIDE", "halide"]
 

@@ -13,10 +13,10 @@ from celosia.sw.pipeline import compile_plan
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
-from celosia.sw.stages.blocks import Block, blocks_of
-from celosia.sw.stages.compose import staged_plan
-from celosia.sw.stages.costs import Costs
-from celosia.sw.stages.search import STRATEGIES, stages_of
+from celosia.sw.planning.stages.blocks import Block, blocks_of
+from celosia.sw.planning.stages.compose import staged_plan
+from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.search import STRATEGIES, stages_of
 
 BASE = resolve_config("base")
 SLOW = MemoryTiming(bytes_per_cycle=8)

@@ -13,9 +13,9 @@ from celosia.sw.plan import choices_by_rows
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
+from celosia.sw.planning.stages.blocks import Block, part_of
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.trickle import array_cycles
-from celosia.sw.stages.blocks import Block, part_of
 from celosia.sw.timeline.graphs import transform_work
 
 __all__ = ["Cost", "Costs", "share_of"]
