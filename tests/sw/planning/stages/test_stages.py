@@ -73,7 +73,10 @@ def test_blocks_of_a_graph(decode):
     assert not blocks[5].needs
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each != "dp")) for each in STRATEGIES],
+)
 def test_every_strategy_computes_the_same(decode, strategy):
     plan = staged_plan(decode.graph, BASE, SLOW, strategy)
     assert parse_plan(print_plan(plan)) == plan
