@@ -56,7 +56,7 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
 
 def _steps(plain: Schedule) -> dict[str, Plan]:
     """The plans of a schedule: each has what those before it have."""
-    tiles = plain.config.max_blocks
+    tiles = min(4, plain.config.max_blocks)
     tall = plain.tensorize(OP, times=tiles)
     pieces = tall.tile(OP, k=tiles, a=tiles, first=1, columns=2, drain=tiles)
     wide = pieces.split(OP, tiles=(2 * tiles,)).keep(OP, "b").double_buffer(OP, "b", 0)
