@@ -7,6 +7,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.graph_tables import memory_line
 from celosia.sim.command.options.common import (
     CausalOption,
     ContextOption,
@@ -22,6 +23,7 @@ from celosia.sim.command.options.common import (
     PresetOption,
     RateOption,
     ReluOption,
+    ReuseOption,
     RowsOption,
     ScaleOption,
     ScheduleOption,
@@ -29,6 +31,7 @@ from celosia.sim.command.options.common import (
     SeqOption,
     SetOption,
     ShapeOption,
+    StagesOption,
     StallOption,
     TextOption,
     TransposeOption,
@@ -86,7 +89,9 @@ def compile_workload(
     text: TextOption = None,
     plan: PlanOption = None,
     schedule: ScheduleOption = None,
+    stages: StagesOption = None,
     tuned: TunedOption = None,
+    reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
@@ -105,7 +110,7 @@ def compile_workload(
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
         raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
-    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned)
+    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
     given.check()
     check_destination(output)
     config = resolve_config(preset or "base", options.overrides)
@@ -115,7 +120,10 @@ def compile_workload(
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))
         else:
-            compiled = [compile_forms(graph, config, options.timing, legal) for graph in graphs]
+            compiled = [
+                compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
+                for graph in graphs
+            ]
             content = "\n".join(_shown(each, print_after) for each in compiled)
     write_file(output, content)
 
@@ -123,4 +131,5 @@ def compile_workload(
 def _shown(compiled: Compilation, wanted: str | None) -> str:
     if wanted is not None:
         return compiled.text(wanted)
-    return f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    head = f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    return head if compiled.memory is None else f"{head}{memory_line(compiled.memory)}\n"

@@ -22,6 +22,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
@@ -53,6 +54,8 @@ class Compilation:
     commands: int
     cycles: int
     """The predicted cycles."""
+    memory: MemoryPlan | None = None
+    """How bytes are used again, if that was asked for."""
 
     def text(self, wanted: str) -> str:
         """One form, or all with a comment before each."""
@@ -78,7 +81,12 @@ def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]
 
 
 def compile_forms(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, plan: Plan | None = None
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming,
+    plan: Plan | None = None,
+    *,
+    reuse_memory: bool = False,
 ) -> Compilation:
     """`graph` after each pass, with this `plan` or the one that is decided for it.
 
@@ -87,7 +95,7 @@ def compile_forms(
     try:
         if plan is None:
             plan = compilers_plan(graph, config, timing)
-        compiled = compile_plan(graph, plan, config)
+        compiled = compile_plan(graph, plan, config, reuse_memory=reuse_memory)
     except ValueError as error:
         raise InputError(str(error)) from None
     forms = {
@@ -99,7 +107,7 @@ def compile_forms(
         "commands": _assembly(compiled.program),
     }
     cycles = predict_graph(compiled, config, timing).cycles
-    return Compilation(graph.name, forms, len(compiled.program), cycles)
+    return Compilation(graph.name, forms, len(compiled.program), cycles, compiled.memory)
 
 
 def _program(ops: Iterable[Written]) -> str:

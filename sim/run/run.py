@@ -88,6 +88,8 @@ class RunOptions:
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
     given: GivenPlan = field(default_factory=GivenPlan)
     """The plan by which a product alone or a graph is computed."""
+    reuse_memory: bool = False
+    """Tensors of a graph may take the bytes of others that nobody needs any more."""
     issue: Issue = "stream"
     cycle_budget: int = 0
     """Busy cycles, on functional commands, after which a program is stopped; 0: never."""
@@ -138,6 +140,8 @@ def run_workload(
     """
     check_options(options.workload, options.details)
     options.given.check()
+    if options.reuse_memory and not isinstance(WORKLOADS.get(options.workload), GraphWorkload):
+        raise InputError(f"--reuse-memory: {options.workload} is no graph with tensors between")
     if options.given.options and options.workload not in WORKLOADS:
         raise InputError(f"{options.given.options[0]}: {options.workload} is compiled already")
     if options.log:
@@ -218,6 +222,7 @@ def _run_graph(
             operators=measured.groups,
             whole=measured.whole,
             on_chip=measured.on_chip,
+            memory_plan=compiled.memory,
             similarity=similarity,
             step_bytes=job.step_bytes,
             changes=_changes(options, job.case.graph, config, measured.whole),
@@ -258,15 +263,19 @@ def _changes(
 def _compiled(options: RunOptions, graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
     """The program of a graph, by the plan that is given or the compiler's own."""
     plan = options.given.of([graph], config, options.timing)
+    reuse = options.reuse_memory
     if plan is None:
-        return compile_for(graph, config, options.timing)
-    return compile_plan(graph, plan, config)
+        return compile_for(graph, config, options.timing, reuse_memory=reuse)
+    return compile_plan(graph, plan, config, reuse_memory=reuse)
 
 
-def compile_for(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
+def compile_for(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, *, reuse_memory: bool = False
+) -> CompiledGraph:
     """The program that is expected to be fastest.  Raises `InputError` that names an operator."""
     try:
-        return compile_graph(graph, config, choices=choose(graph, config, timing))
+        choices = choose(graph, config, timing)
+        return compile_graph(graph, config, choices=choices, reuse_memory=reuse_memory)
     except ValueError as error:
         raise InputError(str(error)) from error
 

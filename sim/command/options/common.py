@@ -34,6 +34,7 @@ __all__ = [
     "RateOption",
     "ReluOption",
     "ReorderOption",
+    "ReuseOption",
     "ScaleOption",
     "ScheduleOption",
     "SeedOption",
@@ -42,6 +43,7 @@ __all__ = [
     "ShapeOption",
     "SimOption",
     "Simulator",
+    "StagesOption",
     "StallOption",
     "TextOption",
     "TransposeOption",
@@ -253,12 +255,30 @@ ScheduleOption = Annotated[
         rich_help_panel=_COMPUTES,
     ),
 ]
+StagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="best|dp|greedy|sequential",
+        help="Graphs: branches that do not depend on each other are computed beside each other.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
 TunedOption = Annotated[
     str | None,
     typer.Option(
         "--tuned",
         metavar="FILE",
         help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ReuseOption = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-memory",
+        help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
+        "not compared.",
         rich_help_panel=_COMPUTES,
     ),
 ]

@@ -6,13 +6,14 @@ operators that are computed together: one of a lone product is here, those of gr
 `celosia.sw.scheduling` decides that, within what rings have room for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     LinearStage,
     NormStage,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Stage",
     "Tactic",
     "only_stage",
+    "simple_stages",
 ]
 
 
@@ -138,7 +140,7 @@ class ProductStage:
         return (self.op,)
 
 
-Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage
+Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage | ConcurrentStage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +184,15 @@ class Plan:
     """The stages in the order in which they are computed."""
     tactics: tuple[Tactic, ...] = ()
     """How the plan came about, for who reads it."""
+
+
+def simple_stages(plan: Plan) -> Iterator[Stage]:
+    """All stages of a plan, those of branches one after the other."""
+    for stage in plan.stages:
+        if isinstance(stage, ConcurrentStage):
+            yield from (each for branch in stage.branches for each in branch.stages)
+        else:
+            yield stage
 
 
 def only_stage(plan: Plan) -> ProductStage:

@@ -1,6 +1,7 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, combinations
 
 from celosia.isa.config import AcceleratorConfig
@@ -21,12 +22,14 @@ from celosia.sw.planning.forms.plan import Machine, Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     LinearStage,
     NormStage,
 )
 from celosia.sw.planning.rules.attention import attention_rules
 from celosia.sw.planning.rules.combine import combine_rules
 from celosia.sw.planning.rules.common import MAX_ROWS, Rule, StageRules
+from celosia.sw.planning.rules.concurrent import concurrent_rules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
 
@@ -115,6 +118,12 @@ def _rules(
             yield from combine_rules(stage, op, rules)
         case AttentionStage(), _:
             yield from attention_rules(stage, {op.name: op for op in ops}, rules)
+        case ConcurrentStage(), _:
+            known = {op.name: op for op in ops}
+            depend = partial(_depend, moving=graph.moving)
+            yield from concurrent_rules(stage, known, rules, depend)
+            for each in (each for branch in stage.branches for each in branch.stages):
+                yield from _rules(each, [known[op] for op in each.ops], plan, graph, config)
         case _:
             yield "kind", False, f"{ops[0]} and its like are not of kind {stage.kind}"
 

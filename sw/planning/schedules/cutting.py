@@ -9,6 +9,7 @@ from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     HeadGroup,
     LinearStage,
     NormStage,
@@ -56,6 +57,8 @@ def _rows(stage: Stage, sizes: Sizes, ops: Ops, _dim: int) -> Stage:
         case LinearStage():
             rows = repeated(sizes, _height(ops[stage.op]), "rows", stage)
             return replace(stage, rows=rows, tail=())
+        case ConcurrentStage():
+            raise _none(stage, "rows of its own")
         case _:
             return replace(stage, rows=repeated(sizes, sum(stage.rows), "rows", stage))
 

@@ -1,10 +1,9 @@
 """Rings that a primitive changes: for one stage alone, whoever else has used them."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
+from celosia.sw.planning.forms.names import names_in
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.roles import rings_of, with_rings
@@ -40,7 +39,7 @@ def with_own_rings(plan: Plan, index: int, role: str, rings: tuple[RingPlan, ...
     """`plan` with other `rings` in a role of a stage, under names that no other stage uses."""
     stage = plan.stages[index]
     before = names_of_role(stage, role)
-    used = Counter(name for each in plan.stages for name in _strings(each))
+    used = Counter(name for each in plan.stages for name in names_in(each))
     mine = Counter(before)
     names = []
     for turn in range(len(rings)):
@@ -72,17 +71,5 @@ def buffered(ring: RingPlan, pieces: int, place: str) -> RingPlan:
 
 
 def _without_idle(plan: Plan) -> Plan:
-    used = {name for stage in plan.stages for name in _strings(stage)}
+    used = {name for stage in plan.stages for name in names_in(stage)}
     return replace(plan, rings={name: ring for name, ring in plan.rings.items() if name in used})
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """All strings in a stage: names of rings, and some that are not."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from _strings(each)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _strings(getattr(value, field.name))

@@ -8,6 +8,7 @@ from celosia.sw.planning.forms.plan import ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     HeadGroup,
     LinearStage,
     NormStage,
@@ -36,6 +37,8 @@ def rings_of(stage: Stage) -> Mapping[str, Names]:
             return {**_of_group(stage.groups[0]), "slots": (stage.slots,)}
         case NormStage():
             roles = {"source": stage.norm.source, "slots": stage.slots}
+        case ConcurrentStage():
+            roles = {}
         case CombineStage():
             roles = {"a": stage.a, "b": stage.b, "results": stage.results}
     return {role: (name,) for role, name in roles.items() if name}

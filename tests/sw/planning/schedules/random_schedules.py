@@ -51,7 +51,7 @@ def cases() -> tuple[Case, ...]:
     ):
         operands = random_operands(problem, 3)
         inputs = {"a": operands.a, "b": operands.b}
-        if problem.bias:
+        if operands.bias is not None:
             inputs["bias"] = operands.bias.reshape(1, -1)
         alone.append(Case(graph_of("product", problem), inputs))
     layer = encoder_layer_case(random_integer_encoder(_SHAPE, 0), (13,), 0)
@@ -120,12 +120,14 @@ def _split(random: Random, plan: Plan, ops: Ops) -> primitives.Primitive:
         sizes = tuple(CONFIG.dim * size for size in sizes)
     if name == "tail":
         sizes = random.choice(((), (1, 1), (2, 1), (3, 1)))
-    return primitives.Split(op=op, **{name: sizes})
+    changed: dict[str, Any] = {name: sizes}
+    return primitives.Split(op=op, **changed)
 
 
 def _tile(random: Random, plan: Plan, _ops: Ops) -> primitives.Primitive:
     names = random.sample(("k", "columns", "a", "first", "drain"), random.randint(1, 2))
-    return primitives.Tile(op=_op(random, plan), **{name: random.randint(1, 5) for name in names})
+    changed: dict[str, Any] = {name: random.randint(1, 5) for name in names}
+    return primitives.Tile(op=_op(random, plan), **changed)
 
 
 def _reorder(random: Random, plan: Plan, _ops: Ops) -> primitives.Primitive:
