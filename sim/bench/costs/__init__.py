@@ -1,0 +1,1 @@
+"""How far predictions of cycles are from what runs take."""
