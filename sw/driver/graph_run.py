@@ -7,7 +7,7 @@ result = run.run()
 output = run.read("output")
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -39,7 +39,8 @@ class GraphRun:
         graph = self.compiled.graph
         for name in self.compiled.addresses:
             given = name in graph.constants or name in graph.inputs
-            if not given or graph.tensors[name].cache:
+            tensor = graph.tensors[name]
+            if (not given or tensor.cache) and not tensor.scratch:
                 yield name
 
     def load(self, inputs: Mapping[str, Array]) -> None:
@@ -50,7 +51,7 @@ class GraphRun:
         values = checked_inputs(self.compiled.graph, inputs)
         self.load_constants()
         self._write(values)
-        self._poison(name for name in self.written if name not in values)
+        self._poison(values)
 
     def load_constants(self) -> None:
         """Copy the constants into device memory."""
@@ -64,7 +65,7 @@ class GraphRun:
         graph = self.compiled.graph
         values = checked_inputs(graph, inputs)
         self._write({name: x for name, x in values.items() if not graph.tensors[name].cache})
-        self._poison(name for name in self.written if name not in values)
+        self._poison(values)
 
     def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():
@@ -72,10 +73,12 @@ class GraphRun:
             data = np.ascontiguousarray(little_endian).tobytes()
             self.device.write(self.compiled.addresses[name], data)
 
-    def _poison(self, names: Iterable[str]) -> None:
-        for name in names:
-            size = self.compiled.graph.tensors[name].bytes
-            self.device.write(self.compiled.addresses[name], bytes([POISON]) * size)
+    def _poison(self, values: Mapping[str, Array]) -> None:
+        """Overwrite all that is neither a constant nor one of `values`."""
+        graph = self.compiled.graph
+        for name, address in self.compiled.addresses.items():
+            if name not in values and name not in graph.constants:
+                self.device.write(address, bytes([POISON]) * graph.tensors[name].bytes)
 
     def run(self, issue: Issue = "stream") -> RunResult:
         """Run the program.  Raises `DeviceError` when the accelerator stops."""
