@@ -1,8 +1,9 @@
 """How exact the int32 context of attention is, by spread and length of its scores.
 
-``python benchmarks/softmax_sqnr.py`` prints the tables of docs/adr/0012: signal to quantization
-noise of `deferred_context` beside float64, for scores N(0, sigma) and random int8 values, and what
-other numerators would give.  Figures are the same on every machine.
+``python benchmarks/softmax_sqnr.py`` prints the tables of
+docs/adr/0012-numerators-of-eight-bits.md: signal to quantization noise of `deferred_context` beside
+float64, for scores N(0, sigma) and random int8 values, and what other numerators would give.
+Figures are the same on every machine.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,7 @@
 """Decisions of the compiler, by predicted cycles: what is chosen, and what the rest would cost."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final
@@ -30,7 +31,9 @@ from celosia.sw.pipeline import (
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
+from celosia.sw.planning.decisions.decide_graph import decide_graph
+from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage, simple_stages
+from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.search import product_plans
 from celosia.sw.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
@@ -39,6 +42,7 @@ __all__ = [
     "GraphPlan",
     "ProductPlan",
     "Rejected",
+    "choices_by_rows",
     "choose",
     "plan_graph",
     "plan_product",
@@ -101,8 +105,10 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     probe = probe_graph(graph, config)
     if _is_much_of(probe, graph, config):
         probe = graph
-    chosen = _by_rows(graph, config)
+    chosen = choices_by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
+        return chosen
+    if probe is not graph and _spills(graph, config, chosen):
         return chosen
     best = _cycles(probe, config, timing, chosen)
     if not isinstance(best, int):
@@ -122,7 +128,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     raise AssertionError("a cycle ends")
 
 
-def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
+def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """The choices that follow from how many rows stream through each tile of weights.
 
     With no more than the array has, a tile serves for no longer than its load takes: loads set the
@@ -130,6 +136,19 @@ def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
     return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
+
+
+def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
+    """Whether scores of `graph` wait in memory, which those of a probe with few rows never do."""
+    with suppress(ValueError):
+        groups = (
+            group
+            for stage in simple_stages(decide_graph(graph, config, choices))
+            if isinstance(stage, AttentionStage)
+            for group in stage.groups
+        )
+        return any(group.spill is not None for group in groups)
+    return False
 
 
 def plan_graph(

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.ops import local_row_bits
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.transform.traits import trait_signals
 from celosia.hw.vector.steps import LaneStep, Mode
@@ -63,6 +64,8 @@ _PARAMETERS = ("bias_row", "scale_row", "gamma_row")
 _NOT_KEPT = ("constants", "norm", "rows", "slot", "tag")
 """What is not for steps, or counted along."""
 _HANDED_ON = ("kind", "kind2", "shift", "shift2")
+ONE = EXPONENT_BIAS << FRACTION_BITS
+"""The bits of the scale 1."""
 
 
 class TransformController(wiring.Component):
@@ -294,6 +297,9 @@ class TransformController(wiring.Component):
             for index in range(self.config.dim)
         ]
         by_column = kept.column_scale & ~at.second & ~at.header
+        # Scores that are int16 are scaled by 1: their headers need the scaler, and must not be
+        # overtaken.
+        scale = Mux(at.second, kept.scale2, kept.scale)
         m.d.comb += [
             Value.cast(lane.mode).eq(mode),
             lane.result.eq(result),
@@ -306,10 +312,10 @@ class TransformController(wiring.Component):
             lane.span.start.eq(kept.start),
             lane.span.finish.eq(kept.finish),
             lane.span.slot.eq(at.slot),
-            lane.scaling.raw.eq(~traits.scaled | (kept.staged & ~at.header)),
+            lane.scaling.raw.eq(~traits.scaled),
             lane.scaling.kind.eq(ElementType.INT16),
             lane.scaling.by_column.eq(by_column & traits.column_scaled),
-            lane.scaling.scale.eq(Mux(at.second, kept.scale2, kept.scale)),
+            lane.scaling.scale.eq(Mux(traits.scaled & kept.staged & ~at.header, ONE, scale)),
             lane.scaling2.raw.eq(~traits.rescaled | (kept.kind == ElementType.INT32)),
             lane.scaling2.kind.eq(kept.kind),
             lane.scaling2.relu.eq(kept.relu & traits.column_rescaled),

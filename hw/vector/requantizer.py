@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.float32 import FRACTION_BITS, Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
+from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.config import AcceleratorConfig
 
@@ -119,7 +120,7 @@ class Requantizer(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m, request = Module(), self.request
-        stages = Stages(m, request.valid, self.LATENCY)
+        stages = Stages(m, request.valid, self.LATENCY, free=isinstance(platform, Wakeful))
         unscaled = stages.branch("raw", request.raw | request.as_it_is)
         scale = _shared_scale(stages, unscaled, stages.line("scale", request.scale))
         relu = stages.line("relu", request.relu)
@@ -142,9 +143,9 @@ class Requantizer(wiring.Component):
                 integer = Mux(int16[9], integer, _byte(scaled))
             result = Mux(scaled.negative & relu[9], 0, integer)
             result = Mux(unscaled.valid[9], whole[:bits], result)
-            narrow = here.register(10, "narrow", result[:bits].as_signed())
+            narrow = here.held(10, "narrow", result[:bits].as_signed())
             m.d.comb += self.narrow[lane].eq(narrow)
-            m.d.comb += self.wide[lane].eq(raw.register(10, "wide", whole.as_signed()))
+            m.d.comb += self.wide[lane].eq(raw.held(10, "wide", whole.as_signed()))
         return m
 
 

@@ -94,6 +94,11 @@ class TransformFunction:
         return (2 if self.paired else 1) * (2 if self.rotates else 1)
 
     @property
+    def scalings(self) -> int:
+        """Turns of the lanes' scaler that an element takes, at most."""
+        return self.scaled + self.rescaled
+
+    @property
     def masked(self) -> bool:
         """Whether only visible columns count."""
         return self.scores

@@ -20,7 +20,12 @@ from celosia.sim.bench.nonlinear import (
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
 from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
-from celosia.sim.command.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.command.graph_tables import (
+    groups_table,
+    memory_line,
+    on_chip_line,
+    similarity_table,
+)
 from celosia.sim.command.owner_tables import owner_table
 from celosia.sim.command.table_cells import (
     NOTHING,
@@ -63,6 +68,8 @@ def print_report(
         console.print(owner_table(total, every=owners))
     if report.on_chip:
         console.print(on_chip_line(report.on_chip))
+    if report.memory_plan:
+        console.print(memory_line(report.memory_plan))
     if report.similarity:
         console.print(similarity_table(report.similarity))
     for part in report.operators if report.whole is None else [total]:

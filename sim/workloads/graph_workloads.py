@@ -22,7 +22,7 @@ from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.tables import embed
-from celosia.sw.reference.encoder import BERT_BASE, MINILM, EncoderShape
+from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, MINILM, EncoderShape
 
 __all__ = [
     "DEFAULT_TEXTS",
@@ -47,7 +47,7 @@ MODEL_SUFFIX: Final = ".safetensors"
 
 _Value = TypeVar("_Value")
 
-_SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE}
+_SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE, "bert-large": BERT_LARGE}
 _SOFTMAX_TYPES: Final = ("uint8", "int8", "int16")
 _MOST_ELEMENTS: Final = MAX_MEMORY_BYTES // 8
 """The most elements of a matrix: int32 in, and as much out at most, fit into memory."""

@@ -7,7 +7,7 @@ result = run.run()
 output = run.read("output")
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -35,12 +35,22 @@ class GraphRun:
 
     @property
     def written(self) -> Iterator[str]:
-        """The tensors that operators write to memory, caches among them."""
+        """The tensors that operators write to memory, caches among them.
+
+        Those whose bytes belong to others when the program ends are left out, and those that the
+        program alone knows.
+        """
+        memory = self.compiled.memory
+        gone = frozenset[str]() if memory is None else memory.gone
+        scratch = {name for name, tensor in self.compiled.graph.tensors.items() if tensor.scratch}
+        return (name for name in self._computed if name not in gone | scratch)
+
+    @property
+    def _computed(self) -> Iterator[str]:
         graph = self.compiled.graph
         for name in self.compiled.addresses:
             given = name in graph.constants or name in graph.inputs
-            tensor = graph.tensors[name]
-            if (not given or tensor.cache) and not tensor.scratch:
+            if not given or graph.tensors[name].cache:
                 yield name
 
     def load(self, inputs: Mapping[str, Array]) -> None:
@@ -49,9 +59,9 @@ class GraphRun:
         Raises `ValueError` for an input that is missing, or of another type or shape.
         """
         values = checked_inputs(self.compiled.graph, inputs)
+        self._poison(name for name in self._computed if name not in values)
         self.load_constants()
         self._write(values)
-        self._poison(values)
 
     def load_constants(self) -> None:
         """Copy the constants into device memory."""
@@ -64,8 +74,8 @@ class GraphRun:
         """
         graph = self.compiled.graph
         values = checked_inputs(graph, inputs)
+        self._poison(name for name in self._computed if name not in values)
         self._write({name: x for name, x in values.items() if not graph.tensors[name].cache})
-        self._poison(values)
 
     def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():
@@ -73,12 +83,10 @@ class GraphRun:
             data = np.ascontiguousarray(little_endian).tobytes()
             self.device.write(self.compiled.addresses[name], data)
 
-    def _poison(self, values: Mapping[str, Array]) -> None:
-        """Overwrite all that is neither a constant nor one of `values`."""
-        graph = self.compiled.graph
-        for name, address in self.compiled.addresses.items():
-            if name not in values and name not in graph.constants:
-                self.device.write(address, bytes([POISON]) * graph.tensors[name].bytes)
+    def _poison(self, names: Iterable[str]) -> None:
+        for name in names:
+            size = self.compiled.graph.tensors[name].bytes
+            self.device.write(self.compiled.addresses[name], bytes([POISON]) * size)
 
     def run(self, issue: Issue = "stream") -> RunResult:
         """Run the program.  Raises `DeviceError` when the accelerator stops."""

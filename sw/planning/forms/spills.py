@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from celosia.sw.ir.graph import Graph, Tensor, View
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 
 __all__ = ["spill_name", "spill_view", "with_spills"]
@@ -25,7 +25,7 @@ def with_spills(graph: Graph, plan: Plan) -> Graph:
     """`graph` with the tensors that the scores of a legal `plan` wait in."""
     groups = (
         group
-        for stage in plan.stages
+        for stage in simple_stages(plan)
         if isinstance(stage, AttentionStage)
         for group in stage.groups
         if group.spill is not None

@@ -66,7 +66,7 @@ class Part:
     exponent: bool
     """Numerators are made, and their share of the context behind them."""
     turn: int = 0
-    """Whose turn it is among rings: that of a part that makes numerators, and of the next one."""
+    """The turn among rings: a part that makes numerators has one, and the next part the other."""
 
     @property
     def diagonal(self) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celosia.hw.decode.transform_op import TransformOp
-from celosia.hw.transform.controller import TransformController
+from celosia.hw.transform.controller import ONE, TransformController
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
@@ -182,9 +182,9 @@ def settings(op: dict) -> dict:
             op["column_scale"] and traits.column_scaled,
             op["column_scale"] and traits.column_rescaled,
         ),
-        "scale": op["scale"],
+        "scale": ONE if traits.scaled and op["staged"] else op["scale"],
         "raw": (
-            not traits.scaled or op["staged"],
+            not traits.scaled,
             not traits.rescaled or op["kind"] == ElementType.INT32,
         ),
         "rescaled": {

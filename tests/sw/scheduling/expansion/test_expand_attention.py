@@ -130,10 +130,13 @@ def test_long_rows_are_multiplied_once_and_the_next_scores_come_between_contexts
     config = configured("tiny", accumulator_kib=1)
     rows = 70
     ops = written(1, rows, 4, config)
-    products = [one for one in apart(ops, config) if isinstance(one.op, Multiply)]
-    macs = sum(one.op.rows * one.op.cols * one.op.depth for one in products)
-    assert macs == 2 * rows * rows * 4
-    order = [one.operator.partition(".")[0] for one in products]
+    products = [
+        (one.operator.partition(".")[0], one.op)
+        for one in apart(ops, config)
+        if isinstance(one.op, Multiply)
+    ]
+    assert sum(op.rows * op.cols * op.depth for _, op in products) == 2 * rows * rows * 4
+    order = [name for name, _ in products]
     runs = [name for name, _ in groupby(order)]
     first = runs.index("context")
     assert runs[first : first + 8] == ["context", "scores"] * 4
