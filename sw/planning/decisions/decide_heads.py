@@ -221,7 +221,7 @@ class _Group:
         )
 
     def _spill(self) -> SpillPlan:
-        """Places for three blocks: one leaves, one comes back, and the end of a third may be late."""
+        """Places for three blocks: one leaves, one comes back, the end of a third may be late."""
         blocks = _BLOCKS_IN_MEMORY + self.memory.choices.overlap
         return SpillPlan(ring=self._scratchpad("scores back"), blocks=blocks)
 
