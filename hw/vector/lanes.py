@@ -196,6 +196,8 @@ class Lanes(Sleeping):
         """Stage 1: the elements plus their bias, or the slot's maximum."""
         header = self.step.mode == Mode.HEADER
         for lane in range(self.config.dim):
+            # The first part enters at once.
+            register = stages.passing if lane < self.config.lanes else stages.register
             total = self.row[lane] + Mux(self.step.biased, self.bias[lane], 0)
             total = Mux(header, self.maximum, total)[:ELEMENT_BITS].as_signed()
-            yield stages.register(1, f"element_{lane}", total)
+            yield register(1, f"element_{lane}", total)

@@ -158,12 +158,13 @@ class Polynomial(wiring.Component):
             # Stage 8: the upper product takes the place of the context's element.
             carried = Mux(requests[7].flags.context, upper, element[7])[:ELEMENT_BITS].as_signed()
             carried = moving.part(lane).register(8, "carried", carried)
-            result, square = product.result(lane, factor, carried)
+            others = sigmoid.operands(factor)
+            result, square, fall = product.result(lane, factor, carried, others)
             m.d.comb += [self.counted[lane].eq(result), self.squares[lane].eq(square)]
 
             # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
             # element.
-            at, sigma = requests[12].flags, sigmoid.factor(lane, factor, carried[-1])
+            at, sigma = requests[12].flags, sigmoid.factor(lane, factor, carried[-1], fall)
             kept = result[SCORE_BITS:].as_signed()
             kept = Mux(at.less, -kept, kept)
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))

@@ -207,7 +207,7 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
         facts=facts,
         carried=carried | kept | among(Mode.SILU, Mode.KEEP),
         squared=squared,
-        multiplied=exponential | facts | squared | among(Mode.GELU),
+        multiplied=exponential | facts | squared | magnitude,
     )
     return packed(
         PolynomialRequest(config),

@@ -50,14 +50,17 @@ class WideProduct:
         tops = stages.line("top", stages.register(10, "top", top), 10)
         self._top = tops[11]
 
-    def result(self, lane: int, factor: Value, element: Value) -> tuple[Value, Value]:
+    def result(
+        self, lane: int, factor: Value, element: Value, others: tuple[Value, Value]
+    ) -> tuple[Value, Value, Value]:
         """What the mode makes of `factor` or `element`, and the square of a counted element.
 
         With CONTEXT, `factor` is the lower half of the element, and `element` is the product of
-        its upper half.
+        its upper half.  With SILU, `others` are multiplied, and their product, as stage 10 leaves
+        it, is the third result.
         """
         multiplied = self._multiplied.part(lane)
-        product = self._product(multiplied, factor, element)
+        product = self._product(multiplied, factor, element, others)
         carried = self._carried.part(lane).line("carried", element, 8)
 
         # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
@@ -80,9 +83,11 @@ class WideProduct:
         chosen = Mux(at.carried, carried[11], chosen)
         result = self._stages.part(lane).register(12, "result", chosen[:FACTOR_BITS].as_signed())
         square = total[: FACTOR_BITS - 1]
-        return result, self._squared.part(lane).register(12, "square", square)
+        return result, self._squared.part(lane).register(12, "square", square), product
 
-    def _product(self, multiplied: Stages, factor: Value, element: Value) -> Value:
+    def _product(
+        self, multiplied: Stages, factor: Value, element: Value, others: tuple[Value, Value]
+    ) -> Value:
         """Stages 9 and 10."""
         at = self._at(8)
 
@@ -90,11 +95,13 @@ class WideProduct:
         size = Mux(element[-1], -element, element)
         left: Value = Mux(at.squared, size, element)
         left = Mux(at.normalize, element - self._mean, left)
-        left = Mux(at.exponential | at.context, factor, left)[:LEFT_BITS].as_signed()
+        left = Mux(at.exponential | at.context, factor, left)
+        left = Mux(at.sigmoid, others[0], left)[:LEFT_BITS].as_signed()
         right: Value = Mux(at.gelu, factor, self._reciprocal)
         right = Mux(at.squared, size, right)
         right = Mux(at.numerator, self._unit, right)
         right = Mux(at.plain, 1, right)
+        right = Mux(at.sigmoid, others[1], right)
         left = multiplied.register(9, "left", left)
         right = multiplied.register(9, "right", right[:FACTOR_BITS])
 

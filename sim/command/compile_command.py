@@ -31,6 +31,7 @@ from celosia.sim.command.options.common import (
     SeqOption,
     SetOption,
     ShapeOption,
+    StagesOption,
     StallOption,
     TextOption,
     TransposeOption,
@@ -88,6 +89,7 @@ def compile_workload(
     text: TextOption = None,
     plan: PlanOption = None,
     schedule: ScheduleOption = None,
+    stages: StagesOption = None,
     tuned: TunedOption = None,
     reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
@@ -108,7 +110,7 @@ def compile_workload(
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
         raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
-    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned)
+    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
     given.check()
     check_destination(output)
     config = resolve_config(preset or "base", options.overrides)

@@ -16,10 +16,14 @@ from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.primitives import ScheduleFile
 from celosia.sw.planning.schedules.text import parse_schedule
+from celosia.sw.stages.compose import best_stages, staged_plan
+from celosia.sw.stages.search import STRATEGIES
 from celosia.sw.starts import scheduled_plan
 
-__all__ = ["GivenPlan"]
+__all__ = ["BEST", "GivenPlan"]
 
+BEST: Final = "best"
+"""The strategy whose plan is expected to be the fastest."""
 _PLAN_BYTES: Final = 2 * MIB
 """The longest text of a plan or a schedule that is read."""
 
@@ -34,15 +38,24 @@ class GivenPlan:
     """A file with a list of primitives."""
     tuned: str | None = None
     """A log of `celosia tune`."""
+    stages: str | None = None
+    """A strategy of stages (`celosia.sw.stages.search`), or `BEST`."""
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options that say so, with their files."""
-        files = {"--plan": self.plan, "--schedule": self.schedule, "--tuned": self.tuned}
-        return tuple(f"{option} {file}" for option, file in files.items() if file is not None)
+        given = {
+            "--plan": self.plan,
+            "--schedule": self.schedule,
+            "--tuned": self.tuned,
+            "--stages": self.stages,
+        }
+        return tuple(f"{option} {value}" for option, value in given.items() if value is not None)
 
     def check(self) -> None:
-        """Raise `InputError` if there is more than one."""
+        """Raise `InputError` if there is more than one, or no such strategy."""
+        if self.stages is not None and self.stages not in (BEST, *STRATEGIES):
+            raise InputError(f"--stages {self.stages}: there are {', '.join((BEST, *STRATEGIES))}")
         if len(self.options) > 1:
             first, *others = self.options
             raise InputError(f"{first}: not together with {others[0]}, which is a plan already")
@@ -65,12 +78,22 @@ class GivenPlan:
         try:
             if self.plan is not None:
                 return verify_plan(_read_plan(self.plan), graphs[0], config)
-            assert self.schedule is not None
-            return scheduled_plan(_read_schedule(self.schedule), graphs[0], config, timing)
+            if self.schedule is not None:
+                return scheduled_plan(_read_schedule(self.schedule), graphs[0], config, timing)
+            return _staged(self.stages, graphs[0], config, timing)
         except InputError:
             raise
         except ValueError as error:
-            raise InputError(f"{self.plan or self.schedule}: {error}") from None
+            raise InputError(f"{self.plan or self.schedule or option}: {error}") from None
+
+
+def _staged(
+    strategy: str | None, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
+) -> Plan:
+    for known in STRATEGIES:
+        if strategy == known:
+            return staged_plan(graph, config, timing, known)
+    return best_stages(graph, config, timing)
 
 
 def _read_plan(path: str) -> Plan:

@@ -1,7 +1,8 @@
 """Graphs with branches that do not depend on each other, by name.
 
 They are as wide as MiniLM (384, 12 heads, 1,536 hidden), with random weights, and were chosen
-before anything was measured on them.
+before anything was measured on them.  The last two were chosen by the limit that units set: one
+branch needs memory for longer than the array, the other one the array for longer than memory.
 """
 
 from collections.abc import Callable, Mapping
@@ -83,11 +84,31 @@ def _decode_beside_prefill(parts: "_Parts") -> Case:
     return parts.case("prefill.0.norm.small", "decode.1.norm.small")
 
 
+def _texts_deep(parts: "_Parts") -> Case:
+    """A text of 128 tokens in one layer beside one of 12 tokens in four."""
+    parts.layer("long.0", *parts.stream("long", 128))
+    short = parts.stream("short", 12)
+    for layer in range(4):
+        short = parts.layer(f"short.{layer}", *short)
+    return parts.case("long.0.norm.small", "short.3.norm.small")
+
+
+def _decode_deep(parts: "_Parts") -> Case:
+    """The prefill of 128 tokens in a layer beside the step of another text in four."""
+    parts.layer("prefill.0", *parts.stream("text", 128))
+    token = parts.stream("token", 1)
+    for layer in range(4):
+        token = parts.step(f"decode.{layer}", *token)
+    return parts.case("prefill.0.norm.small", "decode.3.norm.small")
+
+
 BRANCHES: Final[Mapping[str, Callable[["_Parts"], Case]]] = {
     "parallel-block": _parallel_block,
     "texts": _texts,
     "encoder-decoder": _encoder_decoder,
     "decode-beside-prefill": _decode_beside_prefill,
+    "texts-deep": _texts_deep,
+    "decode-deep": _decode_deep,
 }
 """The graphs by their names."""
 

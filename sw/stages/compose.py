@@ -16,7 +16,7 @@ from celosia.sw.stages.blocks import Block, blocks_of
 from celosia.sw.stages.costs import Costs
 from celosia.sw.stages.search import STRATEGIES, Branches, Strategy, stages_of
 
-__all__ = ["best_stages", "plan_of_stages", "staged_plans"]
+__all__ = ["best_stages", "plan_of_stages", "staged_plan", "staged_plans"]
 
 _GAIN = 0.01
 """Stages must be expected to be better by this share than the sequential order."""
@@ -38,6 +38,14 @@ def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -
     best = min(("dp", "greedy"), key=lambda name: cycles[name])
     alone = cycles["sequential"]
     return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]
+
+
+def staged_plan(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, strategy: Strategy
+) -> Plan:
+    """The plan by a strategy.  Raises `ValueError` for what the accelerator cannot do."""
+    costs = Costs(graph, config, timing)
+    return plan_of_stages(stages_of(blocks_of(graph), costs, strategy), costs)
 
 
 def staged_plans(

@@ -20,6 +20,9 @@ from celosia.sw.timeline.graphs import transform_work
 
 __all__ = ["Cost", "Costs", "share_of"]
 
+_SIZES: Final = ((4, 4), (8, 4), (8, 2))
+"""Rows of a block and tiles along K of a piece, in tiles: taller blocks load weights less often,
+and hide less of other work; in a part of the memories, only short pieces leave room for them."""
 _MEETING: Final = 1.03
 """How much longer branches take together than the unit that all of them wait for."""
 
@@ -63,7 +66,16 @@ class Costs:
         Raises `ValueError` if they do not fit.
         """
         part, share = part_of(self.graph, blocks), share_of(self.config, parts)
-        return decide_graph(part, share, choices_by_rows(part, share))
+        chosen = choices_by_rows(part, share)
+        plans = [
+            decide_graph(part, share, replace(chosen, block_tiles=block, piece_tiles=piece))
+            for block, piece in _SIZES
+        ]
+        known = {repr(plan.stages): plan for plan in reversed(plans)}
+        plans = [plan for plan in plans if known[repr(plan.stages)] is plan]
+        if len(plans) == 1:
+            return plans[0]
+        return min(plans, key=lambda plan: predict_plan(part, plan, share, self.timing).cycles)
 
     def of(self, block: Block, parts: int) -> Cost | None:
         """The cost of a block in one of so many parts of the memories; None: it does not fit."""

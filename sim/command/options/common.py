@@ -43,6 +43,7 @@ __all__ = [
     "ShapeOption",
     "SimOption",
     "Simulator",
+    "StagesOption",
     "StallOption",
     "TextOption",
     "TransposeOption",
@@ -251,6 +252,15 @@ ScheduleOption = Annotated[
         "--schedule",
         metavar="FILE",
         help="A plan by these primitives: docs/schedules.md.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+StagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="best|dp|greedy|sequential",
+        help="Graphs: branches that do not depend on each other are computed beside each other.",
         rich_help_panel=_COMPUTES,
     ),
 ]
