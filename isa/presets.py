@@ -10,6 +10,9 @@ from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_tex
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig(normalization=True)
+_HALF: Final = {"vector_lanes": 8, "transform_queue": 4}
+"""A normalization unit of half the lanes of a row, chosen from what is measured
+(docs/silicon.md)."""
 _GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True, loop_ws=True)
 _BOOLEANS: Final = {"true": True, "false": False}
 _MOST_BYTES: Final = MIB
@@ -29,7 +32,7 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
         "bus_bits": 64,
         "normalization": False,
     }),
-    "base": _BASE,
+    "base": _BASE.with_values(_HALF),
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
     "gemmini": _GEMMINI,
     "gemmini4": _GEMMINI.with_values({

@@ -1,6 +1,7 @@
 """Decisions of the compiler, by predicted cycles: what is chosen, and what the rest would cost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final
@@ -30,13 +31,16 @@ from celosia.sw.pipeline import (
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import (
     Plan,
     ProductStage,
     RejectedTactic,
     Tactic,
     only_stage,
+    simple_stages,
 )
+from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.search import product_plans
 from celosia.sw.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
@@ -125,6 +129,8 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     chosen = choices_by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
+    if probe is not graph and _spills(graph, config, chosen):
+        return chosen
     best = _cycles(probe, config, timing, chosen)
     if not isinstance(best, int):
         return chosen
@@ -151,6 +157,19 @@ def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
     return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
+
+
+def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
+    """Whether scores of `graph` wait in memory, which those of a probe with few rows never do."""
+    with suppress(ValueError):
+        groups = (
+            group
+            for stage in simple_stages(decide_graph(graph, config, choices))
+            if isinstance(stage, AttentionStage)
+            for group in stage.groups
+        )
+        return any(group.spill is not None for group in groups)
+    return False
 
 
 def plan_graph(

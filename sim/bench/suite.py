@@ -8,7 +8,7 @@ from typing import Any, Final
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
-from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
+from celosia.sim.bench.costs.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear

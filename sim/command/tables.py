@@ -9,7 +9,7 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.bench.advice import AdviceLine, followed
-from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.costs.cost import CostSet
 from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.nonlinear import (

@@ -27,8 +27,8 @@ from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.schedules.starts import compilers_plan
 from celosia.sw.scheduling.expansion.expand import expand
-from celosia.sw.starts import compilers_plan
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload"]
 

@@ -174,7 +174,7 @@ def run_prepared(
 def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
     """The samples in a file: arrays named after inputs, with one axis of samples before theirs.
 
-    Raises `InputError` for other names or shapes, or none.
+    Raises `InputError` for other names or shapes, or none, and for numbers that are all the same.
     """
     path = given if isinstance(given, Path) else "calibration"
     arrays = _arrays(given) if isinstance(given, Path) else given
@@ -189,6 +189,8 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
         counts[name] = len(array)
     if len(set(counts.values())) != 1 or 0 in counts.values():
         raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+    if all(array.size > 1 and (array == array.flat[0]).all() for array in arrays.values()):
+        raise InputError(f"{path}: all its arrays are constant: that says nothing of ranges")
     return [
         {name: array[number] for name, array in arrays.items()}
         for number in range(next(iter(counts.values())))

@@ -146,6 +146,9 @@ class MemoryMap:
     streams_heads = False
     """Keys and values of heads stream past, as weights do, however few they are."""
 
+    spills = True
+    """Scores of long rows may wait in memory, which has time for them."""
+
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""
         first, bank = self.banks, self.bank_rows
@@ -223,6 +226,7 @@ class FewRowsMap(MemoryMap):
     narrow_norms = "activations"
     nest_pieces = 1
     stays = True
+    spills = False
 
     def _rings(self) -> Iterator[tuple[str, RingPlan]]:
         spans = [(self.banks[bank], self.bank_rows) for bank in (0, 1, 3)]

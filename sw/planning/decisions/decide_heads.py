@@ -6,8 +6,10 @@ one piece arrives while another is read.
 
 Scores of all keys stand in half of the accumulator at once if enough rows of them do to stream
 through the tiles of weights, each of which takes as long as `dim` rows to move in.  Else keys are
-taken block by block, twice: once for the maximum, once for all else.  That is half as many products
-again, but of full blocks of rows.
+taken block by block, twice: once for the maximum, once for all else.  Between the two, scores wait
+in memory, and the first pass over one block comes between the second one over the block before.
+Where there is no other block, or memory sets the pace already (few rows), scores are computed once
+again: half as many products more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +22,13 @@ from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.forms.plan import RingPlan
-from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, PiecesOfW, SumsDrain
+from celosia.sw.planning.forms.stages import (
+    AttentionStage,
+    HeadGroup,
+    PiecesOfW,
+    SpillPlan,
+    SumsDrain,
+)
 from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
 
@@ -28,6 +36,12 @@ __all__ = ["decide_heads"]
 
 _EXPONENTS: Final = 2
 """Transforms that make the numerators of a part: the next scores can follow the first."""
+_INT16_BYTES: Final = 2
+_RETURNED: Final = 2
+"""The scores of so many parts fit into the ring that they come back to."""
+_QUARTERS: Final = 4
+_BLOCKS_IN_MEMORY: Final = 2
+"""Blocks whose scores are in memory at once: those of one leave, those of the other come back."""
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -65,15 +79,22 @@ def decide_heads(
 
     Raises `ValueError` that names the head if not even a row of its context fits.
     """
+    alike = [
+        _Group(tuple(members), shape, memory, stays)
+        for shape, members in groupby(heads, lambda head: _shape(head, graph))
+    ]
+    slots = "slots"
+    if any(group.spilled for group in alike):
+        slots = memory.add("slots of heads", _quarters(memory.slots // 2))
     groups = []
-    for shape, alike in groupby(heads, lambda head: _shape(head, graph)):
-        members = tuple(alike)
+    for group in alike:
+        group.slots = memory.rows(slots)
         try:
-            groups.append(_Group(members, shape, memory, stays).decide())
+            groups.append(group.decide())
         except ValueError as error:
-            raise ValueError(f"{members[0].context.name}: {error}") from None
+            raise ValueError(f"{group.heads[0].context.name}: {error}") from None
     ahead = 1 if memory.choices.overlap else 0
-    return AttentionStage(groups=tuple(groups), slots="slots", ahead=ahead)
+    return AttentionStage(groups=tuple(groups), slots=slots, ahead=ahead)
 
 
 def _shape(head: Head, graph: Graph) -> _Shape:
@@ -104,6 +125,10 @@ class _Group:
         self.heads, self.shape, self.memory, self.stays = heads, shape, memory, stays
         self.dim, self.half = memory.config.dim, memory.accumulator_half
         self.width = tiles(shape.width, self.dim)
+        self.slots = memory.slots
+        """Rows of a block whose statistics have room."""
+        self.spilled = self.spills and self._cut()[1] < shape.keys
+        """Scores wait in memory."""
 
     def decide(self) -> HeadGroup:
         """All of them."""
@@ -121,15 +146,19 @@ class _Group:
             most = max(rows)
         room = max(bank // 2, self._most_scores(rows, keys))
         self.spans = memory.head_spans(room)
+        if self.spilled:
+            first, free = self.spans["keys"]
+            self.spans["scores back"] = first + free // 2, free // 2
         return HeadGroup(
             heads=tuple((head.scores.name, head.context.name) for head in self.heads),
             rows=rows,
             keys=keys,
+            spill=self._spill() if self.spilled else None,
             queries=self._queries(),
             k=self._pieces("keys", (head.scores.b for head in self.heads)),
             v=self._pieces("values", (head.context.b for head in self.heads)),
             scores=self._scores(at_once=len(keys) == 1),
-            exponents=_EXPONENTS,
+            exponents=1 if self.spilled else _EXPONENTS,
             numerators=(
                 self._scratchpad("numerators even", fixed=True),
                 self._scratchpad("numerators odd", fixed=True),
@@ -156,16 +185,45 @@ class _Group:
         """Rows of a block, and keys of a part."""
         shape, memory, dim, half = self.shape, self.memory, self.dim, self.half
         bank, keys = memory.bank_rows, tiles(shape.keys, dim)
-        most = min(memory.block_rows, memory.slots, half // self.width)
+        most = min(memory.block_rows, self.slots, half // self.width)
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
         rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
         rows = min(rows, memory.numerator_rows // keys)
-        if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
+        if memory.choices.whole_scores and (rows >= shape.rows or self._are_enough(rows)):
             return rows, shape.keys
         rows = min(most, shape.rows, max(1, half // 4))
-        fit = max(1, min(half // 2, bank // 2) // rows)
-        return rows, dim * min(fit, tiles(keys, 2))
+        fit = min(half // 2, bank // 2)
+        if self.spills:
+            rows = min(rows, half // 2 // self.width, memory.slots // 2)
+            fit = min(fit, bank // 2 // _INT16_BYTES // _RETURNED)
+        return rows, dim * min(max(1, fit // rows), tiles(keys, 2))
+
+    def _are_enough(self, rows: int) -> bool:
+        """Whether blocks of so few rows take less time than parts of the keys of larger ones.
+
+        Causal ones that see few keys have more rows, but each of another shape.
+        """
+        if not self.spills:
+            return 3 * rows >= 2 * self.dim
+        return rows >= self.dim * (2 if self.shape.causal else 1)
+
+    @property
+    def spills(self) -> bool:
+        """Whether scores would wait in memory, if there are more than one part."""
+        memory, shape = self.memory, self.shape
+        fit = min(memory.block_rows, memory.slots // 2, self.half // 2 // self.width)
+        return (
+            memory.choices.scores_in_memory
+            and memory.spills
+            and memory.config.stores_int16
+            and self.dim <= fit < shape.rows
+        )
+
+    def _spill(self) -> SpillPlan:
+        """Places for three blocks: one leaves, one comes back, the end of a third may be late."""
+        blocks = _BLOCKS_IN_MEMORY + self.memory.choices.overlap
+        return SpillPlan(ring=self._scratchpad("scores back"), blocks=blocks)
 
     @property
     def _at_once(self) -> int:
@@ -175,7 +233,7 @@ class _Group:
     def _causal_rows(self, least: int) -> Iterator[int]:
         """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
         row, rows, memory = 0, self.shape.rows, self.memory
-        most = min(memory.block_rows, memory.slots, self.half // self.width)
+        most = min(memory.block_rows, self.slots, self.half // self.width)
         room = min(self._at_once, memory.bank_rows // 2, memory.numerator_rows)
         while row < rows:
             sizes = range(most // self.dim * self.dim, least, -self.dim)
@@ -197,7 +255,7 @@ class _Group:
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
-        if self.memory.streams_heads:
+        if self.memory.streams_heads or self.spilled:
             return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)
@@ -218,11 +276,19 @@ class _Group:
         """The first half: for the scores of all keys that are made at once, or two by turns."""
         whole = at_once and not self.shape.onto
         spans = ((0, self.half),) if whole else _two(0, self.half // 2)
+        if self.spilled:
+            spans = (0, self.half // 2), (self.half, self.half // 2)
         return self._sums("scores", spans)
 
     def _contexts(self, rows: int) -> str:
-        """The second half: for the contexts of two blocks by turns, if both fit."""
+        """The second half: for the contexts of two blocks by turns, if both fit.
+
+        Where scores wait in memory, those of two parts and two contexts share both halves: sums of
+        a bank leave while those of the other are added to.
+        """
         half = self.half
+        if self.spilled:
+            return self._sums("contexts", ((half // 2, half // 2), (half + half // 2, half // 2)))
         fit = 2 * rows * self.width <= half
         return self._sums("contexts", _two(half, half // 2) if fit else ((half, half),))
 
@@ -244,6 +310,12 @@ class _Group:
             results=results,
             parameters="columns" if self.shape.parameters else "",
         )
+
+
+def _quarters(rows: int) -> RingPlan:
+    """Statistics of four blocks of rows by turns."""
+    spans = tuple((quarter * rows, rows) for quarter in range(_QUARTERS))
+    return RingPlan(space="statistics", spans=spans, step=rows)
 
 
 def _two(first: int, rows: int) -> Spans:

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.bench.cost import (
+from celosia.sim.bench.costs.cost import (
     OPERATORS,
     RANDOM,
     CostLine,
@@ -18,14 +18,14 @@ from celosia.sim.bench.cost import (
     run_operators,
     run_random,
 )
-from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
+from celosia.sim.bench.costs.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.bench.suite import Bench, run_bench
 from celosia.sim.command.tables import cost_table
 from celosia.sim.run.report import Measurement, as_json
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[4] / "docs" / "report.schema.json").read_text())
 BOUNDS = ErrorBounds(mean=0.02, worst=0.05)
 
 

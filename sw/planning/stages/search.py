@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from celosia.sw.stages.blocks import Block
-from celosia.sw.stages.costs import Costs
+from celosia.sw.planning.stages.blocks import Block
+from celosia.sw.planning.stages.costs import Costs
 
 __all__ = ["STRATEGIES", "Branches", "Strategy", "stages_of"]
 

@@ -12,9 +12,9 @@ from celosia.sw.pipeline import predict_plan
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
-from celosia.sw.stages.blocks import Block, blocks_of
-from celosia.sw.stages.costs import Costs
-from celosia.sw.stages.search import STRATEGIES, Branches, Strategy, stages_of
+from celosia.sw.planning.stages.blocks import Block, blocks_of
+from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.search import STRATEGIES, Branches, Strategy, stages_of
 
 __all__ = ["best_stages", "plan_of_stages", "staged_plan", "staged_plans"]
 

@@ -6,22 +6,28 @@ decision is a choice of its own; most combinations are legal, the others break a
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import HEIGHTS, balanced
-from celosia.sw.planning.forms.plan import (
-    DrainPlan,
-    PiecesOfA,
-    PiecesOfB,
-    Plan,
-    ProductStage,
-    RingPlan,
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.rules.verify import verify_plan
+from celosia.sw.planning.schedules.apply import applied
+from celosia.sw.planning.schedules.plain import plain_product
+from celosia.sw.planning.schedules.primitives import (
+    Defer,
+    DoubleBuffer,
+    Keep,
+    Place,
+    Primitive,
+    Reorder,
+    Split,
+    Tile,
 )
-from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
 __all__ = ["Choice", "PlanSpace"]
 
@@ -72,64 +78,56 @@ class PlanSpace:
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
-        stage = self._stage(chosen)
-        plan = Plan(
-            graph=self.graph.name,
-            machine=machine_of(self.config),
-            rings=self._rings(int(chosen["a_banks"])),
-            stages=(stage,),
-        )
+        plan = self._plain
+        for step in self.steps(chosen):
+            plan = applied(plan, step, self.graph, self.config)
         return verify_plan(plan, self.graph, self.config)
+
+    def steps(self, chosen: Mapping[str, Choice]) -> Iterator[Primitive]:
+        """The primitives of one combination, which take a plan that decides nothing to it.
+
+        It is the last of them that leaves a legal plan, if any does.
+        """
+        op, name, dim = self.op, self.op.name, self.config.dim
+        _, columns, _ = self._tiles()
+        rows = balanced(op.out.rows, -(-op.out.rows // (int(chosen["block_rows"]) * dim)))
+        tiles = balanced(columns, -(-columns // int(chosen["block_columns"])))
+        a, banks = int(chosen["a_tiles"]), int(chosen["a_banks"])
+        sums = self.graph.tensors[op.out.tensor].type == "int32"
+        together = self.config.max_accumulator_blocks if sums else self.config.max_blocks
+        yield Split(op=name, rows=rows, tiles=tiles, tail=_tail(str(chosen["tail"]), tiles[-1]))
+        yield Reorder(op=name, outer="rows" if chosen["outer"] == "rows" else "cols")
+        yield Tile(
+            op=name,
+            a=a,
+            first=1 if chosen["a_first"] == "one" else a,
+            k=int(chosen["b_k_tiles"]),
+            columns=int(chosen["b_n_tiles"]),
+            drain=min(together, columns),
+        )
+        yield Keep(op=name, what="a", on_chip=bool(chosen["a_keep"]))
+        yield Keep(op=name, what="b", on_chip=bool(chosen["b_keep"]))
+        yield Place(op=name, what="a", banks=tuple(range(banks)))
+        rest = range(banks, self.config.scratchpad_banks)
+        yield Place(op=name, what="b", banks=tuple(rest))
+
+    @cached_property
+    def _plain(self) -> Plan:
+        """What all plans begin with: two blocks of sums, and as many biases as fit."""
+        plan = plain_product(self.op, self.graph, self.config)
+        steps = [DoubleBuffer(op=self.op.name, what="sums"), Defer()]
+        if self.op.bias is not None:
+            steps.append(DoubleBuffer(op=self.op.name, what="bias", pieces=0))
+        for step in steps:
+            plan = applied(plan, step, self.graph, self.config)
+        rings = {name: replace(ring, step=1) for name, ring in plan.rings.items()}
+        return replace(plan, rings=rings)
 
     def _tiles(self) -> tuple[int, int, int]:
         """Tiles of rows, of columns and of K."""
         extents = (self.op.out.rows, self.op.out.cols, self.op.a.cols)
         rows, columns, depth = (-(-extent // self.config.dim) for extent in extents)
         return rows, columns, depth
-
-    def _stage(self, chosen: Mapping[str, Choice]) -> ProductStage:
-        op, dim = self.op, self.config.dim
-        _, columns, _ = self._tiles()
-        rows = balanced(op.out.rows, -(-op.out.rows // (int(chosen["block_rows"]) * dim)))
-        tiles = balanced(columns, -(-columns // int(chosen["block_columns"])))
-        a_tiles = int(chosen["a_tiles"])
-        sums = self.graph.tensors[op.out.tensor].type == "int32"
-        together = self.config.max_accumulator_blocks if sums else self.config.max_blocks
-        return ProductStage(
-            op=op.name,
-            rows=rows,
-            tiles=tiles,
-            outer="rows" if chosen["outer"] == "rows" else "cols",
-            a=PiecesOfA(
-                ring="a",
-                tiles=a_tiles,
-                first=1 if chosen["a_first"] == "one" else a_tiles,
-                keep=bool(chosen["a_keep"]),
-            ),
-            b=PiecesOfB(
-                ring="b",
-                k_tiles=int(chosen["b_k_tiles"]),
-                n_tiles=int(chosen["b_n_tiles"]),
-                keep=bool(chosen["b_keep"]),
-            ),
-            sums="sums",
-            bias="" if op.bias is None else "bias",
-            drain=DrainPlan(by="mvout", tiles=min(together, columns)),
-            tail=_tail(str(chosen["tail"]), tiles[-1]),
-        )
-
-    def _rings(self, a_banks: int) -> dict[str, RingPlan]:
-        config = self.config
-        bank, half = config.scratchpad_bank_rows, config.accumulator_rows // 2
-        spans = tuple((index * bank, bank) for index in range(config.scratchpad_banks))
-        rings = {
-            "a": RingPlan(space="scratchpad", spans=spans[:a_banks]),
-            "b": RingPlan(space="scratchpad", spans=spans[a_banks:]),
-            "sums": RingPlan(space="accumulator", spans=((0, half), (half, half))),
-        }
-        if self.op.bias is not None:
-            rings["bias"] = RingPlan(space="parameters", spans=((0, config.parameter_rows),))
-        return rings
 
 
 def _until(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:

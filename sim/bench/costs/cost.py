@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
+from celosia.sim.bench.costs.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.run.measure_graph import measure_graph

@@ -13,9 +13,9 @@ from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.plan_space import PlanSpace
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 
 TINY = resolve_config("tiny")
 PROBLEM = MatMul(m=22, n=27, k=33, scale=0.02, bias=True)

@@ -13,10 +13,10 @@ from celosia.sw.pipeline import compile_plan
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
-from celosia.sw.stages.blocks import Block, blocks_of
-from celosia.sw.stages.compose import staged_plan
-from celosia.sw.stages.costs import Costs
-from celosia.sw.stages.search import STRATEGIES, stages_of
+from celosia.sw.planning.stages.blocks import Block, blocks_of
+from celosia.sw.planning.stages.compose import staged_plan
+from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.search import STRATEGIES, stages_of
 
 BASE = resolve_config("base")
 SLOW = MemoryTiming(bytes_per_cycle=8)
@@ -73,7 +73,10 @@ def test_blocks_of_a_graph(decode):
     assert not blocks[5].needs
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each != "dp")) for each in STRATEGIES],
+)
 def test_every_strategy_computes_the_same(decode, strategy):
     plan = staged_plan(decode.graph, BASE, SLOW, strategy)
     assert parse_plan(print_plan(plan)) == plan

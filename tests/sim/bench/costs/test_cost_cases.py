@@ -3,7 +3,7 @@
 from collections import Counter
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.bench.cost_cases import CostCase, operator_cases, random_cases
+from celosia.sim.bench.costs.cost_cases import CostCase, operator_cases, random_cases
 
 
 def test_seeds_give_the_same_cases_and_all_kinds():

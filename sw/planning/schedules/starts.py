@@ -6,22 +6,18 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph, MatMul, Requantize, Sums
+from celosia.sw.ir.graph import Graph
 from celosia.sw.plan import choose
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import (
-    DrainPlan,
-    PiecesOfA,
-    PiecesOfB,
     Plan,
-    ProductStage,
-    RingPlan,
 )
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
-from celosia.sw.planning.rules.verify import PlanError, machine_of, verify_plan
+from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.schedules.apply import applied, apply_steps
+from celosia.sw.planning.schedules.plain import plain_product
 from celosia.sw.planning.schedules.primitives import (
     Defer,
     DoubleBuffer,
@@ -64,7 +60,7 @@ def plain_plan(graph: Graph, config: AcceleratorConfig) -> Plan:
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
     with suppress(PlanError):
-        return _plain_product(only_product(graph), graph, config)
+        return plain_product(only_product(graph), graph, config)
     plan = decide_graph(graph, config, _SIMPLEST)
     for step in _simpler(plan):
         with suppress(PlanError):  # Too little memory for that, or nothing to cut.
@@ -86,42 +82,6 @@ def scheduled_plan(
     compilers = schedule.start == "compiler"
     start = compilers_plan(graph, config, timing) if compilers else plain_plan(graph, config)
     return apply_steps(start, schedule.steps, graph, config)
-
-
-def _plain_product(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Plan:
-    """One row, one tile, one piece of each operand.  Raises `PlanError` if MVOUT is no finish."""
-    if not isinstance(op.finish, Sums | Requantize):
-        raise PlanError("kind", op.name, f"{op.finish} is not what MVOUT does")
-    tiles, bank = -(-op.out.cols // config.dim), config.scratchpad_bank_rows
-    stage = ProductStage(
-        op=op.name,
-        rows=(1,) * op.out.rows,
-        tiles=(1,) * tiles,
-        outer="rows",
-        a=PiecesOfA(ring="a", tiles=1, first=1, keep=False),
-        b=PiecesOfB(ring="b", k_tiles=1, n_tiles=1, keep=False),
-        sums="sums",
-        bias="" if op.bias is None else "bias",
-        drain=DrainPlan(by="mvout", tiles=1),
-    )
-    half, sums = config.scratchpad_banks // 2 * bank, config.accumulator_rows
-    rest = config.scratchpad_rows - half
-    rings = {
-        "a": RingPlan(space="scratchpad", spans=((0, half),), step=half),
-        "b": RingPlan(space="scratchpad", spans=((half, rest),), step=rest),
-        "sums": RingPlan(space="accumulator", spans=((0, sums),), step=sums),
-    }
-    if op.bias is not None:
-        rows = config.parameter_rows
-        rings["bias"] = RingPlan(space="parameters", spans=((0, rows),), step=rows)
-    plan = Plan(
-        graph=graph.name,
-        machine=machine_of(config),
-        defer=False,
-        rings=rings,
-        stages=(stage,),
-    )
-    return verify_plan(plan, graph, config)
 
 
 def _simpler(plan: Plan) -> Iterator[Primitive]:
