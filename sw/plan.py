@@ -39,6 +39,7 @@ __all__ = [
     "GraphPlan",
     "ProductPlan",
     "Rejected",
+    "choices_by_rows",
     "choose",
     "plan_graph",
     "plan_product",
@@ -101,7 +102,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     probe = probe_graph(graph, config)
     if _is_much_of(probe, graph, config):
         probe = graph
-    chosen = _by_rows(graph, config)
+    chosen = choices_by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
     best = _cycles(probe, config, timing, chosen)
@@ -122,7 +123,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     raise AssertionError("a cycle ends")
 
 
-def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
+def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """The choices that follow from how many rows stream through each tile of weights.
 
     With no more than the array has, a tile serves for no longer than its load takes: loads set the

@@ -17,6 +17,7 @@ from celosia.sim.command.options.common import (
     LatencyOption,
     LayersOption,
     ModelOption,
+    OptimizeOption,
     OutTypeOption,
     PresetOption,
     RateOption,
@@ -41,6 +42,7 @@ from celosia.sim.run.compiled_forms import (
     graphs_of_workload,
     read_plan,
 )
+from celosia.sim.run.rewriting import rewritten
 from celosia.sim.run.run import RunOptions
 from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import progress_bar
@@ -88,6 +90,7 @@ def compile_workload(
     rows: RowsOption = None,
     text: TextOption = None,
     tuned: TunedOption = None,
+    optimize: OptimizeOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
@@ -119,6 +122,8 @@ def compile_workload(
             if len(graphs) != 1:
                 raise InputError(f"--tuned {tuned}: {workload} is {len(graphs)} graphs, not one")
             given = best_known(tuned, graphs[0], config, options.timing)
+        if optimize:
+            graphs = tuple(rewritten(graph, config, options.timing, tell) for graph in graphs)
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))
         else:

@@ -20,6 +20,7 @@ from celosia.sim.run.estimate import announce_products, estimate_text
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
+from celosia.sim.run.rewriting import rewritten
 from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
@@ -87,6 +88,8 @@ class RunOptions:
     """Changes of the preset's parameters, each as ``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    optimize: bool = False
+    """Rewrite a graph before it is compiled."""
     tuned: str | None = None
     """A tuning log whose best plan a product is computed by."""
     issue: Issue = "stream"
@@ -142,6 +145,8 @@ def run_workload(
         WORKLOADS.get(options.workload), ProductWorkload
     ):
         raise InputError(f"--tuned {options.tuned}: {options.workload} is no product alone")
+    if options.optimize and not isinstance(WORKLOADS.get(options.workload), GraphWorkload):
+        raise InputError(f"--optimize: {options.workload} is no graph")
     if options.log:
         opener = _logging(options)
     if options.wave is not None:
@@ -210,6 +215,9 @@ def _run_graph(
     tell("preparing the operands", None)
     with _building(options, config, opener):
         job = workload.make(options.details, options.timing.seed, tell)
+        if options.optimize:
+            graph = rewritten(job.case.graph, config, options.timing, tell)
+            job = replace(job, case=replace(job.case, graph=graph))
         tell("compiling", None)
         compiled = compile_for(job.case.graph, config, options.timing)
     tell("building the simulator", None)

@@ -26,6 +26,7 @@ __all__ = [
     "LatencyOption",
     "LayersOption",
     "ModelOption",
+    "OptimizeOption",
     "OutOption",
     "OutType",
     "OutTypeOption",
@@ -231,6 +232,14 @@ ExecutorOption = Annotated[
         "--executor",
         metavar="local:N|dask:ADDRESS",
         help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
+    ),
+]
+OptimizeOption = Annotated[
+    bool,
+    typer.Option(
+        "--optimize",
+        help="Rewrite the graph first: what celosia optimize finds.",
+        rich_help_panel=_COMPUTES,
     ),
 ]
 TunedOption = Annotated[
