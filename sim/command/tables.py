@@ -8,6 +8,7 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.bench.advice import AdviceLine, followed
+from celosia.sim.bench.compilers.row import Row
 from celosia.sim.bench.cost import CostSet
 from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
@@ -87,16 +88,23 @@ def print_bench(console: Console, bench: Bench) -> None:
         console.print(decoders_table(bench.decoders))
     for each in bench.cost or ():
         console.print(cost_table(each))
+    _print_comparisons(console, bench)
+    for regression in bench.regressions:
+        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
+    if bench.speed is not None:
+        console.print(speed_table(bench.speed))
+
+
+def _print_comparisons(console: Console, bench: Bench) -> None:
+    """The tables of what is compared, and has no bound."""
     if bench.nonlinear is not None:
         console.print(nonlinear_table(bench.nonlinear))
     if bench.trace is not None:
         console.print(trace_table(bench.trace))
     if bench.advice is not None:
         console.print(advice_table(bench.advice))
-    for regression in bench.regressions:
-        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
-    if bench.speed is not None:
-        console.print(speed_table(bench.speed))
+    if bench.compilers is not None:
+        console.print(compilers_table(bench.compilers))
 
 
 def results_table(report: Report) -> Table:
@@ -236,6 +244,20 @@ def speed_table(speed: Speed) -> Table:
     counted = "valgrind is not there" if count is None else f"{count:,.0f}"
     table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
     table.caption_justify = "left"
+    return table
+
+
+def compilers_table(rows: Sequence[Row]) -> Table:
+    """What the idea of each compiler gains here, beside what its authors say."""
+    table = Table(title="Ideas of other compilers, in cycles of the RTL", title_justify="left")
+    for head in ("system", "mechanism", "work", "claim"):
+        table.add_column(head, overflow="fold")
+    table.add_column("gain", justify="right")
+    for row in rows:
+        color = "" if row.right else "[red]"
+        gain = NOTHING if row.gain is None else f"{color}{row.gain:.3f} x"
+        cells = (row.about.system, row.about.mechanism, row.work, row.about.claim)
+        table.add_row(*map(escape, cells), gain)
     return table
 
 

@@ -14,7 +14,15 @@ from celosia.sw.frontend.substitute.table import FLOAT_SUBSTITUTIONS
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
 from celosia.sw.passes.rewriting.engine import exhaust
-from celosia.sw.passes.rewriting.search import ALPHA, BUDGET, Found, Problem, greedy, search
+from celosia.sw.passes.rewriting.search import (
+    ALPHA,
+    BUDGET,
+    Found,
+    Problem,
+    Taken,
+    greedy,
+    search,
+)
 from celosia.sw.passes.substitutions.edit import anonymous
 from celosia.sw.passes.substitutions.prove import random_tensor
 from celosia.sw.passes.substitutions.table import SUBSTITUTIONS
@@ -163,6 +171,11 @@ class OptimizedModel:
     model: QuantizedGraph
     """With the segments that were found."""
     segments: tuple[Optimized[Graph], ...]
+
+    @property
+    def steps(self) -> tuple[Taken, ...]:
+        """All that was done, on both levels."""
+        return tuple(step for each in (self.floats, *self.segments) for step in each.found.steps)
 
 
 def optimize_model(

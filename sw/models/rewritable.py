@@ -6,6 +6,7 @@ each matrix, and short texts whose products share an input, the rows or the weig
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 
 __all__ = [
     "REWRITABLE",
+    "SMALL",
     "Sizes",
     "adapter",
     "classifier",
@@ -75,7 +77,7 @@ def twins(sizes: Sizes | None = None, seed: int = 0) -> FloatGraph:
     return block.finish("both", block.builder.op("add", one, other))
 
 
-REWRITABLE: Final[dict[str, Callable[[], FloatGraph]]] = {
+REWRITABLE: Final[dict[str, Callable[..., FloatGraph]]] = {
     "classifier": classifier,
     "packed-classifier": packed_classifier,
     "adapter": adapter,
@@ -92,6 +94,14 @@ def _classified(block: "_Block") -> FloatGraph:
     one = (1, 1, sizes.width)
     first = block.builder.op("slice", x, starts=(0, 0, 0), sizes=one, steps=(1, 1, 1))
     return block.finish("classes", block.linear(first, sizes.classes))
+
+
+_SMALL: Final = Sizes(layers=2, width=64, heads=4, hidden=128, tokens=16, rank=4)
+
+SMALL: Final[dict[str, Callable[[], FloatGraph]]] = {
+    f"small-{name}": partial(make, _SMALL) for name, make in REWRITABLE.items()
+}
+"""The same graphs in a size for lessons and tests."""
 
 
 class _Block:

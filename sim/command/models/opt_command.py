@@ -1,7 +1,7 @@
 """`celosia opt`: rules on a graph by name, with its text and its meaning behind each."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -21,14 +21,22 @@ from celosia.sim.support.output import STANDARD_OUTPUT, check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.rules import RULES
 from celosia.sw.frontend.run_passes import PassDone, rules_of, run_passes
+from celosia.sw.models.rewritable import REWRITABLE, SMALL
 
 __all__ = ["opt"]
+
+_NAMED: Final = {**REWRITABLE, **SMALL}
+"""Graphs that come with Celosia."""
 
 
 @guarded
 def opt(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="FILE.mlir, constants in FILE.npz; or an .onnx.")
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help=f"FILE.mlir, constants in FILE.npz; an .onnx; or {', '.join(_NAMED)}.",
+        ),
     ],
     *,
     passes: Annotated[
@@ -53,7 +61,7 @@ def opt(
         if Path(output).suffix != TEXT_SUFFIX:
             raise InputError(f"-o {output}: the name of a graph's text ends with {TEXT_SUFFIX}")
         check_destination(Path(output).with_suffix(".npz"))
-    graph = _read(file, sizes)
+    graph = _NAMED[file]() if file in _NAMED else _read(Path(file), sizes)
     try:
         rules = rules_of([name for name in passes.split(",") if name], level_of(graph))
     except ValueError as error:

@@ -43,11 +43,12 @@ from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.optimize import Optimized, Way, optimize_integers, optimize_model
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import Graph
-from celosia.sw.models.rewritable import REWRITABLE
+from celosia.sw.models.rewritable import REWRITABLE, SMALL
 
 __all__ = ["OPTIMIZE_SCHEMA", "register"]
 
 OPTIMIZE_SCHEMA: Final = "celosia.optimize/1"
+_NAMED: Final = {**REWRITABLE, **SMALL}
 _ANY: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -62,7 +63,7 @@ def optimize(
         str,
         typer.Argument(
             metavar="WORKLOAD|FILE",
-            help=f"A workload with its options, an .onnx, a .mlir, or {', '.join(REWRITABLE)}.",
+            help=f"A workload with its options, an .onnx, a .mlir, or {', '.join(_NAMED)}.",
         ),
     ],
     *,
@@ -121,7 +122,7 @@ def _graphs(
 ) -> tuple[AnyGraph, ...]:
     """What is to be rewritten.  Raises `InputError`."""
     path = Path(what)
-    if what not in REWRITABLE and path.suffix not in {".onnx", TEXT_SUFFIX}:
+    if what not in _NAMED and path.suffix not in {".onnx", TEXT_SUFFIX}:
         sized = [word for text in sizes or () for word in ("--dim", text)]
         options, _ = options_of([what, *words, *sized])
         return graphs_of_workload(options, tell)
@@ -132,7 +133,7 @@ def _graphs(
         return (importer.import_model(path, parse_sizes(sizes or ())).graph,)
     if sizes:
         raise InputError(f"--dim: {what} has its sizes already")
-    return (REWRITABLE[what]() if what in REWRITABLE else read_graph_file(path),)
+    return (_NAMED[what]() if what in _NAMED else read_graph_file(path),)
 
 
 def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[_Stage]:

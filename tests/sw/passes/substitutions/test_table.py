@@ -8,7 +8,14 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz.graphs.levels import check_levels
 from celosia.sw.frontend.optimize import differing_integers
-from celosia.sw.ir.graph import MatMul, Requantize, Tensor
+from celosia.sw.ir.graph import (
+    DeferredSoftmax,
+    DivideBySums,
+    Mask,
+    MatMul,
+    Requantize,
+    Tensor,
+)
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.rewriting.engine import exhaust, sweep
@@ -79,6 +86,28 @@ def test_products_that_share_their_input_become_one_whose_parts_are_read():
     assert [op.a.col for op in readers] == [0, 5]
     assert {op.a.tensor for op in readers} == {product.out.tensor}
     assert not sweep(RULES["merge-products"], two_products(zero=7)).accepted
+
+
+def test_a_causal_head_of_which_one_row_is_read_sees_the_same_keys():
+    builder = GraphBuilder("causal")
+    q, k, v = (builder.input(Tensor(name, "int8", 9, 4)) for name in "qkv")
+    scores = builder.tensor(Tensor("scores", "uint8", 9, 9))
+    sums = builder.tensor(Tensor("sums", "int32", 9, 1))
+    context = builder.tensor(Tensor("context", "int8", 9, 4))
+    softmax = DeferredSoftmax(0.05, sums, Mask(causal=True))
+    builder.matmul("scores", scores, q, k, softmax, b_transposed=True)
+    builder.matmul("context", context, scores, v, DivideBySums(sums, 2.0**-14))
+    last = builder.tensor(Tensor("last", "int8", 1, 4))
+    weights = builder.constant("w", np.eye(4, dtype=np.int8))
+    builder.matmul("last", last, context.part(row=5, rows=1), weights, Requantize(1.0))
+    graph = builder.finish("last")
+    done = exhaust(RULES["drop-unread"], graph)
+    assert not done.refusals
+    found = done.graph.ops[0]
+    assert isinstance(found, MatMul)
+    assert isinstance(found.finish, DeferredSoftmax)
+    assert (found.out.rows, found.finish.mask.first_row) == (1, 5)
+    assert differing_integers(graph, done.graph) is None
 
 
 def test_an_edit_that_is_wrong_is_not_proved():
