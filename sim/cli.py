@@ -45,18 +45,22 @@ from celosia.sim.command.options.common import (
     OptimizeOption,
     OutOption,
     OutTypeOption,
+    PlanOption,
     PresetOption,
     RateOption,
     ReluOption,
     ReorderOption,
+    ReuseOption,
     RowsOption,
     ScaleOption,
+    ScheduleOption,
     SeedOption,
     SeqOption,
     SetOption,
     ShapeOption,
     SimOption,
     Simulator,
+    StagesOption,
     StallOption,
     TextOption,
     TransposeOption,
@@ -87,6 +91,7 @@ from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
 from celosia.sim.export.silicon.command import register as register_silicon
+from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.checkout import checkout_root
@@ -184,8 +189,12 @@ def run(
     context: ContextOption = None,
     rows: RowsOption = None,
     text: TextOption = None,
+    plan_file: PlanOption = None,
+    schedule: ScheduleOption = None,
+    stages: StagesOption = None,
     tuned: TunedOption = None,
     optimize: OptimizeOption = False,
+    reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
@@ -230,7 +239,8 @@ def run(
         issue=issue.value,
         cycle_budget=cycle_budget,
         details=details,
-        tuned=tuned,
+        given=GivenPlan(plan=plan_file, schedule=schedule, tuned=tuned, stages=stages),
+        reuse_memory=reuse_memory,
         optimize=optimize,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),

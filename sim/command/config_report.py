@@ -1,4 +1,4 @@
-"""Configurations as documents and tables, and the commands that show them."""
+"""`celosia config`: configurations as documents and tables."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

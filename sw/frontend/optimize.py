@@ -184,15 +184,18 @@ def optimize_model(
     costs: Costs,
     *,
     way: Way = "search",
+    said: Mapping[str, tuple[float, float]] | None = None,
     progress: Progress = lambda examined, best: None,
 ) -> OptimizedModel:
     """A float graph behind `recognize`, rewritten on both levels; calibrated on `samples`.
+
+    Tensors in `said` have these ranges instead of what the samples show.
 
     Raises `GraphError` for samples that do not fit, and `ValueError` for a graph that is not
     quantized.
     """
     floats = optimize_floats(graph, costs, way=way, progress=progress)
-    model = quantize_graph(floats.graph, samples)
+    model = quantize_graph(floats.graph, samples, ranges=said)
     segments = tuple(
         optimize_integers(segment.graph, costs, way=way, progress=progress)
         for segment in model.segments

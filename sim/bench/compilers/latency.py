@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
+from celosia.sim.bench.compilers.nonlinear import MODES, Nonlinear, run_nonlinear
 from celosia.sim.bench.compilers.row import Row, System
-from celosia.sim.bench.nonlinear import MODES, Nonlinear, run_nonlinear
 from celosia.sim.support.progress import Progress
 
 __all__ = ["TVM", "tvm"]

@@ -18,7 +18,7 @@ ALPHA: Final = 2.0
 """How much dearer than the best a graph may be on the way."""
 BUDGET: Final = 48
 """Graphs that are looked at, at most."""
-PATIENCE: Final = 5
+PATIENCE: Final = 10
 """Graphs that are looked at behind the last one that led to a cheaper one."""
 
 _Graph = TypeVar("_Graph")

@@ -84,14 +84,20 @@ def rebuild(graph: Graph, edits: Mapping[str, Edit]) -> Graph:
 
 
 def edited(graph: Graph, edit: Edit) -> Graph:
-    """The graph behind one edit, not verified."""
+    """The graph behind one edit, not verified.
+
+    What keeps its name keeps its place: a head's two products stay behind each other.
+    """
     gone = {op.name for op in edit.removed}
+    changed = {op.name: op for op in edit.added if op.name in gone}
     ops: list[Op] = []
     for op in graph.ops:
         if op.name not in gone:
             ops.append(with_views(op, edit.view))
-        elif op.name == edit.removed[-1].name:
-            ops += edit.added
+        if op.name == edit.root:
+            ops += [new for new in edit.added if new.name not in gone]
+        if op.name in changed:
+            ops.append(changed[op.name])
     constants = {**graph.constants, **edit.constants}
     tensors = {**graph.tensors, **{tensor.name: tensor for tensor in edit.tensors}}
     used = {view.tensor for op in ops for view in (*operands(op), *results(op))}

@@ -42,8 +42,9 @@ def rows_of(op: Op, first: int, rows: int) -> Op:
 
     match op:
         case MatMul():
-            finish = _rows_of_finish(op.finish, first, part)
-            return replace(op, a=part(op.a), out=part(op.out), finish=finish)
+            finish, onto = _rows_of_finish(op.finish, first, part), op.onto
+            onto = None if onto is None else part(onto)
+            return replace(op, a=part(op.a), onto=onto, out=part(op.out), finish=finish)
         case Transform():
             finish = _rows_of_finish(op.finish, first, part)
             return replace(op, source=part(op.source), out=part(op.out), finish=finish)

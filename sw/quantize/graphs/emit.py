@@ -11,7 +11,6 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
-from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
@@ -263,9 +262,7 @@ class _Emitter:
     def _norm(self, name: str, unit: Normalization) -> None:
         source = self._read(unit.x, "wide")
         step = self._format(Form(unit.x.tensor, "wide")).step
-        epsilon = round(unit.x.cols * unit.epsilon / step**2)
-        if epsilon >= 1 << EPSILON_BITS:
-            raise GraphError(f"{unit.value.tensor}: its epsilon is larger than its operand")
+        epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
         outputs = []
         for role in self.stages.made[unit.value.tensor]:
             steps = self._format(Form(unit.value.key, role)).steps
@@ -343,6 +340,8 @@ class _Emitter:
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
         query, key = (self._head_steps(view)[0] for view in (head.query, head.key))
+        onto = None if head.onto is None else self._read(head.onto, "onto")
+        row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
         self.builder.matmul(
             name,
@@ -350,6 +349,8 @@ class _Emitter:
             self._read(head.query, "heads"),
             self._read(head.key, "heads"),
             DeferredSoftmax(scale, totals, Mask(causal=unit.causal)),
+            bias=onto if row else None,
+            onto=None if row else onto,
             b_transposed=True,
         )
 

@@ -248,8 +248,6 @@ class _Finder:
         mask = mask_form(self.reader, node)
         scale, keys = node.attributes["scale"], self.reader.type(node.inputs[1]).shape[2]
         assert isinstance(scale, float)
-        if mask.bias is not None:
-            raise _Refused("a bias is added to its scores")
         if node.attributes["first_query"] != 0 and node.attributes["causal"]:
             raise _Refused("its first query is not at the first key")
         if not scale > 0:
@@ -257,16 +255,35 @@ class _Finder:
         if keys > MAX_COLUMNS:
             raise _Refused(f"it has more than {MAX_COLUMNS} keys")
         value = Value(node.name, heads=True)
+        onto = None if mask.bias is None else self._onto(node, mask.bias, keys)
         return Attention(
             value=value,
-            heads=self._heads(node, whole(value, node.type)),
+            heads=self._heads(node, whole(value, node.type), onto),
             scale=scale,
             causal=bool(node.attributes["causal"]),
             keys=mask.keys,
             nodes=(node.name,),
         )
 
-    def _heads(self, node: Node, out: View) -> tuple[tuple[Head, ...], ...]:
+    def _onto(self, node: Node, bias: str, keys: int) -> Callable[[int, int], View]:
+        """What is added to the scores of a text and head of `node`."""
+        batch, heads, rows, _ = node.type.shape
+        texts, parts, queries, found = (1,) * (4 - len(shape := self.reader.type(bias).shape)) + (
+            *shape,
+        )
+        if found != keys:
+            raise _Refused("its bias is not one for each key")
+        if texts not in {1, batch} or parts not in {1, heads} or queries not in {1, rows}:
+            raise _Refused(f"its bias is of {shape}")
+        value = Value(bias, heads=True, copies=heads // parts, scores=node.name)
+        whole_bias = self.operands.scores(value)
+        return lambda text, head: whole_bias.part(
+            row=text * queries if texts > 1 else 0, rows=queries, col=head * keys, cols=keys
+        )
+
+    def _heads(
+        self, node: Node, out: View, onto: Callable[[int, int], View] | None
+    ) -> tuple[tuple[Head, ...], ...]:
         batch, heads, rows, cols = node.type.shape
         query, key, value = (self.operands.heads(name) for name in node.inputs[:3])
         shared = heads // len(key[0])
@@ -277,6 +294,7 @@ class _Finder:
                     key[text][head // shared],
                     value[text][head // shared],
                     out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
+                    None if onto is None else onto(text, head),
                 )
                 for head in range(heads)
             )

@@ -23,6 +23,7 @@ _TYPES: Final[dict[Role, str]] = {
     "small": "int8",
     "heads": "int8",
     "angles": "int16",
+    "onto": "int32",
 }
 
 

@@ -22,9 +22,9 @@ from celosia.sw.quantize.graphs.units import (
 
 __all__ = ["Form", "Role", "Stages", "plan_stages", "reads"]
 
-Role = Literal["wide", "small", "heads", "sums", "angles"]
+Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
-for cosines and sines."""
+for cosines and sines; int32 for what is added to scores."""
 
 _HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
 """The forms that the host reads, the best one first."""
@@ -92,6 +92,7 @@ def reads(unit: Unit) -> Iterator[Form]:
         case Attention():
             views = [view for head in unit.heads[0] for view in (head.query, head.key, head.value)]
             yield from (Form(view.tensor, "heads") for view in views)
+            yield from (Form(head.onto.tensor, "onto") for head in unit.heads[0] if head.onto)
 
 
 def plan_stages(graph: FloatGraph, units: Units) -> Stages:
@@ -122,6 +123,9 @@ def _host_needs(graph: FloatGraph, units: Units) -> tuple[set[str], set[str]]:
     wanted += [value.tensor for value in units.values.values()]
     wanted += [u.keys for u in units.units.values() if isinstance(u, Attention) and u.keys]
     reading = set(graph.outputs.values()) & units.units.keys()
+    reading |= {
+        value.tensor for value in units.values.values() if value.scores
+    } & units.units.keys()
     needed: set[str] = set()
     while wanted:
         name = wanted.pop()

@@ -13,7 +13,7 @@ from celosia.sw.mlir.graph_file import save_text
 from celosia.sw.models.rewritable import Sizes, adapter, packed_classifier
 from tests.support.command_line import refused, right
 
-TINY = Sizes(layers=1, width=16, heads=2, hidden=16, tokens=6, rank=1, classes=4)
+TINY = Sizes(layers=1, width=32, heads=2, hidden=32, tokens=6, rank=4, classes=4)
 ATTENTION = ("attention", "--heads", "1", "--seq", "6", "--dim", "4")
 
 

@@ -28,7 +28,7 @@ from tests.support.rewritable import rewritable_graph
 
 TINY = resolve_config("tiny")
 TIMING = MemoryTiming()
-SIZES = Sizes(layers=1, width=16, heads=2, hidden=16, tokens=6, rank=1, classes=4)
+SIZES = Sizes(layers=1, width=32, heads=2, hidden=32, tokens=6, rank=4, classes=4)
 
 
 @pytest.fixture(scope="module")

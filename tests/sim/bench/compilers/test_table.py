@@ -10,6 +10,7 @@ from celosia.sim.bench.compilers.latency import tvm
 from celosia.sim.bench.compilers.row import Row, System, unbuilt
 from celosia.sim.bench.compilers.substitutions import GRAPHS, GraphLine, metaflow
 from celosia.sim.bench.compilers.table import ROWS, run_compilers
+from celosia.sim.bench.compilers.tuning import autotvm
 from celosia.sim.bench.suite import Bench
 from celosia.sim.command.tables import print_bench
 from celosia.sim.support.display import table_console
@@ -55,6 +56,12 @@ def test_hidden_latency_gains_what_units_by_turns_take_longer():
     row = tvm(silent, lambda tell: found)
     assert row.gain == pytest.approx(1.5)
     assert "50.0% and 50.0%" in row.work
+
+
+def test_the_best_of_trials_is_no_worse_than_the_compilers_plan():
+    row = autotvm(silent, "functional")
+    assert row.right
+    assert row.cycles.keys() == {"the compiler's plan", "the best of the trials"}
 
 
 def test_a_graph_from_its_text_leaves_the_same_elements():

@@ -8,6 +8,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz.graphs.levels import check_levels
 from celosia.sw.frontend.optimize import differing_integers
+from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
@@ -18,12 +19,15 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case
+from celosia.sw.models.rewritable import Sizes, classifier
 from celosia.sw.passes.rewriting.engine import exhaust, sweep
 from celosia.sw.passes.substitutions.edit import Edit, Moved
 from celosia.sw.passes.substitutions.level import INTEGER
 from celosia.sw.passes.substitutions.prove import difference, random_tensor
 from celosia.sw.passes.substitutions.reader import IntegerReader
 from celosia.sw.passes.substitutions.table import SUBSTITUTIONS
+from celosia.sw.planning.forms.groups import Heads, groups
+from celosia.sw.quantize.graphs.sketch import sketch
 from tests.support.rewritable import rewritable_graph
 
 RULES = {rule.name: rule for rule in SUBSTITUTIONS}
@@ -119,3 +123,13 @@ def test_an_edit_that_is_wrong_is_not_proved():
     gone = Edit(what="gone", removed=(one,), added=())
     assert difference(reader, gone) == "nothing computes out0 any more"
     assert INTEGER.likeness(reader, wrong) != INTEGER.likeness(reader, gone)
+
+
+def test_heads_of_which_one_row_is_read_still_are_pairs():
+    graph = recognize(classifier(Sizes(layers=1, width=16, heads=2, hidden=16, tokens=6))).graph
+    (segment,), _ = sketch(graph)
+    for name in ("drop-unread", "close-gaps"):
+        segment = exhaust(RULES[name], segment).graph
+    heads = [each for each in groups(segment, fused_norms=True) if isinstance(each, Heads)]
+    assert [len(each.heads) for each in heads] == [2]
+    assert {head.scores.out.rows for head in heads[0].heads} == {1}
