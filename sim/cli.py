@@ -42,7 +42,6 @@ from celosia.sim.command.options.common import (
     LateReadyOption,
     LayersOption,
     ModelOption,
-    OptimizeOption,
     OutOption,
     OutTypeOption,
     PlanOption,
@@ -74,6 +73,7 @@ from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
     CalibrateOption,
     InputOption,
+    OptimizeOption,
     SizesOption,
     head_columns,
 )

@@ -18,7 +18,6 @@ from celosia.sim.command.options.common import (
     LatencyOption,
     LayersOption,
     ModelOption,
-    OptimizeOption,
     OutTypeOption,
     PlanOption,
     PresetOption,
@@ -39,6 +38,7 @@ from celosia.sim.command.options.common import (
     TunedOption,
     UnsignedOption,
 )
+from celosia.sim.command.options.model import OptimizeOption
 from celosia.sim.run.compiled_forms import (
     ALL,
     FORMS,

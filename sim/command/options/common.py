@@ -26,7 +26,6 @@ __all__ = [
     "LatencyOption",
     "LayersOption",
     "ModelOption",
-    "OptimizeOption",
     "OutOption",
     "OutType",
     "OutTypeOption",
@@ -236,14 +235,6 @@ ExecutorOption = Annotated[
         "--executor",
         metavar="local:N|dask:ADDRESS",
         help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
-    ),
-]
-OptimizeOption = Annotated[
-    bool,
-    typer.Option(
-        "--optimize",
-        help="Rewrite the graph first: what celosia optimize finds.",
-        rich_help_panel=_COMPUTES,
     ),
 ]
 PlanOption = Annotated[
