@@ -15,7 +15,7 @@ COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 
 
 def test_it_has_commands_and_removes_what_they_write():
-    assert len(COMMANDS) == 9
+    assert len(COMMANDS) == 10
     written = {line.split()[-1] for line in COMMANDS if "write.py" in line}
     assert set(COMMANDS[-1].removeprefix("rm -r ").split()) == written
 

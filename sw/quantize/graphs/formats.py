@@ -23,6 +23,7 @@ from celosia.sw.quantize.graphs.stages import Form, Stages
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Head,
     Multiplication,
     Normalization,
@@ -45,6 +46,9 @@ _LIMITS: Final = np.geomspace(1, 0.25, 25)
 """Fractions of the largest value at which clipping behind a curve is tried."""
 
 
+_GIVEN_LARGEST: Final = 1 << 22
+"""What stands in int32 for the largest number that calibration has seen of an input."""
+_LEAST_TOP: Final = 1e-20
 _LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
 """The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
 
@@ -128,6 +132,9 @@ class _Chooser:
         unit = None if form in self.stages.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
+                if isinstance(unit, Function) and unit.function == "softmax":
+                    self.forms[form] = Format("int16", np.full(unit.x.cols, 1 / INT16_MAX))
+                    return
                 tops, factors = self._tops(form), self._let_through(form)
                 step = max(int16_step(tops / factors), self._least_step(form))
                 self.forms[form] = Format("int16", factors * np.float64(step))
@@ -141,7 +148,9 @@ class _Chooser:
             case "onto":
                 self.forms[form] = Format("int32", self._score_steps(value))
             case "sums":
-                raise AssertionError("sums have the steps of their product")
+                top = max(self._tops(form).max(initial=0), _LEAST_TOP)
+                steps = np.full(self.seen.tops(form.key).size, top / _GIVEN_LARGEST)
+                self.forms[form] = Format("int32", steps)
 
     def _said(self, form: Form) -> tuple[float, float] | None:
         """The range that the file says the tensor of a form has."""

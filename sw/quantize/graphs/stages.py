@@ -12,6 +12,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Multiplication,
     Normalization,
     Product,
@@ -82,6 +83,8 @@ def reads(unit: Unit) -> Iterator[Form]:
         case Finishing():
             if unit.residual is not None:
                 yield Form(unit.residual.tensor, "wide")
+        case Function():
+            yield Form(unit.x.tensor, "sums")
         case Multiplication():
             yield Form(unit.a.tensor, "wide")
             yield Form(unit.b.tensor, "wide")
@@ -178,7 +181,7 @@ class _Planner:
                 able = {"wide", "small"}
             case Rotation():
                 able = {"wide", "heads"}
-            case Finishing():
+            case Finishing() | Function():
                 able = {"wide"}
             case Attention():
                 able = {"small"} if "small" in wanted else {"wide"}

@@ -16,6 +16,7 @@ from celosia.sw.reference.encoder import Linear, Norm
 __all__ = [
     "Attention",
     "Finishing",
+    "Function",
     "Head",
     "Multiplication",
     "Normalization",
@@ -136,6 +137,8 @@ class Attention:
     """The heads of each text."""
     scale: float
     causal: bool
+    first_row: int
+    """If it is causal: the position of the first query, which sees so many keys before its own."""
     keys: str | None
     """The tensor that says how many keys each text has; None: all of them."""
     nodes: tuple[str, ...]
@@ -171,7 +174,20 @@ class Rotation:
     nodes: tuple[str, ...]
 
 
-Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Function:
+    """A function of what the user gives, which nothing multiplies before."""
+
+    value: Value
+    x: View
+    function: str
+    """`softmax` of rows, or `relu`, `gelu` or `silu` of elements."""
+    alpha: float = 1.0
+    """For `silu`: how much steeper than usual its sigmoid is."""
+    nodes: tuple[str, ...]
+
+
+Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation | Function
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,5 +1,7 @@
 """Files with pairs of QuantizeLinear and DequantizeLinear: their ranges are used."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
@@ -24,7 +26,8 @@ class Samples(CalibrationDataReader):
         self.left = [inputs("bert-17", seed) for seed in range(1, 9)]
 
     def get_next(self):
-        return self.left.pop() if self.left else None
+        # No samples are left: None says so, which the base class forgets.
+        return self.left.pop() if self.left else cast("dict[str, Any]", None)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +35,15 @@ def imported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("quantized")
     plain, path = folder / "plain.onnx", folder / "model.onnx"
     plain.write_bytes(EXPORTS["bert-17"].build(SMALL).SerializeToString())
-    kinds = {"weight_type": QuantType.QInt8, "activation_type": QuantType.QUInt8}
-    quantize_static(plain, path, Samples(), quant_format=QuantFormat.QDQ, per_channel=True, **kinds)
+    quantize_static(
+        plain,
+        path,
+        Samples(),
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        activation_type=QuantType.QUInt8,
+    )
     return import_model(path, SIZES)
 
 
