@@ -12,12 +12,16 @@ from celosia.sim.bench.advice import AdviceLine, followed
 from celosia.sim.bench.costs.cost import CostSet
 from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
-from celosia.sim.bench.nonlinear import (
+from celosia.sim.bench.compilers.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
     VTA_UTILIZATION,
     Nonlinear,
 )
+from celosia.sim.bench.compilers.row import Row
+from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.decoders import PEERS, DecoderLine
+from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.silicon import SiliconLine
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
@@ -89,19 +93,21 @@ def print_report(
 
 def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
-    tables: tuple[tuple[Any, Callable[[Any], Table]], ...] = (
-        (bench.products, products_table),
-        (bench.encoders, encoders_table),
-        (bench.decoders, decoders_table),
-        *((each, cost_table) for each in bench.cost or ()),
-        (bench.nonlinear, nonlinear_table),
-        (bench.trace, trace_table),
-        (bench.advice, advice_table),
-        (bench.silicon, silicon_table),
-    )
-    for measured, table in tables:
+
+    def show(measured: Any, table: Callable[[Any], Table]) -> None:
         if measured is not None:
             console.print(table(measured))
+
+    show(bench.products, products_table)
+    show(bench.encoders, encoders_table)
+    show(bench.decoders, decoders_table)
+    for each in bench.cost or ():
+        show(each, cost_table)
+    show(bench.nonlinear, nonlinear_table)
+    show(bench.trace, trace_table)
+    show(bench.advice, advice_table)
+    show(bench.silicon, silicon_table)
+    show(bench.compilers, compilers_table)
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -267,6 +273,20 @@ def speed_table(speed: Speed) -> Table:
     counted = "valgrind is not there" if count is None else f"{count:,.0f}"
     table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
     table.caption_justify = "left"
+    return table
+
+
+def compilers_table(rows: Sequence[Row]) -> Table:
+    """What the idea of each compiler gains here, beside what its authors say."""
+    table = Table(title="Ideas of other compilers, in cycles of the RTL", title_justify="left")
+    for head in ("system", "mechanism", "work", "claim"):
+        table.add_column(head, overflow="fold")
+    table.add_column("gain", justify="right")
+    for row in rows:
+        color = "" if row.right else "[red]"
+        gain = NOTHING if row.gain is None else f"{color}{row.gain:.3f} x"
+        cells = (row.about.system, row.about.mechanism, row.work, row.about.claim)
+        table.add_row(*map(escape, cells), gain)
     return table
 
 
