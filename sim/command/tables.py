@@ -9,9 +9,6 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.bench.advice import AdviceLine, followed
-from celosia.sim.bench.costs.cost import CostSet
-from celosia.sim.bench.decoders import PEERS, DecoderLine
-from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.compilers.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
@@ -19,7 +16,7 @@ from celosia.sim.bench.compilers.nonlinear import (
     Nonlinear,
 )
 from celosia.sim.bench.compilers.row import Row
-from celosia.sim.bench.cost import CostSet
+from celosia.sim.bench.costs.cost import CostSet
 from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.silicon import SiliconLine
