@@ -29,17 +29,21 @@ __all__ = [
     "OutOption",
     "OutType",
     "OutTypeOption",
+    "PlanOption",
     "PresetOption",
     "RateOption",
     "ReluOption",
     "ReorderOption",
+    "ReuseOption",
     "ScaleOption",
+    "ScheduleOption",
     "SeedOption",
     "SeqOption",
     "SetOption",
     "ShapeOption",
     "SimOption",
     "Simulator",
+    "StagesOption",
     "StallOption",
     "TextOption",
     "TransposeOption",
@@ -199,8 +203,7 @@ ModelOption = Annotated[
         metavar="NAME",
         help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
         "(the published one), bert-base or bert-large (random), or a quantized model "
-        "FILE.safetensors; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama, with random "
-        "weights.",
+        "FILE.safetensors; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama (random).",
         rich_help_panel=_COMPUTES,
     ),
 ]
@@ -216,17 +219,13 @@ ContextOption = Annotated[
     str | None,
     typer.Option(
         metavar="N[,N...]",
-        help="decoder, decoder-layer: tokens in the caches, of each text of the step.",
+        help="decoder: tokens in the caches, of each text of the step.",
         rich_help_panel=_COMPUTES,
     ),
 ]
 RowsOption = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        help="decoder, decoder-layer: so many tokens of each text in the step (1).",
-        rich_help_panel=_COMPUTES,
-    ),
+    typer.Option(min=1, help="decoder: tokens of each text (1).", rich_help_panel=_COMPUTES),
 ]
 TextOption = Annotated[
     list[str] | None,
@@ -242,12 +241,48 @@ ExecutorOption = Annotated[
         help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
     ),
 ]
+PlanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="This plan, as celosia compile --print-after plan prints it.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ScheduleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--schedule",
+        metavar="FILE",
+        help="A plan by these primitives: docs/schedules.md.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+StagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="best|dp|greedy|sequential",
+        help="Graphs: branches that do not depend on each other are computed beside each other.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
 TunedOption = Annotated[
     str | None,
     typer.Option(
         "--tuned",
         metavar="FILE",
         help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ReuseOption = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-memory",
+        help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
+        "not compared.",
         rich_help_panel=_COMPUTES,
     ),
 ]

@@ -86,7 +86,14 @@ def _adds(op: MatMul | Transform) -> bool:
 def _planned(graph: Graph, places: MemoryMap) -> Plan:
     config = places.config
     stages = tuple(_Decisions(graph, places).stages())
-    plan = Plan(graph=graph.name, machine=machine_of(config), rings=places.rings, stages=stages)
+    plan = Plan(
+        graph=graph.name,
+        machine=machine_of(config),
+        scheduler="need" if places.choices.schedule_loads else "regular",
+        defer=places.choices.overlap,
+        rings=places.rings,
+        stages=stages,
+    )
     return verify_plan(plan, graph, config)
 
 

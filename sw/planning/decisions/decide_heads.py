@@ -46,6 +46,8 @@ class _Shape:
     """The number of columns of values."""
     parameters: bool
     """Something is added to scores or contexts, or each column has a scale of its own."""
+    onto: bool
+    """Scores begin with something: it arrives while those of the part before leave."""
     type: str
     """The type of the context."""
     causal: bool
@@ -84,6 +86,7 @@ def _shape(head: Head, graph: Graph) -> _Shape:
         depth=scores.a.cols,
         width=context.out.cols,
         parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
+        onto=scores.onto is not None,
         type=graph.tensors[context.out.tensor].type,
         causal=leaves_out(head.softmax.mask),
         first_row=head.softmax.mask.first_row,
@@ -159,7 +162,7 @@ class _Group:
         most = min(memory.block_rows, memory.slots, half // self.width)
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
-        rows = min(most, half // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
         rows = min(rows, memory.numerator_rows // keys)
         if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
             return rows, shape.keys
@@ -167,11 +170,16 @@ class _Group:
         fit = max(1, min(half // 2, bank // 2) // rows)
         return rows, dim * min(fit, tiles(keys, 2))
 
+    @property
+    def _at_once(self) -> int:
+        """Rows of the accumulator that the scores of all keys may take."""
+        return self.half // 2 if self.shape.onto else self.half
+
     def _causal_rows(self, least: int) -> Iterator[int]:
         """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
         row, rows, memory = 0, self.shape.rows, self.memory
         most = min(memory.block_rows, memory.slots, self.half // self.width)
-        room = min(self.half, memory.bank_rows // 2, memory.numerator_rows)
+        room = min(self._at_once, memory.bank_rows // 2, memory.numerator_rows)
         while row < rows:
             sizes = range(most // self.dim * self.dim, least, -self.dim)
             fit = (size for size in sizes if size * self._seen(row, size) <= room)
@@ -229,8 +237,9 @@ class _Group:
         return max(range(max(1, usual - 1), most + 1), key=fitness)
 
     def _scores(self, *, at_once: bool) -> str:
-        """The first half: all of it for the scores of all keys, else for two parts by turns."""
-        spans = ((0, self.half),) if at_once else _two(0, self.half // 2)
+        """The first half: for the scores of all keys that are made at once, or two by turns."""
+        whole = at_once and not self.shape.onto
+        spans = ((0, self.half),) if whole else _two(0, self.half // 2)
         return self._sums("scores", spans)
 
     def _contexts(self, rows: int) -> str:
