@@ -43,12 +43,12 @@ __all__ = [
 
 BENCH_SCHEMA: Final = "celosia.bench/2"
 
-BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
+BENCHMARKS: Final = ("products", "encoders", DECODERS, "cost", "speed")
 
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (DECODERS, NONLINEAR, TRACE, ADVICE, SILICON, COMPILERS)
+ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE, SILICON, COMPILERS)
 """Benchmarks that only run when they are asked for."""
 
 

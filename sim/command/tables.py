@@ -210,18 +210,20 @@ def decoders_table(lines: Sequence[DecoderLine]) -> Table:
     table = Table(
         title="Steps of decoders in Verilator, 16 bytes per cycle unless it says so"
         + (", commands from a ring" if issues == {"ring"} else ""),
-        caption=f"of the memory's limit: weights, keys and values over its rate; {PEERS}",
+        caption=f"memory: weights, keys and values over its rate; array: products of tiles that "
+        f"somebody sees; {PEERS}",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("step", overflow="fold")
-    for head in ("cycles", "of the limit", "at least", "mismatches"):
+    for head in ("cycles", "limit of the", "share", "at least", "mismatches"):
         table.add_column(head, justify="right")
     for line in lines:
         color = "green" if line.right else "red"
         table.add_row(
             line.decoder.name,
             whole(line.report.total.cycles),
+            line.decoder.of,
             f"[{color}]{percent(line.reached)}[/]",
             percent(line.decoder.bound),
             mismatches(line.report.total),
