@@ -26,8 +26,8 @@ class Decoder:
 
     model: str
     of: Literal["memory", "array"] = "memory"
-    """Whose limit it is: of the rate of weights and caches, or of the products of a layer alone,
-    without those above the diagonal."""
+    """The limit is that of memory, which sends weights and caches, or of the array, which makes the
+    products of a layer alone, without those above the diagonal."""
     contexts: tuple[int, ...]
     """Tokens before the step, of each of its texts."""
     bound: float
