@@ -1,6 +1,6 @@
 """Reports as tables on a terminal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -89,7 +89,7 @@ def print_report(
 
 def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
-    tables: tuple[tuple[Any, Callable[[Any], Table]], ...] = (
+    tables: tuple[Any, ...] = (
         (bench.products, products_table),
         (bench.encoders, encoders_table),
         (bench.decoders, decoders_table),
