@@ -1,6 +1,6 @@
 """Reports as tables on a terminal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -90,21 +90,20 @@ def print_report(
 
 def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
-
-    def show(measured: Any, table: Callable[[Any], Table]) -> None:
+    tables: tuple[Any, ...] = (
+        (bench.products, products_table),
+        (bench.encoders, encoders_table),
+        (bench.decoders, decoders_table),
+        *((each, cost_table) for each in bench.cost or ()),
+        (bench.nonlinear, nonlinear_table),
+        (bench.trace, trace_table),
+        (bench.advice, advice_table),
+        (bench.silicon, silicon_table),
+        (bench.compilers, compilers_table),
+    )
+    for measured, table in tables:
         if measured is not None:
             console.print(table(measured))
-
-    show(bench.products, products_table)
-    show(bench.encoders, encoders_table)
-    show(bench.decoders, decoders_table)
-    for each in bench.cost or ():
-        show(each, cost_table)
-    show(bench.nonlinear, nonlinear_table)
-    show(bench.trace, trace_table)
-    show(bench.advice, advice_table)
-    show(bench.silicon, silicon_table)
-    show(bench.compilers, compilers_table)
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
