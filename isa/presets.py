@@ -51,12 +51,19 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
     """The configuration of a preset name or a TOML file, with ``key=value`` overrides on top.
 
     A TOML file holds the parameters at its top level, and may name a `preset` that it starts from.
+    An array that is smaller than the lanes of a preset has a lane for each column, unless
+    `vector_lanes` is overridden, too.
+
     Raises `ConfigError` that names the value, the rule and the place.
     """
     config = (
         _from_file(Path(source)) if source.endswith(".toml") else _from_preset(source, "preset")
     )
-    return config.with_values(dict(parse_override(text) for text in overrides))
+    values = dict(parse_override(text) for text in overrides)
+    dim = values.get("dim")
+    if isinstance(dim, int) and dim < config.vector_lanes:
+        values = {"vector_lanes": 0, **values}
+    return config.with_values(values)
 
 
 def parse_override(text: str) -> tuple[str, int | bool | str]:

@@ -22,6 +22,7 @@ from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
 from celosia.sim.command.models.commands import register as register_models
 from celosia.sim.command.models.language_commands import register as register_language
+from celosia.sim.command.models.optimize_command import register as register_optimize
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
     BudgetOption,
@@ -71,6 +72,7 @@ from celosia.sim.command.options.model import (
     CalibrateOption,
     ClipOption,
     InputOption,
+    OptimizeOption,
     SizesOption,
     head_columns,
 )
@@ -129,6 +131,7 @@ for register in (
     register_sweep,
     register_mappings,
     register_tune,
+    register_optimize,
 ):
     register(app)
 
@@ -191,6 +194,7 @@ def run(
     schedule: ScheduleOption = None,
     stages: StagesOption = None,
     tuned: TunedOption = None,
+    optimize: OptimizeOption = False,
     reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
@@ -238,6 +242,7 @@ def run(
         details=details,
         given=GivenPlan(plan=plan_file, schedule=schedule, tuned=tuned, stages=stages),
         reuse_memory=reuse_memory,
+        optimize=optimize,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         advice=bool(profile or report_to or trace),

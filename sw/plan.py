@@ -18,6 +18,7 @@ from celosia.sw.ir.graph import (
     LayerNorm,
     MatMul,
     Op,
+    Sums,
     Transform,
     View,
 )
@@ -64,6 +65,8 @@ COMPARED_TILES: Final = 4_096
 of a larger one are compared on the probe, and scaled."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
+_COLUMNS: Final = 192
+"""Tiles of columns of the sums in a probe."""
 _ALIKE: Final = 2
 """The number of operators of a kind that is enough to compare alternatives."""
 _SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
@@ -276,7 +279,8 @@ def probe_graph(graph: Graph, config: AcceleratorConfig) -> Graph:
     It has no meaning: what the operators left out compute is read as if it stood in memory.
     """
     most = 2 * DEFAULT.block_tiles * config.dim
-    return replace(graph, ops=tuple(_few_rows(op, most) for op in _few_ops(graph.ops)))
+    ops = (_few_rows(op, most) for op in _few_ops(graph.ops))
+    return replace(graph, ops=tuple(_few_columns(op, _COLUMNS * config.dim) for op in ops))
 
 
 def _is_much_of(probe: Graph, graph: Graph, config: AcceleratorConfig) -> bool:
@@ -319,6 +323,14 @@ def _few_rows(op: Op, most: int) -> Op:
     if isinstance(op, Transform):
         return replace(op, source=part(op.source), out=part(op.out), finish=finish)
     return replace(op, a=part(op.a), out=part(op.out), finish=finish)
+
+
+def _few_columns(op: Op, most: int) -> Op:
+    """The first columns of sums that leave as they are: a vocabulary's, of which all are alike."""
+    if not (isinstance(op, MatMul) and isinstance(op.finish, Sums)) or op.b_transposed or op.bias:
+        return op
+    cols = min(op.out.cols, most)
+    return replace(op, b=op.b.part(col=0, cols=cols), out=op.out.part(col=0, cols=cols))
 
 
 def _few_rows_of_finish(finish: Finish, part: Callable[[View], View]) -> Finish:

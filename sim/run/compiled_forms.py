@@ -66,7 +66,10 @@ class Compilation:
 
 
 def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]:
-    """The graphs of a workload; each product is one.  Raises `InputError` for bad options."""
+    """The graphs of a workload; each product is one.  Raises `InputError` for bad options.
+
+    They are as they are made, also with `optimize`.
+    """
     if options.workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{options.workload}: a program is compiled already")
     check_options(options.workload, options.details)

@@ -14,13 +14,16 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.report import Report
+from celosia.sim.run.rewriting import search_progress
 from celosia.sim.run.run import RunOptions, compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
+from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
@@ -50,6 +53,7 @@ __all__ = [
     "decibels",
     "distances",
     "prepare",
+    "random_samples",
     "read_samples",
     "run_prepared",
 ]
@@ -68,6 +72,8 @@ class ModelRun:
     """An .npz file, or what is in it."""
     clip: Clip = "error"
     """Where values of 8 bits are clipped."""
+    costs: Costs | None = None
+    """What it is rewritten by; None: it is quantized as it was recognized."""
 
 
 @dataclass(frozen=True)
@@ -132,28 +138,40 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     tell("recognizing operators", None)
     recognized = recognize(imported.graph)
     graph, notes = recognized.graph, list(imported.notes)
-    units = find_units(graph)
-    if job.calibration is not None:
-        samples = read_samples(job.calibration, graph)
-    else:
+    if job.calibration is None:
         notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
-        # A mask that is no count of keys is known by its name only.
-        masks = [name for name in graph.inputs if "mask" in name]
-        masks += padded_masks(graph, units)
-        samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
+        samples = random_samples(graph, seed)
+    else:
+        samples = read_samples(job.calibration, graph)
     try:
-        model = quantize_graph(
-            graph,
-            samples,
-            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
-            said_ranges(imported.graph, imported.ranges),
-            clip=job.clip,
-        )
-    except GraphError as error:
+        said = said_ranges(imported.graph, imported.ranges)
+        if job.costs is None:
+            model = quantize_graph(
+                graph,
+                samples,
+                lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+                said,
+                clip=job.clip,
+            )
+        else:
+            done = optimize_model(
+                graph, samples, job.costs, said=said, progress=search_progress(tell)
+            )
+            model, recognized = done.model, replace(recognized, graph=done.floats.graph)
+    except ValueError as error:
         raise InputError(f"{job.path}: {error}") from None
     if not model.segments:
         raise InputError(f"{job.path}: nothing of it is for the accelerator")
-    return Prepared(model, place_units(imported.graph, recognized, units), tuple(notes), graph)
+    placement = place_units(imported.graph, recognized, find_units(recognized.graph))
+    return Prepared(model, placement, tuple(notes), graph)
+
+
+def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
+    """Samples to calibrate on where none are given."""
+    # A mask that is no count of keys is known by its name only.
+    masks = [name for name in graph.inputs if "mask" in name]
+    masks += padded_masks(graph, find_units(graph))
+    return [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
 
 
 def run_prepared(

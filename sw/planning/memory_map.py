@@ -187,6 +187,11 @@ class MemoryMap:
         fit = self.rows("weights") // (_RING_PIECES * tile_rows)
         return max(1, min(self.choices.piece_tiles, config.max_blocks, fit))
 
+    @property
+    def key_tiles(self) -> int:
+        """Tiles of keys in a piece that streams past, at most."""
+        return self.piece_tiles
+
     def columns(self, ring_rows: int) -> int:
         """Tiles of columns that a load moves, and of which two pieces of W stay in a ring."""
         rows = RING_SHARES * self.piece_tiles * self.config.dim

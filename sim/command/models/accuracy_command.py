@@ -5,9 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from celosia.sim.command.options.common import JsonOption
-from celosia.sim.command.options.model import ClipOption
-from celosia.sim.run.accuracy import (
+from celosia.sim.command.models.accuracy import (
     CurveAccuracy,
     ModelAccuracy,
     SentenceAccuracy,
@@ -15,6 +13,8 @@ from celosia.sim.run.accuracy import (
     model_accuracy,
     sentence_accuracy,
 )
+from celosia.sim.command.options.common import JsonOption
+from celosia.sim.command.options.model import ClipOption
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra

@@ -12,6 +12,7 @@ __all__ = [
     "CalibrateOption",
     "ClipOption",
     "InputOption",
+    "OptimizeOption",
     "SizesOption",
     "head_columns",
 ]
@@ -51,6 +52,10 @@ SizesOption = Annotated[
         "attention: columns of each head.",
         rich_help_panel=_PANEL,
     ),
+]
+OptimizeOption = Annotated[
+    bool,
+    typer.Option("--optimize", help="Rewrite the graph first: what celosia optimize finds."),
 ]
 
 

@@ -20,7 +20,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.planning.cached_map import CachedMap
+from celosia.sw.planning.cached_map import CachedMap, SeveralRowsMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -57,9 +57,8 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
     if _has_few_rows(graph, config):
-        few_rows = CachedMap if graph.appended else FewRowsMap
         with suppress(ValueError):  # Something does not fit there.
-            return _planned(graph, few_rows(config, choices))
+            return _planned(graph, _few_rows_map(graph, config, choices))
     return _planned(graph, MemoryMap(config, choices))
 
 
@@ -67,6 +66,21 @@ def _has_few_rows(graph: Graph, config: AcceleratorConfig) -> bool:
     """Whether no product has more rows than the array, and there are products."""
     rows = [op.out.rows for op in graph.ops if isinstance(op, MatMul)]
     return bool(rows) and max(rows) <= config.dim
+
+
+def _few_rows_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> FewRowsMap:
+    """The map of a graph whose products have few rows: by whether it has caches, and streams."""
+    if not graph.appended:
+        return FewRowsMap(config, choices)
+    places = CachedMap(config, choices)
+    streams = (op.out for op in graph.ops if isinstance(op, MatMul | Transform) and _adds(op))
+    size = ELEMENT_BYTES["int16"]
+    most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)
+    return places if most <= places.rows("wide") else SeveralRowsMap(config, choices)
+
+
+def _adds(op: MatMul | Transform) -> bool:
+    return isinstance(op.finish, AddResidual)
 
 
 def _planned(graph: Graph, places: MemoryMap) -> Plan:

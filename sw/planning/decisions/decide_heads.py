@@ -68,6 +68,8 @@ class _Shape:
     """A query does not see later keys, whose tiles are left out."""
     first_row: int
     """The position of the first query, if that matters."""
+    transposed: bool
+    """Keys stand in memory as rows."""
 
 
 def decide_heads(
@@ -109,6 +111,7 @@ def _shape(head: Head, graph: Graph) -> _Shape:
         type=graph.tensors[context.out.tensor].type,
         causal=leaves_out(head.softmax.mask),
         first_row=head.softmax.mask.first_row,
+        transposed=scores.b_transposed,
     )
 
 
@@ -264,13 +267,32 @@ class _Group:
     def _pieces(self, name: str, views: Iterable[View]) -> PiecesOfW:
         memory = self.memory
         ring = self._kept(views) or (self._scratchpad(name) if self._stay() else "weights")
-        columns = memory.columns(memory.rows(ring))
-        return PiecesOfW(
-            ring=ring,
-            k_tiles=memory.piece_tiles,
-            columns=columns,
-            pieces=memory.nest_pieces if memory.streams_heads else 2,
-        )
+        k_tiles, columns = memory.piece_tiles, memory.columns(memory.rows(ring))
+        if not memory.streams_heads:
+            return PiecesOfW(ring=ring, k_tiles=k_tiles, columns=columns)
+        if name == "values":
+            k_tiles = self._even(k_tiles)
+        elif self.shape.transposed:
+            columns = self._even(columns)
+        pieces = memory.nest_pieces
+        return PiecesOfW(ring=ring, k_tiles=k_tiles, columns=columns, pieces=pieces)
+
+    def _even(self, usual: int) -> int:
+        """Tiles of keys of a piece: about as many as usual, and the last piece is about as long.
+
+        Loads are some pieces ahead of the products, in another bank than these: they would meet
+        there if some pieces were over much sooner than others.
+        """
+        keys = tiles(self.shape.keys, self.dim)
+        across = self.dim * max(self.width, tiles(self.shape.depth, self.dim))
+        fit = self.memory.rows("weights") // (RING_SHARES * across)
+        most = max(usual, min(self.memory.key_tiles, fit))
+
+        def fitness(size: int) -> tuple[float, int]:
+            last = (keys - 1) % size + 1
+            return last / size, -abs(size - usual)
+
+        return max(range(max(1, usual - 1), most + 1), key=fitness)
 
     def _scores(self, *, at_once: bool) -> str:
         """The first half: for the scores of all keys that are made at once, or two by turns."""

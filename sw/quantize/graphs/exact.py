@@ -28,7 +28,7 @@ from celosia.sw.ir.graph import (
     Transform,
 )
 from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
-from celosia.sw.quantize.graphs.curves import real_curve
+from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
 
 __all__ = ["exact"]

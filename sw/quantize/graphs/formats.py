@@ -17,8 +17,7 @@ from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.centering import center
-from celosia.sw.quantize.graphs.curves import Computed, choose_curve
+from celosia.sw.quantize.curves import Computed, center, choose_curve
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.graphs.stages import Form, Stages

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.isa import numerics
-from celosia.sw.quantize.centering import center
+from celosia.sw.quantize.curves import center
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm

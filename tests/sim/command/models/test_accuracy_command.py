@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from celosia.sim.command.models.accuracy import SPREADS, curve_accuracies
 from celosia.sim.command.models.accuracy_command import ACCURACY_SCHEMA
-from celosia.sim.run.accuracy import SPREADS, curve_accuracies
 from tests.support.command_line import refused, right
 
 

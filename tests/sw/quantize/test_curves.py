@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.graphs.curves import ALPHAS, Computed, choose_curve, real_curve
+from celosia.sw.quantize.curves import ALPHAS, Computed, choose_curve, real_curve
 
 NORMAL = np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32)
 

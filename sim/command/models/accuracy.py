@@ -19,7 +19,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.quantize.graphs.curves import choose_curve, real_curve
+from celosia.sw.quantize.curves import choose_curve, real_curve
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
