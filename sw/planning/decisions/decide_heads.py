@@ -10,11 +10,12 @@ taken block by block, twice: once for the maximum, once for all else.  That is h
 again, but of full blocks of rows.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Final
 
+from celosia.isa.latencies import LOCAL_READ_LATENCY, lane_latency
 from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -55,11 +56,12 @@ class _Shape:
 
 
 def decide_heads(
-    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str]
+    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str], turn: int
 ) -> AttentionStage:
     """The stage of heads of `graph` that do not read each other; its rings are added to `memory`.
 
-    Some tensors stay in a ring as they are computed.
+    Some tensors stay in a ring as they are computed.  It is the `turn` of this half of the
+    accumulator: sums of what comes before the heads may still be in the other one.
 
     Raises `ValueError` that names the head if not even a row of its context fits.
     """
@@ -67,11 +69,31 @@ def decide_heads(
     for shape, alike in groupby(heads, lambda head: _shape(head, graph)):
         members = tuple(alike)
         try:
-            groups.append(_Group(members, shape, memory, stays).decide())
+            groups.append(_Group(members, shape, memory, stays, turn))
         except ValueError as error:
             raise ValueError(f"{members[0].context.name}: {error}") from None
-    ahead = 1 if memory.choices.overlap else 0
-    return AttentionStage(groups=tuple(groups), slots="slots", ahead=ahead)
+    ahead = _ahead(groups) if memory.choices.overlap else 0
+    return AttentionStage(
+        groups=tuple(group.decide(ahead) for group in groups),
+        slots=_slots(memory, ahead),
+        first="halves" if ahead == 1 and all(len(group.keys) == 1 for group in groups) else "",
+        ahead=ahead,
+    )
+
+
+def _ahead(groups: Sequence["_Group"]) -> int:
+    """Parts whose scores are summed up before a context: more than one where parts are short."""
+    wanted = max(group.parts_of_softmax for group in groups)
+    return max(1, min(wanted, *(group.most_ahead for group in groups)))
+
+
+def _slots(memory: MemoryMap, ahead: int) -> str:
+    """The ring of statistics: for those ahead, one that is drained, and one more."""
+    if ahead <= 1:
+        return "slots"
+    rows = memory.config.statistics_rows // (ahead + 2)
+    spans = tuple((turn * rows, rows) for turn in range(ahead + 2))
+    return memory.add("slots of heads", RingPlan(space="statistics", spans=spans, step=rows))
 
 
 def _shape(head: Head, graph: Graph) -> _Shape:
@@ -97,42 +119,75 @@ class _Group:
         shape: _Shape,
         memory: MemoryMap,
         stays: Mapping[str, str],
+        turn: int,
     ):
         self.heads, self.shape, self.memory, self.stays = heads, shape, memory, stays
         self.dim, self.half = memory.config.dim, memory.accumulator_half
+        self.of_contexts = turn * self.half
+        self.of_scores = self.half - self.of_contexts
         self.width = tiles(shape.width, self.dim)
-
-    def decide(self) -> HeadGroup:
-        """All of them."""
-        shape, memory, half, bank = self.shape, self.memory, self.half, self.memory.bank_rows
-        if self.width > half:
+        if self.width > self.half:
             raise ValueError(
-                f"a head is {shape.width} wide, more than the {half * self.dim} that the sums of "
-                "fit"
+                f"a head is {shape.width} wide, more than the {self.half * self.dim} that the sums "
+                "of fit"
             )
         most, block_keys = self._cut()
-        rows = tuple(size for _, size in even_cuts(shape.rows, most))
-        keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
-        if shape.causal and len(keys) == 1:
-            rows = tuple(self._causal_rows(most))
-            most = max(rows)
-        room = max(bank // 2, self._most_scores(rows, keys))
-        self.spans = memory.head_spans(room)
+        self.rows = tuple(size for _, size in even_cuts(shape.rows, most))
+        self.keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
+        if shape.causal and len(self.keys) == 1:
+            self.rows = tuple(self._causal_rows(most))
+        self.scores = self._most_scores(self.rows, self.keys)
+        self.spans = memory.head_spans(max(memory.bank_rows // 2, self.scores))
+
+    @property
+    def parts_of_softmax(self) -> int:
+        """Parts whose products take as long as the softmax of one."""
+        config, dim, rows = self.memory.config, self.dim, max(self.rows)
+        keys, depth = tiles(max(self.keys), dim), tiles(self.shape.depth, dim)
+        products = max(rows, dim) * keys * (depth + self.width)
+        latency = 2 * (dim + LOCAL_READ_LATENCY + lane_latency(config, config.row_parts))
+        softmax = rows * keys * (1 + config.row_parts) + latency
+        return tiles(softmax, products)
+
+    @property
+    def most_ahead(self) -> int:
+        """Parts whose scores, numerators and statistics there is room for beside another one's."""
+        if len(self.keys) > 1:
+            return 1
+        turns = self.half // self.scores
+        numerators = 2 * (self.spans["numerators even"][1] // self.scores)
+        slots = self.memory.config.statistics_rows // max(self.rows) - 1
+        return min(turns, numerators, slots) - 1
+
+    def decide(self, ahead: int) -> HeadGroup:
+        """All of them, if the scores of so many parts are summed up `ahead` of a context."""
+        turns = max(2, ahead + 1)
+        even, odd = self._queries()
         return HeadGroup(
             heads=tuple((head.scores.name, head.context.name) for head in self.heads),
-            rows=rows,
-            keys=keys,
-            queries=self._queries(),
+            rows=self.rows,
+            keys=self.keys,
+            queries=tuple((even, odd)[turn % 2] for turn in range(turns)),
             k=self._pieces("keys", (head.scores.b for head in self.heads)),
             v=self._pieces("values", (head.context.b for head in self.heads)),
-            scores=self._scores(at_once=len(keys) == 1),
+            scores=self._scores(turns if len(self.keys) == 1 else 0),
             exponents=_EXPONENTS,
-            numerators=(
-                self._scratchpad("numerators even", fixed=True),
-                self._scratchpad("numerators odd", fixed=True),
+            numerators=self._numerators(turns),
+            contexts=self._contexts(max(self.rows), turns),
+            drain=self._drain(
+                self.memory.contexts or self._scratchpad("contexts out"), max(self.rows)
             ),
-            contexts=self._contexts(most),
-            drain=self._drain(self._scratchpad("contexts out"), max(rows)),
+        )
+
+    def _numerators(self, turns: int) -> tuple[str, ...]:
+        """A ring for each turn, whose pieces all stand in the same place."""
+        return tuple(
+            self._scratchpad(
+                f"numerators {('even', 'odd')[turn % 2]}",
+                fixed=True,
+                part=(turn // 2, tiles(turns, 2)),
+            )
+            for turn in range(turns)
         )
 
     def _queries(self) -> tuple[str, str]:
@@ -206,25 +261,38 @@ class _Group:
             pieces=memory.nest_pieces if memory.streams_heads else 2,
         )
 
-    def _scores(self, *, at_once: bool) -> str:
-        """The first half: all of it for the scores of all keys, else for two parts by turns."""
-        spans = ((0, self.half),) if at_once else _two(0, self.half // 2)
+    def _scores(self, turns: int) -> str:
+        """The first half: all of it for the scores of all keys, if not of more than two parts.
+
+        No `turns`: scores are those of two parts of a block by turns.
+        """
+        if turns == 0:
+            spans = _side_by_side(self.of_scores, self.half // 2, 2)
+        elif turns > 2:
+            spans = _side_by_side(self.of_scores, self.half // turns, turns)
+        else:
+            spans = ((self.of_scores, self.half),)
         return self._sums("scores", spans)
 
-    def _contexts(self, rows: int) -> str:
-        """The second half: for the contexts of two blocks by turns, if both fit."""
+    def _contexts(self, rows: int, turns: int) -> str:
+        """The second half: for the contexts of two blocks by turns, or of more, if they fit."""
         half = self.half
-        fit = 2 * rows * self.width <= half
-        return self._sums("contexts", _two(half, half // 2) if fit else ((half, half),))
+        fit = min(turns, half // (rows * self.width))
+        return self._sums("contexts", _side_by_side(self.of_contexts, half // fit, fit))
 
     def _sums(self, name: str, spans: Spans) -> str:
         ring = RingPlan(space="accumulator", spans=spans, step=spans[0][1])
         return self.memory.add(name, ring)
 
-    def _scratchpad(self, name: str, *, fixed: bool = False) -> str:
-        """A ring of the scratchpad; pieces of a `fixed` one all stand in the same place."""
-        span = self.spans[name]
-        step = span[1] if fixed else 1
+    def _scratchpad(self, name: str, *, fixed: bool = False, part: tuple[int, int] = (0, 1)) -> str:
+        """A ring of the scratchpad, or one of several equal parts of its rows.
+
+        Pieces of a `fixed` one all stand in the same place.
+        """
+        (first, rows), (number, count) = self.spans[name], part
+        size = rows // count
+        span = first + number * size, size
+        step = size if fixed else 1
         return self.memory.add(name, RingPlan(space="scratchpad", spans=(span,), step=step))
 
     def _drain(self, results: str, rows: int) -> SumsDrain:
@@ -237,6 +305,6 @@ class _Group:
         )
 
 
-def _two(first: int, rows: int) -> Spans:
-    """Two spans side by side."""
-    return (first, rows), (first + rows, rows)
+def _side_by_side(first: int, rows: int, count: int) -> Spans:
+    """So many spans of these rows."""
+    return tuple((first + turn * rows, rows) for turn in range(count))

@@ -88,7 +88,8 @@ def _most_scores(group: HeadGroup, scores: MatMul, dim: int) -> int:
 def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:
     """All parts count their turns alike, and one that waits for its context has rows of its own."""
     turns = len(stage.groups[0].queries)
-    yield "turns", 1 + stage.ahead <= turns, f"{turns} rings of queries, but {stage.ahead} ahead"
+    legal = 0 <= stage.ahead < turns
+    yield "turns", legal, f"{turns} rings of queries, but {stage.ahead} ahead"
     for names, what in ((group.queries, "queries"), (group.numerators, "numerators")):
         yield "turns", len(names) == turns, f"{len(names)} rings of {what}, not {turns}"
 

@@ -128,7 +128,8 @@ class _Expansion:
         a = op.a.part(row=block.row, rows=block.rows)
         out = op.out.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys)
         wide = tiles(part.keys, self.dim)
-        c = self._take(group.scores, ("scores", part), block.rows, wide)
+        ring = group.scores if part.turn else self.stage.first or group.scores
+        c = self._take(ring, ("scores", part), block.rows, wide)
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
             a_unsigned=self.moves.type(op.a) == "uint8",
