@@ -6,6 +6,7 @@ LAYERS = ("isa", "hw", "sw", "sim")
 
 setup(
     packages=[
+        "celosia",
         *(
             f"celosia.{name}"
             for layer in LAYERS
@@ -13,7 +14,7 @@ setup(
         ),
         "celosia.docs",
     ],
-    package_dir={f"celosia.{name}": name for name in (*LAYERS, "docs")},
+    package_dir={"celosia": "api"} | {f"celosia.{name}": name for name in (*LAYERS, "docs")},
     package_data={
         "": ["py.typed"],
         "celosia.sim": [

@@ -1030,7 +1030,7 @@
 #define CELOSIA_COUNTER_VECTOR_BANK_LOAD_HI          0x4FCu
 #define CELOSIA_COUNTER_VECTOR_BANK_LOAD_HI_RESET    0x00000000u
 
-/* The result before takes several rows, one in each cycle. (read only) */
+/* The result before takes several rows, or others the scaler. (read only) */
 #define CELOSIA_COUNTER_VECTOR_WORDS_LO              0x500u
 #define CELOSIA_COUNTER_VECTOR_WORDS_LO_RESET        0x00000000u
 

@@ -165,15 +165,24 @@ class AcceleratorConfig:
         """Bytes of one bus beat."""
         return self.bus_bits // 8
 
+    def blocks_of(self, element_bytes: int) -> int:
+        """Blocks of ``dim`` elements of so many bytes that one MVIN or MVOUT row may span."""
+        return max(1, MAX_REQUEST_BYTES // (element_bytes * self.dim))
+
     @property
     def max_blocks(self) -> int:
         """Blocks of ``dim`` int8 elements that one MVIN or MVOUT row may span."""
-        return max(1, MAX_REQUEST_BYTES // self.scratchpad_row_bytes)
+        return self.blocks_of(1)
 
     @property
     def max_accumulator_blocks(self) -> int:
         """Blocks of ``dim`` int32 elements that one MVIN row may span."""
-        return max(1, MAX_REQUEST_BYTES // self.accumulator_row_bytes)
+        return self.blocks_of(ACC_BYTES)
+
+    @property
+    def stores_int16(self) -> bool:
+        """Whether MVOUT can scale accumulator rows to int16: the scores of long rows."""
+        return self.normalization and not self.bert
 
     @property
     def partial_sum_bits(self) -> int:

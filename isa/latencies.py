@@ -6,8 +6,6 @@ compares the two.
 
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
-
 __all__ = [
     "ADDRESS_LATENCY",
     "DRAIN_LATENCY",
@@ -17,6 +15,7 @@ __all__ = [
     "LOCAL_READ_LATENCY",
     "MIN_PRODUCT_CYCLES",
     "ROW_LATENCY",
+    "SCALER_LATENCY",
     "SQUARED_FACTS_CYCLES",
     "SQUARED_FACTS_LATENCY",
     "STORE_LATENCY",
@@ -45,9 +44,16 @@ MIN_PRODUCT_CYCLES: Final = 4
 """Cycles from one product to the next: two commands at two cycles each."""
 
 
-def lane_latency(config: AcceleratorConfig, parts: int = 1) -> int:
-    """Cycles from a step of a TRANSFORM that enters the lanes, in `parts`, to its result."""
-    return 36 + (config.row_parts > 1) + parts - 1
+SCALER_LATENCY: Final = 10
+"""Cycles that a turn of the lanes' scaler takes."""
+
+
+def lane_latency(scalings: int, parts: int = 1) -> int:
+    """Cycles from a step of a TRANSFORM that enters the lanes, in `parts`, to its result.
+
+    It takes so many turns of the scaler: 0, 1 or 2.
+    """
+    return 18 + SCALER_LATENCY * scalings + parts - 1
 
 
 FACTS_CYCLES: Final = 16
@@ -56,5 +62,5 @@ SQUARED_FACTS_CYCLES: Final = 32
 """Cycles from one row to the next whose sums become facts, if squares were counted."""
 FACTS_LATENCY: Final = 16
 """Cycles from the sums of a row to its facts, if no squares were counted."""
-SQUARED_FACTS_LATENCY: Final = 61
+SQUARED_FACTS_LATENCY: Final = 62
 """Cycles from the sums of a row to its facts, if squares were counted."""

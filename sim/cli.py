@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.isa.memory import MemoryTiming
-from celosia.isa.presets import PRESETS, resolve_config
+from celosia.isa.presets import resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.mappings.command import register as register_mappings
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
@@ -15,9 +15,9 @@ from celosia.sim.bench.survey.command import register as register_survey
 from celosia.sim.bench.sweep.command import register as register_sweep
 from celosia.sim.bench.tune.command import register as register_tune
 from celosia.sim.c_host.command import app as c_host_app
-from celosia.sim.command import config_report
 from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
+from celosia.sim.command.config_report import app as config_app
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
 from celosia.sim.command.models.build_command import build
@@ -42,18 +42,22 @@ from celosia.sim.command.options.common import (
     ModelOption,
     OutOption,
     OutTypeOption,
+    PlanOption,
     PresetOption,
     RateOption,
     ReluOption,
     ReorderOption,
+    ReuseOption,
     RowsOption,
     ScaleOption,
+    ScheduleOption,
     SeedOption,
     SeqOption,
     SetOption,
     ShapeOption,
     SimOption,
     Simulator,
+    StagesOption,
     StallOption,
     TextOption,
     TransposeOption,
@@ -84,6 +88,7 @@ from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
 from celosia.sim.export.silicon.command import register as register_silicon
+from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.checkout import checkout_root
@@ -111,7 +116,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-config_app = typer.Typer(no_args_is_help=True, help="Show configurations.")
 app.add_typer(config_app, name="config")
 app.add_typer(c_host_app, name="c-host")
 for register in (
@@ -181,7 +185,11 @@ def run(
     context: ContextOption = None,
     rows: RowsOption = None,
     text: TextOption = None,
+    plan_file: PlanOption = None,
+    schedule: ScheduleOption = None,
+    stages: StagesOption = None,
     tuned: TunedOption = None,
+    reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     simulator: SimOption = Simulator.VERILATOR,
@@ -226,7 +234,8 @@ def run(
         issue=issue.value,
         cycle_budget=cycle_budget,
         details=details,
-        tuned=tuned,
+        given=GivenPlan(plan=plan_file, schedule=schedule, tuned=tuned, stages=stages),
+        reuse_memory=reuse_memory,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         advice=bool(profile or report_to or trace),
@@ -328,34 +337,6 @@ def verilog(
         # Loads Amaranth, which no other command needs.
         writer = import_module("celosia.sim.export.write")
         writer.write_verilog(config, top, memories, output)
-
-
-@config_app.command("show")
-@guarded
-def config_show(
-    preset: Annotated[
-        str, typer.Argument(metavar="[NAME|FILE.toml]", help=f"{', '.join(PRESETS)}, or a file.")
-    ] = "base",
-    *,
-    overrides: SetOption = None,
-    json: JsonOption = None,
-) -> None:
-    """Show every parameter of a configuration, and what follows from them."""
-    check_destination(json)
-    config = resolve_config(preset, overrides or ())
-    table_console(json).print(config_report.config_table(preset, config))
-    if json:
-        write_file(json, as_json(config_report.config_document(preset, config)))
-
-
-@config_app.command("list")
-@guarded
-def config_list(*, json: JsonOption = None) -> None:
-    """List the named configurations."""
-    check_destination(json)
-    table_console(json).print(config_report.preset_table(PRESETS))
-    if json:
-        write_file(json, as_json(config_report.presets_document(PRESETS)))
 
 
 @app.command(epilog=f"{REQUIRE_VARIABLE}=NAME,NAME makes the absence of these tools a failure.")

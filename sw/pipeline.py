@@ -12,6 +12,7 @@ from celosia.sw.ir.program import Load, Written
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
+from celosia.sw.passes.memory.reuse import MemoryPlan, plan_memory
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -53,6 +54,8 @@ class CompiledGraph:
     chip."""
     end: int
     """The first address behind them."""
+    memory: MemoryPlan | None = None
+    """How bytes are used again; None: each tensor has its own."""
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -72,16 +75,18 @@ def compile_graph(
     choices: Choices = DEFAULT,
     *,
     loops: bool = True,
+    reuse_memory: bool = False,
 ) -> CompiledGraph:
     """Commands for `graph`, whose tensors stand in memory from `base` on.
 
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
+    With `reuse_memory`, tensors may take the bytes of others that nobody needs any more.
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
     """
     scheduled = _chosen(graph_verify.verify(graph), config, choices)
     _check_scheduled(scheduled, config)
-    return _encoded(scheduled, config, base, nests=loops, repeats=loops)
+    return _encoded(scheduled, config, base, nests=loops, repeats=loops, reuse=reuse_memory)
 
 
 def predict_choices(
@@ -92,9 +97,7 @@ def predict_choices(
     Nothing is verified but the plan: a part of a graph is enough, which reads what nobody writes.
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    scheduled = _chosen(graph, config, choices)
-    compiled = _encoded(scheduled, config, MEMORY_BASE, nests=True, repeats=True)
-    return predict_graph(compiled, config, timing)
+    return _predicted(_chosen(graph, config, choices), config, timing)
 
 
 def compile_plan(
@@ -102,17 +105,20 @@ def compile_plan(
     plan: Plan,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
-    choices: Choices = DEFAULT,
+    *,
+    reuse_memory: bool = False,
 ) -> CompiledGraph:
-    """Commands for a verified `graph`, computed as `plan` says, and scheduled as `choices` say.
+    """Commands for a verified `graph`, computed and scheduled as `plan` says.
+
+    With `reuse_memory`, tensors may take the bytes of others that nobody needs any more.
 
     A product alone has nests, but no other loops: it is short without them, they would be looked
     for longer than all else takes, and a ring of them is not faster.
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    scheduled = _planned(graph, verify_plan(plan, graph, config), config, choices)
+    scheduled = _planned(graph, verify_plan(plan, graph, config), config)
     _check_scheduled(scheduled, config)
-    return _encoded_plan(scheduled, config, base)
+    return _encoded_plan(scheduled, config, base, reuse=reuse_memory)
 
 
 def predict_plan(
@@ -122,9 +128,7 @@ def predict_plan(
 
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
-    scheduled = _planned(graph, verify_plan(plan, graph, config), config)
-    compiled = _encoded_plan(scheduled, config, MEMORY_BASE)
-    return predict_graph(compiled, config, timing)
+    return _predicted(_planned(graph, verify_plan(plan, graph, config), config), config, timing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,24 +156,39 @@ class _Scheduled:
 
 def _chosen(graph: Graph, config: AcceleratorConfig, choices: Choices) -> _Scheduled:
     """By a plan of its own, which is legal."""
-    return _planned(graph, decide_graph(graph, config, choices), config, choices)
+    return _planned(graph, decide_graph(graph, config, choices), config)
 
 
-def _planned(
-    graph: Graph, plan: Plan, config: AcceleratorConfig, choices: Choices = DEFAULT
-) -> _Scheduled:
+def _planned(graph: Graph, plan: Plan, config: AcceleratorConfig) -> _Scheduled:
     ops = expand(plan, graph)
-    if choices.schedule_loads:
+    if plan.scheduler == "need":
         ops = schedule_by_need(ops, config, graph.moving)
     else:
-        ops = schedule(ops, config, overlap=choices.overlap, moving=graph.moving)
+        ops = schedule(ops, config, overlap=plan.defer, moving=graph.moving)
     return _Scheduled(with_affines(graph, config.dim), plan, ops)
 
 
-def _encoded_plan(scheduled: _Scheduled, config: AcceleratorConfig, base: int) -> CompiledGraph:
-    waits = any(isinstance(written.op, Load) and written.op.after for written in scheduled.ops)
+def _predicted(
+    scheduled: _Scheduled, config: AcceleratorConfig, timing: MemoryTiming | None
+) -> GraphCycles:
+    """The expected cycles; a loop takes as long as what it stands for, so none is looked for."""
+    alone = isinstance(scheduled.plan.stages[0], ProductStage)
+    tokens = not alone or _waits(scheduled)
+    compiled = _encoded(scheduled, config, MEMORY_BASE, nests=True, repeats=False, tokens=tokens)
+    return predict_graph(compiled, config, timing)
+
+
+def _waits(scheduled: _Scheduled) -> bool:
+    """Whether a load of the program waits for a store."""
+    return any(isinstance(each.op, Load) and each.op.after for each in scheduled.ops)
+
+
+def _encoded_plan(
+    scheduled: _Scheduled, config: AcceleratorConfig, base: int, *, reuse: bool = False
+) -> CompiledGraph:
+    waits = _waits(scheduled)
     repeats = not isinstance(scheduled.plan.stages[0], ProductStage)
-    return _encoded(scheduled, config, base, nests=True, repeats=repeats, tokens=waits)
+    return _encoded(scheduled, config, base, nests=True, repeats=repeats, tokens=waits, reuse=reuse)
 
 
 def _encoded(
@@ -180,6 +199,7 @@ def _encoded(
     nests: bool,
     repeats: bool,
     tokens: bool = True,
+    reuse: bool = False,
 ) -> CompiledGraph:
     """A program as commands, with addresses of all tensors.
 
@@ -187,8 +207,13 @@ def _encoded(
     commands for that.
     """
     tensors = scheduled.graph.tensors
-    addresses, end = place_tensors(scheduled.in_memory, base)
     ops = [written.op for written in scheduled.ops]
+    memory = None
+    if reuse:
+        memory = plan_memory(ops, scheduled.graph, scheduled.in_memory, config, base)
+        addresses, end = dict(memory.addresses), memory.end
+    else:
+        addresses, end = place_tensors(scheduled.in_memory, base)
     each = lower_program(ops, config, tensors, addresses, loops=nests, tokens=tokens)
     commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
@@ -200,6 +225,7 @@ def _encoded(
         program=compress_loops(flat, config, _starts(scheduled.ops, commands)) if repeats else flat,
         addresses=addresses,
         end=end,
+        memory=memory,
     )
 
 

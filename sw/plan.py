@@ -1,6 +1,6 @@
 """Decisions of the compiler, by predicted cycles: what is chosen, and what the rest would cost."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final
@@ -30,7 +30,13 @@ from celosia.sw.pipeline import (
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
+from celosia.sw.planning.forms.plan import (
+    Plan,
+    ProductStage,
+    RejectedTactic,
+    Tactic,
+    only_stage,
+)
 from celosia.sw.planning.search import product_plans
 from celosia.sw.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
@@ -39,6 +45,7 @@ __all__ = [
     "GraphPlan",
     "ProductPlan",
     "Rejected",
+    "choices_by_rows",
     "choose",
     "plan_graph",
     "plan_product",
@@ -82,6 +89,13 @@ class GraphPlan:
     scaled: bool
     """Alternatives were compared on a part of the graph."""
 
+    @property
+    def recorded(self) -> Plan:
+        """The plan, with the tactics that led to it."""
+        chosen = {name: _text(value) for name, value in self.choices.items()}
+        plan = self.compiled.plan
+        return replace(plan, tactics=_tactics(chosen, self.prediction.cycles, self.rejected))
+
 
 @dataclass(frozen=True)
 class ProductPlan:
@@ -90,6 +104,13 @@ class ProductPlan:
     plan: Plan
     cycles: int
     rejected: tuple[Rejected, ...]
+
+    @property
+    def recorded(self) -> Plan:
+        """The plan, with the tactics that led to it."""
+        stage = only_stage(self.plan)
+        chosen = {name: value_of(stage) for name, value_of in _PRODUCT_CHOICES.items()}
+        return replace(self.plan, tactics=_tactics(chosen, self.cycles, self.rejected))
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -101,7 +122,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     probe = probe_graph(graph, config)
     if _is_much_of(probe, graph, config):
         probe = graph
-    chosen = _by_rows(graph, config)
+    chosen = choices_by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
     best = _cycles(probe, config, timing, chosen)
@@ -122,7 +143,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     raise AssertionError("a cycle ends")
 
 
-def _by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
+def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """The choices that follow from how many rows stream through each tile of weights.
 
     With no more than the array has, a tile serves for no longer than its load takes: loads set the
@@ -185,6 +206,25 @@ _PRODUCT_CHOICES: Final[Mapping[str, Callable[[ProductStage], str]]] = {
     "first_a_tiles": lambda stage: str(stage.a.first),
     "last_block": lambda stage: "in parts" if stage.tail else "at once",
 }
+
+
+def _tactics(
+    chosen: Mapping[str, str], cycles: int, rejected: Sequence[Rejected]
+) -> tuple[Tactic, ...]:
+    """Each choice with its alternatives."""
+    return tuple(
+        Tactic(
+            name=name,
+            value=value,
+            cycles=cycles,
+            rejected=tuple(
+                RejectedTactic(value=each.value, cycles=each.cycles or 0, reason=each.reason)
+                for each in rejected
+                if each.name == name
+            ),
+        )
+        for name, value in chosen.items()
+    )
 
 
 def _cycles(

@@ -14,6 +14,7 @@ LAYERS = {
     "hw": {"isa"},
     "sw": {"isa"},
     "sim": {"isa", "hw", "sw"},
+    "api": {"sim"},
 }
 """Each layer, and the others that it may import."""
 
@@ -21,6 +22,7 @@ THIRD_PARTY = {
     "isa": set(),
     "hw": {"amaranth"},
     "sw": {"numpy", "safetensors", "tokenizers"},
+    "api": {"numpy"},
 }
 """Packages outside the standard library that a layer may import; `sim` may import any."""
 

@@ -100,6 +100,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     fields = operands(encoding.MVOUT, command)
     accumulator = fields.local[ACCUMULATOR_BIT]
     full = accumulator & fields.local[FULL_BIT]
+    int16 = accumulator & ~fields.local[FULL_BIT] & state.drain_int16
     blocks = blocks_of(config, fields.local_cols)
     own_stride = state.drain_block_stride
     block_stride = Mux(own_stride != 0, own_stride, config.dim)
@@ -113,6 +114,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         op.row.eq(fields.local),
         op.block_stride.eq(block_stride),
         op.full.eq(full),
+        op.int16.eq(int16),
         op.relu.eq(state.store_relu),
         op.scale.eq(state.store_scale),
         op.bias.eq(bias),
@@ -130,7 +132,7 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     ]
     plain = Leaving(
         some=(fields.local_rows != 0) & (fields.local_cols != 0),
-        cause=_too_wide(config, blocks, full),
+        cause=_too_wide(config, blocks, full, int16),
         late=fields.local[NORM_LOW : NORM_LOW + NORM_BITS] != 0,
     )
     some, cause, late = leave_by_window(m, config, fields, state, op, hulls[0], plain)
@@ -219,6 +221,11 @@ def _names(word: Value) -> Value:
     return (word | ((1 << NORM_BITS) - 1) << NORM_LOW) != GARBAGE
 
 
-def _too_wide(config: AcceleratorConfig, blocks: Value, wide: Value) -> Value:
-    limit = Mux(wide, config.max_accumulator_blocks, config.max_blocks)
+def _too_wide(
+    config: AcceleratorConfig, blocks: Value, wide: Value, int16: Value | None = None
+) -> Value:
+    limit: Value | int = config.max_blocks
+    if int16 is not None:
+        limit = Mux(int16, config.blocks_of(2), limit)
+    limit = Mux(wide, config.max_accumulator_blocks, limit)
     return Mux(blocks > limit, Value.cast(Cause.SHAPE), 0)

@@ -1,5 +1,8 @@
 """The architectural state: what configuration commands leave behind for later ones."""
 
+from collections.abc import Callable
+from typing import Any
+
 from amaranth import Module, Signal
 from amaranth.hdl import Value
 from amaranth.lib import data, wiring
@@ -112,7 +115,7 @@ class Configuration(wiring.Component):
     def _obey(self, m: Module, form: Instruction, settings: list[Setting], change: Value) -> None:
         """Set what the command sets, if it is a `form` and breaks no rule."""
         fields = operands(form, self.command)
-        refused = [gemmini_refusals(self.config).get(form), _RULES.get(form)]
+        refused = [gemmini_refusals(self.config).get(form), _rules(self.config).get(form)]
         for rule in filter(None, refused):
             with m.If(rule(fields)):
                 m.d.comb += self.cause.eq(Cause.UNSUPPORTED)
@@ -130,5 +133,9 @@ def _pattern(form: Instruction) -> str:
     return "".join(reversed(bits))
 
 
-_RULES = {encoding.CONFIG_LD: lambda fields: fields.set >= len(encoding.LOADS)}
-"""What commands refuse on every accelerator."""
+def _rules(config: AcceleratorConfig) -> dict[Instruction, Callable[[Any], Value]]:
+    """What commands refuse, whatever of Gemmini's is built."""
+    rules = {encoding.CONFIG_LD: lambda fields: fields.set >= len(encoding.LOADS)}
+    if not config.stores_int16:
+        rules[encoding.CONFIG_DRAIN] = lambda fields: fields.int16
+    return rules

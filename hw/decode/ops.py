@@ -137,6 +137,7 @@ class StoreOp(data.StructLayout):
             "row": unsigned(local_row_bits(config)),
             "block_stride": unsigned(16),
             "full": 1,  # int32, not scaled and not activated.
+            "int16": 1,  # Scaled to int16, not to int8.
             "relu": 1,
             "scale": unsigned(32),
             "bias": 1,

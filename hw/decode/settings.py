@@ -46,7 +46,12 @@ def core_settings(config: AcceleratorConfig) -> Iterator[Setting]:
     )
     yield from kept_operands(
         CONFIG_DRAIN,
-        {"bias": "bias", "bias_row": "bias_row", "drain_block_stride": "block_stride"},
+        {
+            "bias": "bias",
+            "bias_row": "bias_row",
+            "drain_int16": "int16",
+            "drain_block_stride": "block_stride",
+        },
     )
     yield from kept_operands(CONFIG_TOKEN, {"signal": "signal", "signal_token": "signal_id"})
     yield from kept_operands(

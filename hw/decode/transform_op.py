@@ -26,6 +26,7 @@ class TransformOp(data.StructLayout):
         parameter = row_shape(config.parameter_rows)
         super().__init__({
             "function": unsigned(4),
+            "staged": 1,  # Its source are rows of int16 in the scratchpad.
             "kind": unsigned(2),  # An ElementType.
             "kind2": unsigned(2),
             "two": 1,  # There is a second result.

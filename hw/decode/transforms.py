@@ -56,7 +56,7 @@ def decode_transform(
 ) -> tuple[Value, Value]:
     """Fill `op` and `hulls`; returns whether there is anything to do, and the cause."""
     fields = operands(encoding.TRANSFORM, command)
-    rules = _rules(m, state)
+    rules = _rules(m, state, fields.local[ACCUMULATOR_BIT])
     _fill(m, fields, state, rules, op)
     _name_rows(m, config, fields, state, rules, op, hulls)
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
@@ -78,14 +78,15 @@ class _Rules:
         self.rotates = Signal()
 
 
-def _rules(m: Module, state: TransformFields) -> _Rules:
+def _rules(m: Module, state: TransformFields, accumulator: Value) -> _Rules:
+    """Those of a source in the `accumulator`, or not."""
     rules = _Rules()
     with m.Switch(state.transform.function):
         for function, known in FUNCTIONS.items():
             with m.Case(function):
                 m.d.comb += [
                     rules.known.eq(1),
-                    rules.staged.eq(known.staged),
+                    rules.staged.eq(~accumulator if known.takes_int16 else known.staged),
                     rules.statistics.eq(known.statistics),
                     rules.scores.eq(known.scores),
                     rules.rotates.eq(known.rotates),
@@ -114,6 +115,7 @@ def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
     m.d.sync += [
         op.kind.eq(state.transform.type),
         op.kind2.eq(state.norm.type2),
+        op.staged.eq(rules.staged),
         op.two.eq(rules.two),
         op.slot.eq(state.transform.statistics),
         op.shift.eq(state.norm.shift),

@@ -88,8 +88,8 @@ def _pool(m: Module, config: AcceleratorConfig, fields, state, op, hull, some, c
         ]
     cause = Mux(pools & (fields.local_cols > config.dim), Value.cast(Cause.SHAPE), cause)
     pixels_leave = (pooling.rows != 0) & (pooling.cols != 0) & (fields.local_cols != 0)
-    full = fields.local[ACCUMULATOR_BIT] & fields.local[FULL_BIT]
-    return Mux(pools, pixels_leave, some), cause, pools & full
+    wider = fields.local[ACCUMULATOR_BIT] & (fields.local[FULL_BIT] | state.drain_int16)
+    return Mux(pools, pixels_leave, some), cause, pools & wider
 
 
 def _pass_norms(m: Module, fields, state, op) -> Value:

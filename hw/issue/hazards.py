@@ -1,5 +1,8 @@
 """Which older operations a new one must wait for."""
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, unsigned
@@ -8,8 +11,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.decoder import Kind, hull_count
-from celosia.hw.decode.ranges import RowRange, overlap
-from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
+from celosia.hw.decode.ranges import RowRange, overlap, parameter_overlap
+from celosia.hw.issue.queues import Memories, PerQueue, QueueTraits, event_names, queues
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 
@@ -112,29 +115,48 @@ class HazardTables(Sleeping):
 
     def _after_writes(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` has written."""
-        hulls = [self.ranges[hull] for hull in range(hull_count(self.config))]
-        written, foreign = ranges[: queue.writes], self.kind != queue.kind
+        foreign = self.kind != queue.kind
         # `same` are conflicts that only queues apart have: within one queue, results of the same
         # number are written in order.  Late reads are over when their operation has written, so
         # what the new one writes waits for that.  `crossing` are all other pairs: a write that the
         # new operation reads, or writes as another result.
-        same, crossing = _meet([hulls[0]], ranges[queue.hulls - queue.late :]), Const(0)
-        for hull, new in enumerate(hulls):
-            for number, old in enumerate(written):
-                if hull == number:
-                    same |= overlap(new, old)
-                else:
-                    crossing |= overlap(new, old)
+        late = range(queue.hulls - queue.late, queue.hulls)
+        same, crossing = self._meet([0], queue, ranges, late), Const(0)
+        for hull in range(hull_count(self.config)):
+            others = [number for number in range(queue.writes) if number != hull]
+            if hull < queue.writes:
+                same |= self._meet([hull], queue, ranges, [hull])
+            crossing |= self._meet([hull], queue, ranges, others)
         return (foreign & same) | (crossing if queue.own_reads else foreign & crossing)
 
     def _after_reads(self, queue: QueueTraits, ranges: list) -> Value:
         """Whether the new operation must wait until an older one of `queue` no more reads."""
-        read, writes = ranges[queue.writes : queue.hulls - queue.late], Const(0)
+        read, writes = range(queue.writes, queue.hulls - queue.late), Const(0)
         for other in self.queues:
             if other.kind != queue.kind and other.writes:
-                meets = _meet([self.ranges[hull] for hull in range(other.writes)], read)
+                meets = self._meet(range(other.writes), queue, ranges, read)
                 writes |= (self.kind == other.kind) & meets
         return writes
+
+    def _meet(
+        self, hulls: Iterable[int], queue: QueueTraits, ranges: Sequence, numbers: Iterable[int]
+    ) -> Value:
+        """Whether any of these ranges of the new operation meets one of `numbers` of an older one.
+
+        Of two that are never in one memory, nothing is compared.
+        """
+        meets = [Const(0)]
+        for hull in hulls:
+            may = reduce(or_, (q.memories[hull] for q in self.queues if hull < q.hulls))
+            for number in numbers:
+                new, old = self.ranges[hull], ranges[number]
+                if queue.memories[number] == Memories.PARAMETERS and Memories.PARAMETERS in may:
+                    meets.append(parameter_overlap(self.config, new, old))
+                elif may == Memories.PARAMETERS and Memories.PARAMETERS in queue.memories[number]:
+                    meets.append(parameter_overlap(self.config, old, new))
+                elif may & queue.memories[number]:
+                    meets.append(overlap(new, old))
+        return Cat(meets).any()
 
     def _table(self, m: Module, queue: QueueTraits) -> list[list[data.View]]:
         """Registers for the rows of the operations of `queue` in flight, one list per slot."""
@@ -152,11 +174,6 @@ class HazardTables(Sleeping):
                 with m.Case(slot):
                     m.d.sync += [kept.eq(self.ranges[hull]) for hull, kept in enumerate(ranges)]
         return table
-
-
-def _meet(ones: list, others: list) -> Value:
-    """Whether any of `ones` has a row in common with any of `others`."""
-    return Cat(overlap(one, other) for one in ones for other in others).any()
 
 
 def _youngest(conflicts: Signal, tail: Value) -> Value:

@@ -178,12 +178,15 @@ class Issue(wiring.Component):
         return m
 
     def _sleep(self, m: Module, fifos: Module, pushed: Signal) -> None:
-        """Let `fifos` sleep.  Operations come with `pushed`, and are at the head a cycle later."""
+        """Let `fifos` sleep.
+
+        Operations come in the cycle before `pushed`, and are at the head a cycle after it.
+        """
         ports = [getattr(self, queue.name) for queue in self._queues]
         leaves = Cat(port.valid & port.ready for port in ports).any()
         awake, comes = Signal(name=AWAKE), Signal()
         m.d.sync += comes.eq(pushed)
-        m.d.comb += awake.eq(pushed | comes | leaves | ResetSignal())
+        m.d.comb += awake.eq(self.i.ready | pushed | comes | leaves | ResetSignal())
         m.submodules.fifos = sleeper(fifos, awake)
 
     def _close(self, tag: Value) -> Value:
@@ -209,22 +212,22 @@ class Issue(wiring.Component):
         """One queue; returns whether there is a head that waits, and it."""
         name, port = queue.name, getattr(self, queue.name)
         entry = data.StructLayout({"op": queue.op(self.config), "needs": Needs(self.config)})
-        fifo = SyncFIFOBuffered(width=entry.size, depth=queue.depth(self.config))
-        fifos.submodules[f"{name}_queue"] = fifo
+        depth, op_bits = queue.depth(self.config), entry["op"].width
+        # Needs are known, and queued, a cycle after the operation: a head has both.
+        ops = SyncFIFOBuffered(width=op_bits, depth=depth)
+        fifo = SyncFIFOBuffered(width=entry["needs"].width, depth=depth)
+        fifos.submodules[f"{name}_queue"] = ops
+        fifos.submodules[f"{name}_needs"] = fifo
 
-        # The operation of the last cycle's insertion, now that its needs are known.
-        pushing, pushed = Signal(name=f"{name}_pushing"), Signal(entry, name=f"{name}_pushed")
-        op = Signal(port.p.shape(), name=f"{name}_op", reset_less=True)
+        pushing = Signal(name=f"{name}_pushing")
         inserted = self.i.valid & self.i.ready & (self.i.p.kind == queue.kind)
         coming = Signal(name=f"{name}_coming")  # It was pushed, and is not at the head yet.
         m.d.sync += [pushing.eq(inserted), coming.eq(pushing)]
         m.d.comb += self.held[name].eq(inserted | pushing | coming | fifo.r_rdy)
-        with m.If(inserted):
-            m.d.sync += op.eq(self.i.p[name])
         m.d.comb += [
-            pushed.op.eq(op),
-            pushed.needs.eq(needs),
-            fifo.w_data.eq(pushed),
+            ops.w_data.eq(self.i.p[name]),
+            ops.w_en.eq(inserted),
+            fifo.w_data.eq(needs),
             fifo.w_en.eq(pushing),
         ]
 
@@ -232,10 +235,11 @@ class Issue(wiring.Component):
         met = {need: reached(over[need], head.needs[need]) for need in over}
         starts, waits = Signal(name=f"{name}_starts"), self.waits[name]
         m.d.comb += [
-            head.eq(fifo.r_data),
+            head.eq(Cat(ops.r_data, fifo.r_data)),
             starts.eq(Cat(met.values()).all()),
             port.valid.eq(fifo.r_rdy & starts & ~self.halt),
             port.payload.eq(head.op),
+            ops.r_en.eq(port.valid & port.ready),
             fifo.r_en.eq(port.valid & port.ready),
         ]
         with m.If(fifo.r_rdy):

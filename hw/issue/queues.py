@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Flag
 from typing import Any
 
 from amaranth.lib import data
@@ -11,7 +12,7 @@ from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_PARAMETERS, 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import QUEUES, queue_names
 
-__all__ = ["PerQueue", "QueueTraits", "event_names", "queues"]
+__all__ = ["Memories", "PerQueue", "QueueTraits", "event_names", "queues"]
 
 
 class PerQueue(data.StructLayout):
@@ -21,13 +22,24 @@ class PerQueue(data.StructLayout):
         super().__init__(dict.fromkeys(QUEUES, shape))
 
 
+class Memories(Flag):
+    """The local memories in which a range of rows may be."""
+
+    PARAMETERS = 1
+    ROWS = 2
+    """Scratchpad and accumulator."""
+
+
+_ANY, _ROWS, _PARAMETERS = Memories.PARAMETERS | Memories.ROWS, Memories.ROWS, Memories.PARAMETERS
+
+
 @dataclass(frozen=True, kw_only=True)
 class QueueTraits:
     """One queue; its operations start and end in order."""
 
     name: str
-    hulls: int
-    """Ranges of rows that an operation names."""
+    memories: tuple[Memories, ...]
+    """Where each of the ranges of rows is that an operation names."""
     writes: int
     """Ranges that an operation writes, the first of `hulls`; it reads the rest."""
     late: int = 0
@@ -38,6 +50,11 @@ class QueueTraits:
     """The event after which an operation has written; None if it writes no local memory."""
     own_reads: bool = False
     """An operation may read what an earlier one of the same queue still writes."""
+
+    @property
+    def hulls(self) -> int:
+        """Ranges of rows that an operation names."""
+        return len(self.memories)
 
     @property
     def kind(self) -> Kind:
@@ -66,19 +83,20 @@ class QueueTraits:
 
 
 _TRAITS = (
-    QueueTraits(name="load", hulls=1, writes=1, done="load_done"),
+    QueueTraits(name="load", memories=(_ANY,), writes=1, done="load_done"),
     QueueTraits(
         name="execute",
-        hulls=PRODUCT_HULLS,
+        memories=(_ROWS,) * PRODUCT_HULLS,
         writes=1,
         reads="execute_reads",
         done="execute_done",
         own_reads=True,
     ),
-    QueueTraits(name="store", hulls=2, writes=0, reads="store_reads"),
+    QueueTraits(name="store", memories=(_ROWS, _PARAMETERS), writes=0, reads="store_reads"),
     QueueTraits(
         name="transform",
-        hulls=TRANSFORM_HULLS,
+        memories=(_ROWS,) * (TRANSFORM_HULLS - TRANSFORM_PARAMETERS)
+        + (_PARAMETERS,) * TRANSFORM_PARAMETERS,
         writes=TRANSFORM_WRITES,
         late=TRANSFORM_PARAMETERS,
         reads="transform_reads",

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from amaranth import EnableInserter, Module, ResetSignal, Signal, Value
+from amaranth import Const, EnableInserter, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 
-__all__ = ["AWAKE", "Sleeping", "Wakeful", "sleeper"]
+__all__ = ["AWAKE", "Sleeping", "Wakeful", "resting", "sleeper"]
 
 AWAKE = "awake"
 """The name of the enable: `celosia.sim.verilator.netlist.gate` finds it, and makes it a clock."""
@@ -17,6 +17,14 @@ class Wakeful:
     What a unit does is the same: nothing would change in it while it sleeps, but what nobody looks
     at.
     """
+
+
+def resting(platform: object, moves: Value) -> Value:
+    """When registers move that need not stand else: with `moves`, or always if it is `Wakeful`.
+
+    To move in vain costs a simulator time, and hardware less than an enable.
+    """
+    return Const(1) if isinstance(platform, Wakeful) else moves
 
 
 def sleeper(unit: Any, awake: Signal) -> Any:

@@ -68,8 +68,10 @@ class Stages:
 
     def register(self, stage: int, name: str, value: Any) -> Any:
         """`value`, a Value or a View, as `stage` leaves it."""
-        if not self._free:
-            return self.held(stage, name, value)
+        return self.passing(stage, name, value) if self._free else self.held(stage, name, value)
+
+    def passing(self, stage: int, name: str, value: Any) -> Any:
+        """`value` as `stage` leaves it, in the next cycle only."""
         register = self._register(stage, name, value)
         self.m.d.sync += register.eq(value)
         return register

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import AccumulatorWrite, BankUser, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
@@ -93,7 +94,7 @@ class Accumulator(wiring.Component):
         m = Module()
         # Elements of an accepted load, for the cycle after.
         loaded = Signal(data.ArrayLayout(signed(32), self.config.dim), reset_less=True)
-        with m.If(self.load.valid):
+        with m.If(resting(platform, self.load.valid)):
             m.d.sync += loaded.eq(self.load.p.data)
         # By priority.
         readers = {"transform": self.transform} if self.config.normalization else {}
@@ -102,15 +103,21 @@ class Accumulator(wiring.Component):
 
         words, grants = [], []
         for index in range(self.config.accumulator_banks):
-            word, granted = self._bank(m, index, loaded, readers)
+            word, granted = self._bank(m, index, loaded, readers, platform)
             words.append(word)
             grants.append(granted)
         for name, port in readers.items():
-            _select_word(m, port, [granted[name] for granted in grants], words, name)
+            hits = [granted[name] for granted in grants]
+            _select_word(m, port, hits, words, name, platform)
         return m
 
     def _bank(
-        self, m: Module, index: int, loaded: data.View, readers: dict[str, RowReadInterface]
+        self,
+        m: Module,
+        index: int,
+        loaded: data.View,
+        readers: dict[str, RowReadInterface],
+        platform: object,
     ) -> tuple[Value, dict[str, Value]]:
         """One bank; returns the word it read in the last cycle, and whether it serves each reader.
 
@@ -173,6 +180,7 @@ class Accumulator(wiring.Component):
             added = Mux(s1_load, loaded[lane], self.elements[lane])
             with m.If(s1_valid):
                 m.d.comb += total.eq(Mux(s1_accumulate, kept, 0) + added.as_unsigned())
+            with m.If(resting(platform, s1_valid)):
                 m.d.sync += written.eq(total)
             totals.append(total)
         m.d.comb += [
@@ -184,7 +192,12 @@ class Accumulator(wiring.Component):
 
 
 def _select_word(
-    m: Module, port: RowReadInterface, chosen: list[Value], words: list[Value], name: str
+    m: Module,
+    port: RowReadInterface,
+    chosen: list[Value],
+    words: list[Value],
+    name: str,
+    platform: object,
 ) -> None:
     """Register the word that `port` was granted in the last cycle, by one of the banks."""
     bank = Signal(range(max(2, len(words))), name=f"{name}_bank", reset_less=True)
@@ -194,7 +207,7 @@ def _select_word(
     for index, hit in enumerate(chosen):
         with m.If(hit):
             m.d.sync += bank.eq(index)
-    with m.If(granted):
+    with m.If(resting(platform, granted)):
         for index, candidate in enumerate(words):
             with m.If(bank == index):
                 m.d.sync += word.eq(candidate)

@@ -5,9 +5,10 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
+from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import ParameterWrite, row_shape
-from celosia.hw.memory.read_port import RowRead, RowReadInterface
+from celosia.hw.memory.read_port import ParameterRead, RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ParameterMemory"]
@@ -22,7 +23,7 @@ class ParameterMemory(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and ``parameter_rows``.
+        Supplies ``dim``, ``vector_lanes`` and ``parameter_rows``.
     memory_seed : int or None
         Seed of the contents at power-on; zeros without one.
 
@@ -34,8 +35,8 @@ class ParameterMemory(wiring.Component):
         Reads for rows on their way out.
     transform : ``In(RowRead(row, elements))``
         Biases and gammas of transforms, if there is a normalization unit.
-    transform2 : ``In(RowRead(row, elements))``
-        Their scales and betas.
+    transform2 : ``In(ParameterRead(config))``
+        Parts of their scales and betas: each row is as many as there are parts of one.
     """
 
     load: stream.Interface
@@ -52,7 +53,7 @@ class ParameterMemory(wiring.Component):
             "load": In(stream.Signature(ParameterWrite(config), always_ready=True)),
             "store": In(read),
             "transform": In(read),
-            "transform2": In(read),
+            "transform2": In(ParameterRead(config)),
         })
 
     def elaborate(self, platform) -> Module:
@@ -70,10 +71,19 @@ class ParameterMemory(wiring.Component):
         for name in ("store", *["transform", "transform2"] * self.config.normalization):
             port, read = getattr(self, name), memory.read_port()
             granted = Signal(name=f"{name}_granted")
-            word = Signal(bits, name=f"{name}_word", reset_less=True)
-            m.d.comb += [read.en.eq(port.valid), read.addr.eq(port.row), port.ready.eq(1)]
+            word = Signal(len(port.data.as_value()), name=f"{name}_word", reset_less=True)
+            row = read.data
+            if parts := (bits // len(word)).bit_length() - 1:
+                part = Signal(parts, name=f"{name}_part", reset_less=True)
+                m.d.sync += part.eq(port.row)
+                row = row.word_select(part, len(word))
+            m.d.comb += [
+                read.en.eq(port.valid),
+                read.addr.eq(port.row >> parts),
+                port.ready.eq(1),
+            ]
             m.d.sync += granted.eq(port.valid)
-            with m.If(granted):
-                m.d.sync += word.eq(read.data)
+            with m.If(resting(platform, granted)):
+                m.d.sync += word.eq(row)
             m.d.comb += port.data.as_value().eq(word)
         return m

@@ -1,11 +1,14 @@
 """How a unit reads rows of a local memory."""
 
-from amaranth import Signal
+from amaranth import Signal, signed
 from amaranth.hdl import ShapeLike
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["LOCAL_READ_LATENCY", "RowRead", "RowReadInterface"]
+from celosia.hw.memory.ports import row_shape
+from celosia.isa.config import AcceleratorConfig
+
+__all__ = ["LOCAL_READ_LATENCY", "ParameterRead", "RowRead", "RowReadInterface"]
 
 LOCAL_READ_LATENCY = 2
 """Cycles from a granted request to its row on `data`."""
@@ -35,3 +38,11 @@ class RowRead(wiring.Signature):
             "ready": In(1),
             "data": In(data_shape),
         })
+
+
+class ParameterRead(RowRead):
+    """Reads of parts of parameter rows: int32, one for each lane."""
+
+    def __init__(self, config: AcceleratorConfig):
+        elements = data.ArrayLayout(signed(32), config.lanes)
+        super().__init__(row_shape(config.parameter_rows * config.row_parts), elements)

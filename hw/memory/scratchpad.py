@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import BankUser, ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
@@ -89,7 +90,7 @@ class Scratchpad(wiring.Component):
         words = [self._bank(m, index) for index in range(self.config.scratchpad_banks)]
         for name in ("weights", "operands", *self._reads()):
             port = getattr(self, name)
-            _select_word(m, name, port, self._bank_of(port.row), words)
+            _select_word(m, name, port, self._bank_of(port.row), words, platform)
         return m
 
     def _writes(self) -> list[str]:
@@ -180,7 +181,12 @@ def _any(bits: list[Value]) -> Value:
 
 
 def _select_word(
-    m: Module, name: str, port: RowReadInterface, bank: Value, words: list[Value]
+    m: Module,
+    name: str,
+    port: RowReadInterface,
+    bank: Value,
+    words: list[Value],
+    platform: object,
 ) -> None:
     """Register the word that `port` was granted in the last cycle."""
     granted = Signal(name=f"{name}_granted")
@@ -189,7 +195,7 @@ def _select_word(
     m.d.sync += granted.eq(port.valid & port.ready)
     with m.If(port.valid):
         m.d.sync += selected.eq(bank)
-    with m.If(granted), m.Switch(selected):
+    with m.If(resting(platform, granted)), m.Switch(selected):
         for index, candidate in enumerate(words):
             with m.Case(index):
                 m.d.sync += word.eq(candidate)

@@ -10,18 +10,20 @@ from celosia.hw.gemmini.fields import kept_fields, read_fields
 from celosia.hw.gemmini.stores import count_elements
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
-__all__ = ["StoreController", "StoreRead", "leaves_as_int32", "store_ports"]
+__all__ = ["StoreController", "StoreRead", "element_bytes", "store_ports"]
 
 
-def leaves_as_int32(op: data.View) -> Value:
-    """Whether a `StoreOp` writes four bytes per element, not one."""
-    return op.full & (op.space == Space.ACCUMULATOR)
+def element_bytes(op: data.View) -> Value:
+    """The bytes that a `StoreOp` writes per element."""
+    full = op.full & (op.space == Space.ACCUMULATOR)
+    return Mux(full, ACC_BYTES, Mux(op.int16, 2, 1))
 
 
 class StoreRead(data.StructLayout):
     """A local row to read, and what becomes of it on its way to memory.
 
-    It leaves as *words* of ``dim`` bytes: one if its elements leave as int8, up to four as int32.
+    It leaves as *words* of ``dim`` bytes: one if its elements leave as int8, up to two as int16, up
+    to four as int32.
     """
 
     def __init__(self, config: AcceleratorConfig):
@@ -32,6 +34,7 @@ class StoreRead(data.StructLayout):
             "bias": 1,
             "bias_row": op["bias_row"],
             "full": 1,  # Leaves as int32.
+            "int16": 1,  # Leaves as int16.
             "relu": 1,
             "scale": op["scale"],
             "words_minus_1": range(ACC_BYTES),
@@ -82,16 +85,21 @@ class StoreController(wiring.Component):
         op, read = self.op.p, self.reads.p
         blocks_minus_1 = ((op.cols - 1) >> _log2(self.config.dim))[: _log2(self.config.max_blocks)]
 
+        size = element_bytes(op)
         active = Signal()
         # What stays the same while an operation is walked.
-        passed_on = ("space", "bias", "relu", "scale", *kept_fields(self.config))
+        passed_on = ("space", "bias", "int16", "relu", "scale", *kept_fields(self.config))
         constant = {
             name: Signal(op.shape()[name].shape, name=name, reset_less=True)
             for name in (*passed_on, "block_stride", "bias_row")
         }
         full = Signal(reset_less=True)
         blocks = Signal.like(blocks_minus_1, reset_less=True)  # In a row, less one.
-        last_words = Signal.like(read.words_minus_1, reset_less=True)  # Of a last block, less one.
+        # Of a block, and of a last one, less one.
+        whole_words, last_words = (
+            Signal.like(read.words_minus_1, name=name, reset_less=True)
+            for name in ("whole_words", "last_words")
+        )
         # What is on offer.
         rows_left = Signal.like(op.rows, reset_less=True)  # After this one.
         blocks_left = Signal.like(blocks, reset_less=True)  # After this one, in its row.
@@ -106,7 +114,7 @@ class StoreController(wiring.Component):
             read.row.eq(row),
             read.bias_row.eq(bias_row),
             read.full.eq(full),
-            read.words_minus_1.eq(Mux(full, Mux(last_in_row, last_words, ACC_BYTES - 1), 0)),
+            read.words_minus_1.eq(Mux(last_in_row, last_words, whole_words)),
             read.last_in_row.eq(last_in_row),
             read.last.eq(last_in_row & (rows_left == 0)),
         ]
@@ -120,9 +128,10 @@ class StoreController(wiring.Component):
             m.d.sync += [register.eq(op[name]) for name, register in constant.items()]
             m.d.sync += [
                 Assert((op.rows != 0) & (op.cols != 0), "a store of nothing"),
-                full.eq(leaves_as_int32(op)),
+                full.eq(size == ACC_BYTES),
                 blocks.eq(blocks_minus_1),
-                last_words.eq(self._words_minus_1(op.cols)),
+                whole_words.eq(size - 1),
+                last_words.eq(self._words_minus_1(op.cols, size)),
                 rows_left.eq(op.rows - 1),
                 blocks_left.eq(blocks_minus_1),
                 first_row.eq(op.row),
@@ -145,10 +154,11 @@ class StoreController(wiring.Component):
             ]
         return m
 
-    def _words_minus_1(self, cols: Value) -> Value:
-        """Words of the last block of a row of `cols` int32, less one."""
+    def _words_minus_1(self, cols: Value, size: Value) -> Value:
+        """Words of the last block of a row of `cols` elements of `size` bytes, less one."""
         within = (cols - 1)[: _log2(self.config.dim)]  # The last column, counted in its block.
-        return (within * ACC_BYTES + ACC_BYTES - 1) >> _log2(self.config.dim)
+        shift = Mux(size == ACC_BYTES, 2, size == 2)
+        return ((within << shift) + size - 1) >> _log2(self.config.dim)
 
 
 def _log2(power: int) -> int:

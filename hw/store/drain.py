@@ -14,13 +14,16 @@ from celosia.hw.lib.delay import delay, tapped_delay
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
 from celosia.hw.store.controller import StoreRead
-from celosia.hw.vector.requantizer import Requantizer, RequantizeRequest
+from celosia.hw.vector.requantizer import OUTPUT_BITS, Requantizer, RequantizeRequest
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["BUFFER_WORDS", "Drain", "StoreWord"]
 
 BUFFER_WORDS = 64
 """Words that are read ahead of the memory port: that many rows of int8."""
+
+_CUT = ("last_in_row", "full", "int16")
+"""What is known of a row that is being cut into words."""
 
 
 class StoreWord(data.StructLayout):
@@ -35,8 +38,9 @@ class Drain(wiring.Component):
 
     A row is only asked for when there is room for it among the `BUFFER_WORDS` words that may be on
     their way, so that nothing behind a granted read ever waits.  Rows that leave as int8 are read
-    one per cycle; after one that leaves as int32, the next is read only when all its words are
-    through, one per cycle.  The first word of a row is on offer `LATENCY` cycles after its grant.
+    one per cycle; after one that leaves as int16 or int32, the next is read only when all its words
+    are through, one per cycle.  The first word of a row is on offer `LATENCY` cycles after its
+    grant.
 
     Where norms are built, rows pass `BertLanes` first (`BertLanes.LATENCY` more), some of them
     one by one (`PassingControl`), and those of norm commands do not leave.
@@ -99,9 +103,10 @@ class Drain(wiring.Component):
         granted = tapped_delay(m, granted, depth, name="granted")
         row = self._requantize(m, granted[: LOCAL_READ_LATENCY + 1], scale)
         read = self.reads.p
-        cut = Cat(read.last_in_row, read.full, read.words_minus_1)
+        cut = Cat(read.last_in_row, read.full, read.int16, read.words_minus_1)
         cut = delay(m, cut, depth - 1, name="cut")
-        leaving = self._passes.leave(m, read, Cat(row.narrow), granted[-1], depth)
+        narrow = Cat(element[:OUTPUT_BITS] for element in row.narrow)
+        leaving = self._passes.leave(m, read, narrow, granted[-1], depth)
         self._cut(m, granted[-1], cut, row, leaving)
         return m
 
@@ -149,6 +154,7 @@ class Drain(wiring.Component):
         m.d.comb += [
             request.as_it_is.eq(as_it_is),
             request.raw.eq(read.full),
+            request.int16.eq(read.int16),
             request.biased.eq(read.bias & ~as_it_is),
             request.relu.eq(read.relu),
             request.scale.eq(scale),
@@ -181,16 +187,15 @@ class Drain(wiring.Component):
         `leaving`: it as int8, and whether it leaves at all.
         """
         narrow, leaves = leaving
-        last_in_row, full = Signal(reset_less=True), Signal(reset_less=True)
+        last_in_row, full, int16 = (Signal(name=name, reset_less=True) for name in _CUT)
         words_left = Signal(range(ACC_BYTES + 1))  # Of the row that stands.
         index = Signal(range(ACC_BYTES), reset_less=True)  # Of the next one.
         with m.If(words_left != 0):
             m.d.sync += [words_left.eq(words_left - 1), index.eq(index + 1)]
         with m.If(next_arrives):
             m.d.sync += [
-                last_in_row.eq(cut[0]),
-                full.eq(cut[1]),
-                words_left.eq(cut[2:] + 1),
+                Cat(last_in_row, full, int16).eq(cut),
+                words_left.eq(cut[len(_CUT) :] + 1),
                 index.eq(0),
             ]
             with m.If(~leaves):
@@ -207,12 +212,16 @@ class Drain(wiring.Component):
             self.words.payload.eq(fifo.r_data),
             fifo.r_en.eq(self.words.ready),
         ]
-        with m.If(fifo.w_en & ~full):
+        with m.If(fifo.w_en & ~full & ~int16):
             m.d.comb += entry.data.eq(narrow)
         with m.Elif(fifo.w_en), m.Switch(index):
             for part in range(ACC_BYTES):
                 with m.Case(part):
-                    m.d.comb += entry.data.eq(Cat(result.wide).word_select(part, len(entry.data)))
+                    word = Cat(result.wide).word_select(part, len(entry.data))
+                    if self.config.stores_int16 and part < 2:
+                        half = Cat(result.narrow).word_select(part, len(entry.data))
+                        word = Mux(int16, half, word)
+                    m.d.comb += entry.data.eq(word)
         m.d.sync += [
             Assert(~fifo.w_en | fifo.w_rdy, "a word without room"),
             Assert(~next_arrives | (words_left <= 1), "a row while another is being cut"),

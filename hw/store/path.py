@@ -18,12 +18,12 @@ from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead
-from celosia.hw.store.controller import StoreController, leaves_as_int32
+from celosia.hw.store.controller import StoreController, element_bytes
 from celosia.hw.store.drain import Drain
 from celosia.hw.store.pack import Packer
 from celosia.hw.store.segments import StoreRows, StoreSegments
 from celosia.hw.store.writer import Writer
-from celosia.isa.config import ACC_BYTES, AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["StorePath", "StoreState", "max_stores"]
 
@@ -55,12 +55,12 @@ class StorePath(Sleeping):
 
     Block b of row r comes from local row ``row + r + b * block_stride`` and, with ``bias``, adds
     parameter row ``bias_row + b``.  A row of the scratchpad leaves as it is; one of the accumulator
-    as int32 (``full``), or requantized and then activated.
+    as int32 (``full``), or requantized (to int16 with ``int16``, else to int8) and then activated.
 
     A local row is read per cycle and a beat written per cycle, without a pause between rows and
-    operations, as long as memories keep up; rows that leave as int32 are read as fast as their
-    words leave.  The first local row is asked for in the cycle after its operation was taken, the
-    address of a row in memory is on offer `ADDRESS_LATENCY` cycles after its last local row was
+    operations, as long as memories keep up; rows that leave as int16 or int32 are read as fast as
+    their words leave.  The first local row is asked for in the cycle after its operation was taken,
+    the address of a row in memory is on offer `ADDRESS_LATENCY` cycles after its last local row was
     granted, and the operation's first beat is on offer `LATENCY` cycles after it was taken.  While
     memory takes nothing, `BUFFER_WORDS` local rows that leave as int8 are still read.
 
@@ -216,13 +216,12 @@ class StorePath(Sleeping):
         m.submodules.rows = rows = Queue(StoreRows(self.config), depth=self.config.store_queue)
         connect(m, rows.o, segments.rows)
         accepted = self.op.valid & self.op.ready
-        size = Mux(leaves_as_int32(op), ACC_BYTES, 1)
         m.d.comb += [
             self.op.ready.eq(controller.op.ready & rows.i.ready & free),
             controller.op.valid.eq(self.op.valid & rows.i.ready & free),
             controller.op.p.eq(op),
             rows.i.valid.eq(accepted & writes),
-            rows.i.p.bytes.eq(op.cols * size),
+            rows.i.p.bytes.eq(op.cols * element_bytes(op)),
         ]
         m.d.comb += [rows.i.p[name].eq(op[name]) for name in ("address", "stride", "rows", "tag")]
         describe_pixels(m, self.config, rows.i.p, op)

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.ops import local_row_bits
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.transform.traits import trait_signals
 from celosia.hw.vector.steps import LaneStep, Mode
@@ -63,6 +64,8 @@ _PARAMETERS = ("bias_row", "scale_row", "gamma_row")
 _NOT_KEPT = ("constants", "norm", "rows", "slot", "tag")
 """What is not for steps, or counted along."""
 _HANDED_ON = ("kind", "kind2", "shift", "shift2")
+ONE = EXPONENT_BIAS << FRACTION_BITS
+"""The bits of the scale 1."""
 
 
 class TransformController(wiring.Component):
@@ -109,7 +112,7 @@ class TransformController(wiring.Component):
         traits = trait_signals(m, op.function, when=taken)
         at = self._position()
 
-        width = Mux(traits.staged, self.config.dim // 2, self.config.dim)  # Columns of a block.
+        width = Mux(kept.staged, self.config.dim // 2, self.config.dim)  # Columns of a block.
         ends_block, ends_row, last = Signal(), Signal(), Signal()
         m.d.comb += [
             ends_block.eq(
@@ -209,7 +212,7 @@ class TransformController(wiring.Component):
             at.left.eq(at.left - width),
             at.visible.eq(at.visible - width),
             at.row.eq(at.row + kept.stride),
-            at.residual.eq(at.residual + (kept.residual_stride << ~traits.staged)),
+            at.residual.eq(at.residual + (kept.residual_stride << ~kept.staged)),
             at.bias_row.eq(at.bias_row + 1),
             at.scale_row.eq(at.scale_row + 1),
             at.gamma_row.eq(at.gamma_row + 2),
@@ -219,29 +222,29 @@ class TransformController(wiring.Component):
             (at.target2, kept.target2_stride, kept.kind2),
         ):
             # Half a block of bytes stays in its row until the other half is there.
-            halves = traits.staged & (kind != ElementType.INT16)
+            halves = kept.staged & (kind != ElementType.INT16)
             with m.If(~halves | at.upper):
-                words = Mux(traits.staged, 0, _log2_words(kind))
+                words = Mux(kept.staged, 0, _log2_words(kind))
                 m.d.sync += target.eq(target + (stride << words))
 
     def _offer(self, m: Module, at: Any, kept: Any, traits: Any, width, ends_row, last) -> None:
         """The step on offer."""
         step = self.steps.p
-        pair = at.second & ~traits.staged
+        pair = at.second & ~kept.staged
         source, factor = self._staged_rows(at, kept, traits)
         residual = Mux(pair, at.residual + kept.residual_stride, factor)
         both = self.config.dim // 2  # Columns of a residual's first row.
         body = ~at.header
         elements = Mux(at.left > width, width, at.left)[: self.config.dim.bit_length()]
         m.d.comb += [
-            step.accumulator.eq(body & ~traits.staged & ~at.second),
+            step.accumulator.eq(body & ~kept.staged & ~at.second),
             step.scratchpad.eq(
-                body & (traits.staged | (traits.paired & (~at.second | (at.left > both))))
+                body & (kept.staged | (traits.paired & (~at.second | (at.left > both))))
             ),
-            step.staged.eq(traits.staged),
+            step.staged.eq(kept.staged),
             step.pair.eq(pair),
             step.row.eq(at.row),
-            step.staged_row.eq(Mux(traits.staged & ~at.second, source, residual)),
+            step.staged_row.eq(Mux(kept.staged & ~at.second, source, residual)),
             step.bias_row.eq(at.bias_row),
             step.last.eq(last),
         ]
@@ -255,7 +258,7 @@ class TransformController(wiring.Component):
                 placement.valid.eq(valid),
                 placement.kind.eq(kind),
                 placement.elements.eq(elements),
-                placement.upper.eq(traits.staged & (kind != ElementType.INT16) & at.upper),
+                placement.upper.eq(kept.staged & (kind != ElementType.INT16) & at.upper),
                 placement.row.eq(row),
                 placement.stride.eq(stride),
             ]
@@ -290,15 +293,18 @@ class TransformController(wiring.Component):
         left = Mux(traits.masked, at.visible, at.left)
         half = self.config.dim // 2  # Of staged elements, which are in both halves, one counts.
         visible = [
-            (left > index) & (~traits.staged if index >= half else 1)
+            (left > index) & (~kept.staged if index >= half else 1)
             for index in range(self.config.dim)
         ]
         by_column = kept.column_scale & ~at.second & ~at.header
+        # Scores that are int16 are scaled by 1: their headers need the scaler, and must not be
+        # overtaken.
+        scale = Mux(at.second, kept.scale2, kept.scale)
         m.d.comb += [
             Value.cast(lane.mode).eq(mode),
             lane.result.eq(result),
             lane.counted.eq(counted),
-            lane.biased.eq(kept.bias & ~traits.staged & ~at.header & ~at.second),
+            lane.biased.eq(kept.bias & ~kept.staged & ~at.header & ~at.second),
             lane.last_part.eq(self._last_part(at, kept, traits)),
             lane.visible.eq(Cat(visible)),
             lane.span.first.eq(at.first),
@@ -309,7 +315,7 @@ class TransformController(wiring.Component):
             lane.scaling.raw.eq(~traits.scaled),
             lane.scaling.kind.eq(ElementType.INT16),
             lane.scaling.by_column.eq(by_column & traits.column_scaled),
-            lane.scaling.scale.eq(Mux(at.second, kept.scale2, kept.scale)),
+            lane.scaling.scale.eq(Mux(traits.scaled & kept.staged & ~at.header, ONE, scale)),
             lane.scaling2.raw.eq(~traits.rescaled | (kept.kind == ElementType.INT32)),
             lane.scaling2.kind.eq(kept.kind),
             lane.scaling2.relu.eq(kept.relu & traits.column_rescaled),
@@ -326,9 +332,9 @@ class TransformController(wiring.Component):
     def _last_part(self, at: Any, kept: Any, traits: Any) -> Value:
         """The part of the row in which its last element is, or that of its second result."""
         dim, lanes = self.config.dim, self.config.lanes
-        last = Mux(traits.staged, dim // 2, dim) - 1
+        last = Mux(kept.staged, dim // 2, dim) - 1
         last = Mux(at.left > last, last, at.left - 1)[: (dim - 1).bit_length()]
-        last = last | Mux(traits.staged & kept.two, dim // 2, 0)
+        last = last | Mux(kept.staged & kept.two, dim // 2, 0)
         return Mux(at.header | traits.maximum, 0, last >> (lanes - 1).bit_length())
 
 

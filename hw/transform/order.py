@@ -8,22 +8,24 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.reader import TransformReader
+from celosia.hw.vector.scaler import Scaler
 from celosia.hw.vector.steps import LaneConstants, Normalization
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS
 
 __all__ = ["ALIKE_ROWS", "FINISHING", "TransformOrder"]
 
-PARAMETERS_APART = 24
-"""Cycles after which what a step reads early, at least 2 cycles after it enters the lanes (biases 2
-before), cannot meet what one of one part before it reads late, at most 27 after."""
-CONSTANTS_USED = TransformReader.LATENCY + 20
+PARAMETERS_APART = 12
+"""Cycles after which what a step reads early, biases 2 cycles before it enters the lanes and scales
+2 after, cannot meet gammas and betas of a step of one part before it, 11 and 12 after; nor can
+these meet scales of results, 18 after."""
+CONSTANTS_USED = TransformReader.LATENCY + Scaler.LATENCY + 11
 """Cycles from a step of one part that is accepted until it has used the last constant."""
-MAXIMUM_WRITTEN = 4
+MAXIMUM_WRITTEN = 3
 """Cycles after which a maximum is written that a step has changed, and those of the tree."""
-SUMS_WRITTEN = 4
+SUMS_WRITTEN = Scaler.LATENCY + 4
 """Cycles from the last part of a row that counts until the first one of another row with the same
-slot may enter the lanes."""
+slot may enter the lanes: that one may be raw, and the other one not."""
 ALIKE_ROWS = 16
 """The fewest rows of an operation that keep steps of the same row far enough apart."""
 FINISHING = 4
@@ -43,9 +45,8 @@ class TransformOrder(wiring.Component):
       as many cycles apart;
     - to finish sums, while `FINISHING` operations do, or one of another kind or `Normalization`;
     - for constants of exponents or GELU, unless they stay, until no step uses them any more;
-    - for a port of the parameter memory: with biases or scales for the first scaler until steps of
-      LAYERNORM, with scales for the first scaler or as LAYERNORM until steps with scales for the
-      second one have read theirs.
+    - for a port of the parameter memory: with biases, or scales of the source, until steps of
+      LAYERNORM, and as LAYERNORM until steps with scales of the result have read theirs.
 
     Otherwise it follows without a pause.
 
@@ -132,7 +133,7 @@ class TransformOrder(wiring.Component):
                         function["headed"].eq(traits.headed),
                         function["facts"].eq(traits.facts),
                         function["constant"].eq(traits.constants is not None),
-                        function["biased"].eq(op.bias & (not traits.staged)),
+                        function["biased"].eq(op.bias & ~op.staged),
                         function["scales_in"].eq(op.column_scale & traits.column_scaled),
                         function["scales_out"].eq(op.column_scale & traits.column_rescaled),
                         function["normalizes"].eq(traits.normalizes),
@@ -153,17 +154,15 @@ class TransformOrder(wiring.Component):
         apart = PARAMETERS_APART + self._later_parts
         normalizes = self._recent(m, "normalizes", needs.normalizes, apart, walking)
         scales_out = self._recent(m, "scales_out", needs.scales_out, apart, walking)
-        return (normalizes & (needs.biased | needs.scales_in)) | (
-            scales_out & (needs.scales_in | needs.normalizes)
-        )
+        return (normalizes & (needs.biased | needs.scales_in)) | (scales_out & needs.normalizes)
 
     def _slots_wait(self, m: Module, needs: Any, own: "_Slots", walking: Value) -> Value:
         """Whether the next operation waits for maxima or sums on their way to its slots."""
         writes = needs.maximum | needs.counts
-        cycles = max(
-            MAXIMUM_WRITTEN + (self.config.dim - 1).bit_length(), SUMS_WRITTEN + self._later_parts
+        finds = MAXIMUM_WRITTEN + -(-(self.config.dim - 1).bit_length() // 2)
+        recent = self._recent(m, "finds", needs.maximum, finds, walking) | self._recent(
+            m, "counts", needs.counts, SUMS_WRITTEN + self._later_parts, walking
         )
-        recent = self._recent(m, "writes", writes, cycles, walking)
         hull = _Slots(*(Signal.like(self.op.slot, name=f"written_{n}") for n in ("first", "last")))
         before = Signal.like(self.op.slot, name="slot_before", reset_less=True)
         rows = Signal.like(self.op.rows, name="rows_before", reset_less=True)

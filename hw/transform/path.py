@@ -11,7 +11,7 @@ from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.delay import delay
 from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
-from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
+from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, ParameterRead, RowRead
 from celosia.hw.transform.controller import Placement, TransformController
 from celosia.hw.transform.endings import Endings
 from celosia.hw.transform.order import TransformOrder
@@ -21,15 +21,16 @@ from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1
 from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.statistics import Statistics
+from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.latencies import lane_latency
 
 __all__ = ["TransformPath", "VectorState", "in_flight"]
 
 
-def in_flight(config: AcceleratorConfig) -> int:
-    """Cycles from a step of ``dim`` elements that is accepted to its result."""
-    return TransformReader.LATENCY + lane_latency(config, config.row_parts)
+def in_flight(config: AcceleratorConfig, scalings: int = 2) -> int:
+    """Cycles from a step of ``dim`` elements that is accepted to its result, scaled so often."""
+    return TransformReader.LATENCY + lane_latency(scalings, config.row_parts)
 
 
 class VectorState(enum.Enum, shape=3):
@@ -37,7 +38,9 @@ class VectorState(enum.Enum, shape=3):
 
     IDLE = 0  # None of these.
     STEP = 1  # A step enters the lanes, or a further part of one.
-    WORDS = 2  # The result of the step before takes several rows, one after the other.
+    # The result of the step before takes several rows, one after the other; or the scaler has the
+    # results of others, or the lanes what must not be overtaken.
+    WORDS = 2
     ROOM = 3  # There is no room for the result of the next step.
     BANK = 4  # A row of the next step waits for its bank.
     ORDER = 5  # The next operation waits for statistics or parameters.
@@ -54,12 +57,12 @@ class TransformPath(Sleeping):
 
     A step of n parts of a row is accepted in n cycles, while local memories grant its rows, its
     results have room, and the one before it is far enough ahead (`Pace`): a result of n words takes
-    n cycles.  The result of a whole row is there `in_flight` cycles later.
+    n cycles.  The result of a whole row is there up to `in_flight` cycles later.
 
     The next operation is taken with the last step of the one before it, and its first step is
     accepted in the next cycle: the lanes never know.  It waits only for what `TransformOrder` says;
     that it does not read local rows before they are written is up to the user.  Operations end in
-    order.  The path sleeps while it has nothing to do.
+    order.  The path sleeps while it has nothing to do, the lanes while they have.
 
     Parameters
     ----------
@@ -78,8 +81,8 @@ class TransformPath(Sleeping):
         Reads of rows of int16.
     parameters : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
         Reads of biases and gammas, each of which must be granted at once.
-    parameters2 : ``Out(RowRead(row, ArrayLayout(signed(32), dim)))``
-        Reads of scales and betas, likewise.
+    parameters2 : ``Out(ParameterRead(config))``
+        Reads of parts of scales and betas, likewise.
     words : ``Out(stream.Signature(ScratchpadWrite(config)))``
         First results.
     words2 : ``Out(stream.Signature(ScratchpadWrite(config)))``
@@ -120,7 +123,7 @@ class TransformPath(Sleeping):
             "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
             "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
             "parameters": Out(parameters),
-            "parameters2": Out(parameters),
+            "parameters2": Out(ParameterRead(config)),
             "words": Out(stream.Signature(ScratchpadWrite(config))),
             "words2": Out(stream.Signature(ScratchpadWrite(config))),
             "reads_done": Out(1),
@@ -134,7 +137,7 @@ class TransformPath(Sleeping):
         config = self.config
         m.submodules.controller = controller = TransformController(config)
         m.submodules.reader = reader = TransformReader(config)
-        m.submodules.lanes = lanes = Lanes(config)
+        outer.submodules.lanes = lanes = Lanes(config)
         m.submodules.statistics = statistics = Statistics(config, memory_seed=self._seed)
         m.submodules.endings = endings = Endings(config)
 
@@ -163,21 +166,20 @@ class TransformPath(Sleeping):
     def _share_parameters(self, m: Module, reader: TransformReader, lanes: Lanes) -> None:
         """An operation reads biases and scales, or gammas and betas: two ports do.
 
-        Of a row that is read, lanes get the part that they ask for.
+        Biases are whole rows; of one with gammas, lanes get the part that they ask for.
         """
-        bits = (self.config.row_parts - 1).bit_length()
-        for port, users in (
-            (self.parameters, (lanes.gamma,)),
-            (self.parameters2, (lanes.scales_in, lanes.scales_out, lanes.beta)),
-        ):
-            part = Signal(part_shape(self.config))
-            for user in users:
-                with m.If(user.valid):
-                    m.d.comb += [port.valid.eq(1), port.row.eq(user.row >> bits)]
-                    m.d.comb += part.eq(user.row[:bits])
-            part = delay(m, part, LOCAL_READ_LATENCY, name="parameter_part")
-            elements = port.data.as_value().word_select(part, 32 * self.config.lanes)
-            m.d.comb += [x for user in users for x in (user.ready.eq(1), user.data.eq(elements))]
+        port, bits = self.parameters, (self.config.row_parts - 1).bit_length()
+        for user in (lanes.scales, lanes.beta):
+            with m.If(user.valid):
+                m.d.comb += [self.parameters2.valid.eq(1), self.parameters2.row.eq(user.row)]
+            m.d.comb += [user.ready.eq(1), user.data.eq(self.parameters2.data)]
+        part = Signal(part_shape(self.config))
+        with m.If(lanes.gamma.valid):
+            m.d.comb += [port.valid.eq(1), port.row.eq(lanes.gamma.row >> bits)]
+            m.d.comb += part.eq(lanes.gamma.row[:bits])
+        part = delay(m, part, LOCAL_READ_LATENCY, name="parameter_part")
+        gammas = port.data.as_value().word_select(part, 32 * self.config.lanes)
+        m.d.comb += [lanes.gamma.ready.eq(1), lanes.gamma.data.eq(gammas)]
         with m.If(reader.parameters.valid):
             row = reader.parameters.row
             m.d.comb += [self.parameters.valid.eq(1), self.parameters.row.eq(row)]
@@ -217,9 +219,12 @@ class TransformPath(Sleeping):
         m.d.comb += [
             pace.accepted.eq(accepted),
             pace.last_part.eq(step.lane.last_part),
+            pace.whole.eq(step.lane.mode == Mode.MAXIMUM),
+            pace.scaled.eq(~step.lane.scaling.raw),
+            pace.rescaled.eq(~step.lane.scaling2.raw),
             pace.result.eq(step.target.valid),
             pace.last_word.eq(words_minus_1(self.config, step.target)),
-            reader.hold.eq(pace.entering | pace.early | ~endings.fits),
+            reader.hold.eq(pace.entering | pace.early | pace.behind | ~endings.fits),
         ]
         self._tell(m, reader, controller, pace, endings)
 
@@ -232,8 +237,9 @@ class TransformPath(Sleeping):
         with m.If(accepted | pace.entering):
             m.d.comb += self.state.eq(VectorState.STEP)
         with m.Elif(reader.steps.valid):
-            m.d.comb += self.state.eq(Mux(pace.early, VectorState.WORDS, VectorState.BANK))
-            with m.If(~pace.early & ~endings.fits):
+            early = pace.early | pace.behind
+            m.d.comb += self.state.eq(Mux(early, VectorState.WORDS, VectorState.BANK))
+            with m.If(~early & ~endings.fits):
                 m.d.comb += self.state.eq(VectorState.ROOM)
         with m.Elif(self.op.valid & ~self.op.ready):
             m.d.comb += self.state.eq(VectorState.ORDER)
@@ -256,6 +262,7 @@ class TransformPath(Sleeping):
             order.accepted.eq(accepted),
             order.last.eq(last),
             order.derived.eq(statistics.derived),
+            lanes.awake.eq(left != 0),
             lanes.constants.eq(order.constants),
             statistics.norm.eq(order.norm),
             controller.op.valid.eq(self.op.valid & ~order.waits),

@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.delay import tapped_delay
+from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
 from celosia.hw.transform.controller import TransformStep
@@ -106,7 +107,7 @@ class TransformReader(wiring.Component):
         m.d.comb += travels.as_value().eq(Cat(step.lane, step.staged, step.pair))
         for stage in range(self.LATENCY):
             register = Signal(layout, name=f"step_{stage + 1}", reset_less=True)
-            with m.If(accepted[stage]):
+            with m.If(resting(platform, accepted[stage])):
                 m.d.sync += register.eq(travels)
             travels = register
         m.d.comb += [self.start.eq(accepted[-1]), self.step.eq(travels.lane)]

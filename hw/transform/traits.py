@@ -13,7 +13,6 @@ __all__ = ["trait_signals"]
 
 _FLAGS: Final = (
     "headed",
-    "staged",
     "paired",
     "rotates",
     "result",

@@ -87,7 +87,7 @@ class Background(wiring.Component):
     CYCLES = Divider.LATENCY
     SQUARED_CYCLES = 2 * Divider.LATENCY
     LATENCY = Divider.LATENCY
-    SQUARED_LATENCY = 2 * Divider.LATENCY + 4 + Root.LATENCY
+    SQUARED_LATENCY = 2 * Divider.LATENCY + 5 + Root.LATENCY
 
     job: stream.Interface
     norm: data.View
@@ -134,7 +134,7 @@ class Background(wiring.Component):
         found = divider.done & (purpose == _Purpose.MEAN)
         mean = Mux(negative, ~divider.quotient, divider.quotient)
         mean = Mux(self.norm.rms, 0, mean)[:MEAN_BITS].as_signed()
-        root_slot = self._take_root(m, Stages(m, found, 4), row, mean, root.i)
+        root_slot = self._take_root(m, Stages(m, found, 5), row, mean, root.i)
         with m.If(begins):
             m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(rounded[-1])]
             m.d.sync += [
@@ -166,18 +166,16 @@ class Background(wiring.Component):
         slot = stages.line("slot", stages.register(1, "slot", row.slot), 1)
         squares = (row.sums.squares + self.norm.epsilon)[:ISQRT_BITS]
         squares = stages.line("squares", stages.register(1, "squares", squares), 1)
-        total = stages.register(1, "total", row.sums.total)
-        mean = stages.register(1, "mean", mean)
-        # Stages 2 and 3: multiply.
-        cross = stages.register(2, "cross", (mean * total)[:ISQRT_BITS])
-        square = stages.register(2, "square", (mean * mean)[: 2 * MEAN_BITS])
-        rest = stages.register(3, "rest", (squares[2] - (cross << 1))[:ISQRT_BITS])
-        scaled = stages.register(3, "scaled", square * self.norm.channels)
-        # Stage 4: add.
-        distance = stages.register(4, "distance", (rest + scaled)[:ISQRT_BITS])
-        waiting_slot = slot[4]
+        total = stages.line("total", stages.register(1, "total", row.sums.total), 1)
+        mean = stages.line("mean", stages.register(1, "mean", mean), 1)
+        # Stages 2 to 5: squares - mean * (2 * total - mean * channels).
+        scaled = stages.register(2, "scaled", mean[1] * self.norm.channels)
+        rest = stages.register(3, "rest", (total[2] << 1) - scaled)
+        product = stages.register(4, "product", (mean[3] * rest)[:ISQRT_BITS])
+        distance = stages.register(5, "distance", (squares[4] - product)[:ISQRT_BITS])
+        waiting_slot = slot[5]
         waits = Signal()
-        with m.If(stages.valid[3]):
+        with m.If(stages.valid[4]):
             m.d.sync += waits.eq(1)
         with m.Elif(numbers.ready):
             m.d.sync += waits.eq(0)

@@ -1,14 +1,19 @@
-"""What is said of a step in `Lanes`, and how it waits for the elements of each of its parts."""
+"""What is said of a step in `Lanes`, and how it waits for the elements of each of its parts.
+
+The scaler has two turns, one before `Polynomial` and one behind it.  A step takes both, either or
+none, and goes on at once where it takes none.
+"""
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Signal, Value, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Assert
 from amaranth.lib import data
 
 from celosia.hw.lib.delay import delay
 from celosia.hw.lib.ring import Ring
 from celosia.hw.lib.stages import Stages
-from celosia.hw.vector.parts import RowParts, part_shape
+from celosia.hw.vector.parts import RowGatherer, RowParts, part_shape
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.reduction import MaximumReduction, SumReduction
 from celosia.hw.vector.scaler import Scaler, ScaleRequest
@@ -21,12 +26,7 @@ from celosia.hw.vector.steps import (
 )
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["COMPUTED", "COUNTED", "SCALED", "LaneControl"]
-
-SCALED = 10
-"""The cycle in which the first scaler's result of a step's first part is there."""
-COUNTED = SCALED + Polynomial.SUM_LATENCY
-COMPUTED = SCALED + Polynomial.LATENCY
+__all__ = ["LaneControl"]
 
 
 class _Computing(data.StructLayout):
@@ -37,6 +37,7 @@ class _Computing(data.StructLayout):
             "request": PolynomialRequest(config),
             "visible": unsigned(config.lanes),
             "part": part_shape(config),
+            "counted": 1,
         })
 
 
@@ -95,25 +96,43 @@ class LaneControl:
             largest.visible.eq(self._counting.visible),
         ]
 
-    def compute(self, scaler: Scaler, polynomial: Polynomial, total: SumReduction) -> None:
-        """Drive what follows stage 1, up to `COMPUTED`."""
+    def compute(
+        self, row: list[Value], scaler: Scaler, polynomial: Polynomial, total: SumReduction
+    ) -> None:
+        """Drive what stage 1, which leaves `row`, comes to: the scaler's turn, `polynomial`."""
         m, config, parts = self._m, self._config, self.parts
-        visible = Cat(parts.of(self._counting.visible))
-        m.d.comb += [
-            scaler.start.eq(parts.enters),
-            scaler.request.eq(self._scaling),
-            scaler.part.eq(parts.number),
-            polynomial.start.eq(scaler.valid),
-        ]
-        computing = packed(
-            _Computing(config), request=self._request, visible=visible, part=parts.number
+        self._visible = Cat(parts.of(self._counting.visible))
+        self._elements = parts.of(row)
+        self._scales = parts.enters & ~self._scaling.raw
+        self._scaled = Stages(m, self._scales, Scaler.LATENCY, "scaling").valid[-1]
+        passes = parts.enters & self._scaling.raw
+        m.d.sync += Assert(~self._scaled | ~passes, "a part overtakes another one")
+        now = packed(
+            _Computing(config),
+            request=self._request,
+            visible=self._visible,
+            part=parts.number,
+            counted=self._counted,
         )
-        computing = self._waiting("computing", parts.enters, computing, scaler.valid, SCALED)
+        waited = self._waiting("computing", self._scales, now, self._scaled, Scaler.LATENCY)
+        computing = Signal(_Computing(config))
         m.d.comb += [
+            computing.eq(Mux(self._scaled, waited, now)),
+            polynomial.start.eq(self._scaled | passes),
             polynomial.request.eq(computing.request),
             polynomial.visible.eq(computing.visible),
             polynomial.part.eq(computing.part),
         ]
+        for port, element, scaled in zip(
+            polynomial.row, self._elements, scaler.elements, strict=True
+        ):
+            m.d.comb += port.eq(Mux(self._scaled, scaled, element))
+        counts = polynomial.start & computing.counted
+        self._count(total, Stages(m, counts, Polynomial.SUM_LATENCY, "counted").valid[-1])
+
+    def _count(self, total: SumReduction, counted: Value) -> None:
+        """Drive the reduction of what `polynomial` has of a part that is `counted`."""
+        m, config, parts = self._m, self._config, self.parts
         span = self._counting.span
         of_part = packed(
             RowSpan(config),
@@ -127,11 +146,11 @@ class LaneControl:
             _Counting(config, config.lanes),
             span=of_part,
             squared=self._counting.squared,
-            visible=visible,
+            visible=self._visible,
         )
+        depth = Scaler.LATENCY + Polynomial.SUM_LATENCY
         enters = parts.enters & self._counted
-        counted = Stages(m, enters, COUNTED - 1, "counted").valid[-1]
-        counting = self._waiting("counting", enters, counting, counted, COUNTED)
+        counting = self._waiting("counting", enters, counting, counted, depth)
         m.d.comb += [
             total.start.eq(counted),
             total.span.eq(counting.span),
@@ -139,8 +158,8 @@ class LaneControl:
             total.visible.eq(counting.visible),
         ]
 
-    def end(self, polynomial: Polynomial, scaler: Scaler) -> Value:
-        """Drive what follows `COMPUTED`; returns whether what leaves `scaler` ends its row."""
+    def end(self, polynomial: Polynomial, scaler: Scaler) -> RowGatherer:
+        """Drive both turns of the scaler, and gather what comes of `polynomial` and of it."""
         m, parts = self._m, self.parts
         ending = packed(
             _Ending(self._config),
@@ -149,15 +168,35 @@ class LaneControl:
             part=parts.number,
             scaling=self._scaling2,
         )
-        ending = self._waiting("ending", parts.enters, ending, polynomial.valid, COMPUTED)
-        m.d.comb += [
-            scaler.start.eq(polynomial.valid & ending.result),
-            scaler.request.eq(ending.scaling),
-            scaler.part.eq(ending.part),
+        depth = Scaler.LATENCY + Polynomial.LATENCY
+        ending = self._waiting("ending", parts.enters, ending, polynomial.valid, depth)
+        ends = polynomial.valid & ending.result
+        rescales, passes = ends & ~ending.scaling.raw, ends & ending.scaling.raw
+        rescaled = scaler.valid & ~self._scaled
+        m.d.sync += [
+            Assert(~self._scales | ~rescales, "both turns of the scaler in one cycle"),
+            Assert(~rescaled | ~passes, "a result overtakes another one"),
         ]
-        if self._config.row_parts == 1:
-            return Const(1)
-        return delay(m, ending.last, scaler.latency, name="ends_row")
+        m.d.comb += [
+            scaler.start.eq(self._scales | rescales),
+            scaler.request.eq(Mux(rescales, ending.scaling, self._scaling)),
+            scaler.part.eq(Mux(rescales, ending.part, parts.number)),
+        ]
+        for port, element, computed in zip(
+            scaler.row, self._elements, polynomial.elements, strict=True
+        ):
+            m.d.comb += port.eq(Mux(rescales, computed, element))
+        last = delay(m, ending.last, Scaler.LATENCY, name="ends_row")
+        return RowGatherer(
+            m,
+            self._config,
+            passes | rescaled,
+            Mux(rescaled, last, ending.last),
+            [
+                Mux(rescaled, scaled, computed)
+                for scaled, computed in zip(scaler.elements, polynomial.elements, strict=True)
+            ],
+        )
 
     def _waiting(self, name: str, put: Value, value: Any, take: Value, depth: int) -> Any:
         """`value`, as it was put for what is there now."""

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.hdl import Assert
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.lib.stages import Stages
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import RowRead, RowReadInterface
-from celosia.hw.vector.control import COMPUTED, SCALED, LaneControl
-from celosia.hw.vector.parts import ParameterRead, RowGatherer
+from celosia.hw.memory.read_port import ParameterRead, RowRead, RowReadInterface
+from celosia.hw.vector.control import LaneControl
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.reduction import (
     MaximumReduction,
@@ -27,36 +27,45 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["Lanes"]
 
 
-class Lanes(wiring.Component):
+class Lanes(Sleeping):
     """Bias, scale, `Mode`, scale again: a row of int32 in, a row of int32 out.
 
     A row of ``dim`` elements is sampled at once, and enters in parts of ``vector_lanes`` elements,
     one part per cycle, up to the step's `last_part`; its results are gathered.  A step of MAXIMUM
-    enters as a whole.  Steps of any modes follow each other, each no earlier than the last part of
-    the one before it enters, but in a later cycle; nothing else ever waits: whoever starts a step
-    has room for its result.  Counted from the cycle of a step:
+    enters as a whole.  There is one scaler: a part that is not raw takes a turn of it before its
+    mode, one with a result whose second scaling is not raw takes one behind it.
+
+    Counted from the cycle of a step, whose mode begins in cycle c = 1, or 1 + `Scaler.LATENCY` if
+    it is scaled first; its result is complete in cycle c + `Polynomial.LATENCY`, or so many more
+    if it is scaled again:
 
     ========================  =================================================================
     cycle
     ========================  =================================================================
     0                         ``step``, ``row``, ``bias`` and ``maximum`` are sampled.
-    2                         ``scales_in`` asks, if the first scaler takes scales of columns.
-    3 + log2(``dim``)         ``maximum_write``, at the end of a row with MAXIMUM.
-    16                        ``facts`` asks, if the mode needs those of the row.
-    20, 21                    ``gamma`` and ``beta`` ask, with NORMALIZE.
-    21 + log4(``lanes``)      ``sums`` asks, if a row begins that is counted and does not start
+    2                         ``scales`` asks, for scales of columns before the mode.
+    2 + log4(``dim``)         ``maximum_write``, at the end of a row with MAXIMUM.
+    c                         ``facts`` asks, if the mode needs those of the row.
+    c + 10, c + 11            ``gamma`` and ``beta`` ask, with NORMALIZE.
+    c + 10 + log4(``lanes``)  ``sums`` asks, if a row begins that is counted and does not start
                               afresh.
-    24 + log4(``lanes``)      ``sums_write``, at the end of a row that is counted.
-    27                        ``scales_out`` asks, if the second scaler takes scales of columns.
-    `latency`                 ``result``, if the step has one; ``elements`` stand until those
+    c + 13 + log4(``lanes``)  ``sums_write``, at the end of a row that is counted.
+    c + 17                    ``scales`` asks, for scales of columns behind the mode.
+    complete + 1              ``result``, if the step has one; ``elements`` stand until those
                               of another one are gathered.
     ========================  =================================================================
 
-    Logarithms are rounded up, that of the lanes to 1 at least.  `latency` is 36, or 37 where rows
-    have several parts.  All this is of a step's first part; parts follow each other cycle by cycle,
-    and ``sums_write`` and ``result`` come with the last one.  What is asked for is sampled
-    `LOCAL_READ_LATENCY` later.  The elements of a step are int32; what was int16 is sign-extended
-    and not scaled.  With NORMALIZE, both halves of a row are the same elements.
+    Logarithms are rounded up, that of the lanes to 2 at least.  All this is of a step's first part;
+    parts follow each other cycle by cycle, and ``sums_write`` and ``result`` come with the last
+    one.  What is asked for is sampled `LOCAL_READ_LATENCY` later.  The elements of a step are
+    int32; what was int16 is sign-extended and not scaled.  With NORMALIZE, both halves of a row are
+    the same elements.
+
+    Steps of any modes follow each other.  Nothing waits: whoever starts a step has room for its
+    result, and starts it no earlier than the last part of the one before it enters, but in a later
+    cycle.  No part of a step may overtake one before it, neither on the way to its mode nor as a
+    result, and none may want the scaler in the same cycle as another one.  They sleep in cycles
+    without `awake`.
 
     Parameters
     ----------
@@ -69,6 +78,8 @@ class Lanes(wiring.Component):
 
     Members
     -------
+    awake : ``In(1)``
+        There is a step, or a result to come.
     start : ``In(1)``
         There is a step in this cycle.
     step : ``In(LaneStep(config))``
@@ -81,10 +92,8 @@ class Lanes(wiring.Component):
         Maximum of its slot, with HEADER and where a row of MAXIMUM begins without a fresh start.
     constants : ``In(LaneConstants())``
         Constants of exponents and GELU; they stand still while such a step is under way.
-    scales_in : ``Out(ParameterRead(config))``
-        Reads scales of columns for the first scaler; never waits, like all reads.
-    scales_out : ``Out(ParameterRead(config))``
-        Reads scales of columns for the second scaler.
+    scales : ``Out(ParameterRead(config))``
+        Reads scales of columns; never waits, like all reads.
     gamma : ``Out(ParameterRead(config))``
         Reads factors of columns.
     beta : ``Out(ParameterRead(config))``
@@ -103,14 +112,14 @@ class Lanes(wiring.Component):
         The result.
     """
 
+    awake: Signal
     start: Signal
     step: data.View
     row: data.View
     bias: data.View
     maximum: Signal
     constants: data.View
-    scales_in: RowReadInterface
-    scales_out: RowReadInterface
+    scales: RowReadInterface
     gamma: RowReadInterface
     beta: RowReadInterface
     facts: RowReadInterface
@@ -122,19 +131,18 @@ class Lanes(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self.latency = 36 + (config.row_parts > 1)
         elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         slot = row_shape(config.statistics_rows)
         parameters = ParameterRead(config)
         super().__init__({
+            "awake": In(1),
             "start": In(1),
             "step": In(LaneStep(config)),
             "row": In(elements),
             "bias": In(elements),
             "maximum": In(signed(ELEMENT_BITS)),
             "constants": In(LaneConstants()),
-            "scales_in": Out(parameters),
-            "scales_out": Out(parameters),
+            "scales": Out(parameters),
             "gamma": Out(parameters),
             "beta": Out(parameters),
             "facts": Out(RowRead(slot, RowFacts())),
@@ -145,26 +153,21 @@ class Lanes(wiring.Component):
             "elements": Out(signed(ELEMENT_BITS)).array(config.dim),
         })
 
-    def elaborate(self, platform) -> Module:
-        m = Module()
+    def build(self, m: Module, outer: Module) -> Value:
         m.submodules.maximum = largest = MaximumReduction(self.config)
-        m.submodules.scaler_in = scaler_in = Scaler(self.config, every_kind=False)
+        m.submodules.scaler = scaler = Scaler(self.config)
         m.submodules.polynomial = polynomial = Polynomial(self.config)
         m.submodules.total = total = SumReduction(self.config)
-        m.submodules.scaler_out = scaler_out = Scaler(self.config)
-        assert 1 + scaler_in.latency == SCALED
-        gathering = self.config.row_parts > 1
-        assert COMPUTED + scaler_out.latency + gathering == self.latency
 
         # What enters in parts stands until the last one.
-        stages = Stages(m, self.start, 1, free=not gathering)
+        stages = Stages(m, self.start, 1, free=self.config.row_parts == 1)
         control = LaneControl(m, stages, self.config, self.step)
         parts = control.parts
         m.d.sync += Assert(~self.start | parts.last, "a step while another one enters")
         control.find(largest)
-        control.compute(scaler_in, polynomial, total)
-        ends_row = control.end(polynomial, scaler_out)
-        gathered = RowGatherer(m, self.config, scaler_out.valid, ends_row, scaler_out.elements)
+        row = list(self._biased(stages))
+        control.compute(row, scaler, polynomial, total)
+        gathered = control.end(polynomial, scaler)
         m.d.comb += [
             largest.kept.eq(stages.register(1, "kept", self.maximum)),
             polynomial.constants.eq(self.constants),
@@ -172,32 +175,29 @@ class Lanes(wiring.Component):
             self.sums_write.eq(total.write),
             self.result.eq(gathered.valid),
         ]
-        row = list(self._biased(stages))
         for ports, elements in (
             (largest.elements, row),
-            (scaler_in.row, parts.of(row)),
-            (polynomial.row, scaler_in.elements),
             (total.elements, polynomial.counted),
             (total.squares, polynomial.squares),
-            (scaler_out.row, polynomial.elements),
             (self.elements, gathered.row),
         ):
             m.d.comb += [port.eq(value) for port, value in zip(ports, elements, strict=True)]
-        for outer, inner in (
-            (self.scales_in, scaler_in.scales),
-            (self.scales_out, scaler_out.scales),
+        for port, inner in (
+            (self.scales, scaler.scales),
             (self.gamma, polynomial.gamma),
             (self.beta, polynomial.beta),
             (self.facts, polynomial.facts),
             (self.sums, total.kept),
         ):
-            connect(m, flipped(outer), inner)
-        return m
+            connect(m, flipped(port), inner)
+        return self.awake
 
     def _biased(self, stages: Stages) -> Iterator[Value]:
         """Stage 1: the elements plus their bias, or the slot's maximum."""
         header = self.step.mode == Mode.HEADER
         for lane in range(self.config.dim):
+            # The first part enters at once.
+            register = stages.passing if lane < self.config.lanes else stages.register
             total = self.row[lane] + Mux(self.step.biased, self.bias[lane], 0)
             total = Mux(header, self.maximum, total)[:ELEMENT_BITS].as_signed()
-            yield stages.register(1, f"element_{lane}", total)
+            yield register(1, f"element_{lane}", total)

@@ -2,27 +2,16 @@
 
 from collections.abc import Sequence
 
-from amaranth import Array, Cat, Const, Module, Signal, Value, signed, unsigned
-from amaranth.lib import data
+from amaranth import Array, Cat, Const, Module, Signal, Value, unsigned
 
-from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import RowRead
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["ParameterRead", "RowGatherer", "RowParts", "parameter_part", "part_shape"]
+__all__ = ["RowGatherer", "RowParts", "parameter_part", "part_shape"]
 
 
 def part_shape(config: AcceleratorConfig):
     """The shape of the number of a part of a row; where rows have one part, it is 0."""
     return unsigned(max(1, (config.row_parts - 1).bit_length()))
-
-
-class ParameterRead(RowRead):
-    """Reads of parts of parameter rows: int32, one for each lane."""
-
-    def __init__(self, config: AcceleratorConfig):
-        elements = data.ArrayLayout(signed(32), config.lanes)
-        super().__init__(row_shape(config.parameter_rows * config.row_parts), elements)
 
 
 def parameter_part(config: AcceleratorConfig, row: Value, part: Value) -> Value:
@@ -65,7 +54,7 @@ class RowParts:
 class RowGatherer:
     """Rows made of parts that come in order, in the cycles with `valid`; a row ends with `last`.
 
-    Where rows have several parts they stand a cycle later, until a part of another one comes.
+    They stand a cycle later, until a part of another one comes.
 
     Attributes: `valid`, the last part of a row is there, in this cycle first; `row`, its elements.
     """
@@ -73,10 +62,6 @@ class RowGatherer:
     def __init__(
         self, m: Module, config: AcceleratorConfig, valid: Value, last: Value, part: Sequence[Value]
     ):
-        self.valid: Value = valid
-        self.row: list[Value] = list(part)
-        if config.row_parts == 1:
-            return
         number = Signal(range(config.row_parts), name="gathered_part")
         self.valid = Signal(name="gathered")
         m.d.sync += self.valid.eq(valid & last)
@@ -84,7 +69,7 @@ class RowGatherer:
             m.d.sync += number.eq(0)
         with m.Elif(valid):
             m.d.sync += number.eq(number + 1)
-        self.row = []
+        self.row: list[Value] = []
         for place in range(config.row_parts):
             for lane, element in enumerate(part):
                 name = f"gathered_{place * len(part) + lane}"

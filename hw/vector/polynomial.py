@@ -6,9 +6,14 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
+from celosia.hw.memory.read_port import (
+    LOCAL_READ_LATENCY,
+    ParameterRead,
+    RowRead,
+    RowReadInterface,
+)
 from celosia.hw.vector.affine import BETA_STAGE, AffineHalf
-from celosia.hw.vector.parts import ParameterRead, parameter_part, part_shape
+from celosia.hw.vector.parts import parameter_part, part_shape
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
 from celosia.hw.vector.sigmoid import Sigmoid
@@ -27,7 +32,7 @@ NORMALIZED_BITS = 18
 GAMMA_STAGE = 13
 """The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
 PRODUCT_BITS = 32
-FACTS_STAGE = 9
+FACTS_STAGE = 3
 """The stage in which a row's mean and reciprocal are read."""
 
 
@@ -128,8 +133,11 @@ class Polynomial(wiring.Component):
 
         reference = self.row[0][:SCORE_BITS].as_signed()
         reference = stages.branch("header", self.request.header).held(1, "reference", reference)
-        quadratic = Quadratic(stages, requests, self.visible, self.constants)
-        product = WideProduct(stages, requests, self.facts.data, self.constants.exponent.unit)
+        mean = stages.line("mean", self.facts.data.mean, FACTS_STAGE - 1)
+        reciprocal = stages.line("reciprocal", self.facts.data.reciprocal, FACTS_STAGE - 1)
+        quadratic = Quadratic(stages, requests, self.visible, self.constants, reciprocal)
+        unit = self.constants.exponent.unit
+        product = WideProduct(stages, requests, mean[8], reciprocal[8], unit)
         sigmoid = Sigmoid(stages.branch("sigmoid", self.request.flags.sigmoid))
         halves = self._halves(stages, requests, parts)
         keeping = [
@@ -146,13 +154,17 @@ class Polynomial(wiring.Component):
             kept = Array(_kept(each.part(lane), row) for each in keeping)[self.part]
             element = _element(moving.part(lane), requests, row, kept)
             score = row[:SCORE_BITS].as_signed()
-            factor = quadratic.factor(lane, score, reference, element)
-            result, square = product.result(lane, factor, element[8])
+            factor, upper = quadratic.factor(lane, score, reference, element)
+            # Stage 8: the upper product takes the place of the context's element.
+            carried = Mux(requests[7].flags.context, upper, element[7])[:ELEMENT_BITS].as_signed()
+            carried = moving.part(lane).register(8, "carried", carried)
+            others = sigmoid.operands(factor)
+            result, square, fall = product.result(lane, factor, carried, others)
             m.d.comb += [self.counted[lane].eq(result), self.squares[lane].eq(square)]
 
             # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
             # element.
-            at, sigma = requests[12].flags, sigmoid.factor(lane, factor, element[8][-1])
+            at, sigma = requests[12].flags, sigmoid.factor(lane, factor, carried[-1], fall)
             kept = result[SCORE_BITS:].as_signed()
             kept = Mux(at.less, -kept, kept)
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))

@@ -1,8 +1,11 @@
 """Stages 1 to 8 of `Polynomial`: what the exponential and GELU have in common, a quadratic.
 
+Its multipliers make the upper part of a wide product as well, for CONTEXT.
+
 exponent: ``n = -distance``, ``z = n * inverse_ln2 >> 24``, ``r = z * ln2 - n``,
 ``(r + b) * r + c >> shift + z``.
 GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >> shift``.
+CONTEXT: ``u = x >> 16``, ``u * reciprocal``, of which 32 bits count.
 """
 
 from amaranth import Cat, Const, Mux, Value
@@ -15,6 +18,8 @@ __all__ = ["Quadratic"]
 SCORE_BITS = 16
 QUOTIENT_SHIFT = 24
 QUOTIENT_BITS = 5
+HALF_BITS = 16
+"""Width of half a factor of a wide product, in bits."""
 OFFSET_BITS = 17
 """Width of the polynomial's signed operand r, in bits: what its bound of 2^31 leaves."""
 SUM_BITS = 32
@@ -22,24 +27,38 @@ FACTOR_BITS = 16
 
 
 class Quadratic:
-    """What the lanes share, and the stages of one."""
+    """What the lanes share, and the stages of one.
 
-    def __init__(self, stages: Stages, requests: Line, visible: Value, constants: data.View):
+    The `reciprocal` of the row is there as stage 2 leaves it.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        requests: Line,
+        visible: Value,
+        constants: data.View,
+        reciprocal: Line,
+    ):
         self._stages = stages.branch("quadratic", requests[0].flags.quadratic)
         self._requests = requests
         self._visible = self._stages.line("visible", visible)
         self._exponential = constants.exponent
         self._gelu = constants.gelu
+        self._reciprocal = reciprocal
 
     def _at(self, stage: int) -> data.View:
         """The flags of what `stage` has done."""
         return self._requests[stage].flags
 
-    def factor(self, lane: int, element: Value, reference: Value, carried: Line) -> Value:
+    def factor(
+        self, lane: int, element: Value, reference: Value, carried: Line
+    ) -> tuple[Value, Value]:
         """The exponent of ``element - reference``, 0 if invisible; or GELU's factor of `element`.
 
-        `element` and `reference` are int16, and `carried` is the element of each stage, for GELU.
-        The result is unsigned, of 16 bits.
+        `element` and `reference` are int16, and `carried` is the element of each stage, for GELU
+        and CONTEXT.  The result is unsigned, of 16 bits.  With CONTEXT, it is the lower half of
+        `carried`; the second result, as stage 7 leaves it, is the upper half times the reciprocal.
         """
         register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
@@ -54,18 +73,26 @@ class Quadratic:
         clamped = Mux(distance > limit, limit, distance[:SCORE_BITS])
         clamped = register(2, "clamped", Mux(distance[-1], 0, clamped)[:SCORE_BITS])
 
-        # Stage 3: how many times ln 2.
-        quotient = (clamped * exponential.inverse_ln2)[QUOTIENT_SHIFT:][:QUOTIENT_BITS]
-        quotient = register(3, "quotient", quotient)
+        # Stage 3: how many times ln 2, or the upper half of the reciprocal.
+        clamped = Mux(at(2).context, carried[2][HALF_BITS:], clamped)
+        product = clamped * Mux(
+            at(2).context, self._reciprocal[2][HALF_BITS:], exponential.inverse_ln2
+        )
+        quotient = product[QUOTIENT_SHIFT:][:QUOTIENT_BITS]
+        quotient = register(3, "quotient", Mux(at(2).context, product[:HALF_BITS], quotient))
         clamped = register(3, "clamped", clamped)
 
-        # Stage 4: the rest.
-        whole = Mux(at(3).gelu, gelu.b, quotient * exponential.ln2)
+        # Stage 4: the rest, or the upper half of the element, negated.
+        whole = Mux(at(3).gelu, gelu.b, quotient[:QUOTIENT_BITS] * exponential.ln2)
+        whole = Mux(at(3).context, 0, whole)
+        clamped = Cat(clamped, clamped[-1] & at(3).context).as_signed()
         offset = register(4, "offset", (whole - clamped)[:OFFSET_BITS].as_signed())
         quotient = register(4, "quotient", quotient)
 
         # Stage 5: the other factor.
-        other = register(5, "other", offset + Mux(at(4).gelu, 0, exponential.b))
+        other = offset + Mux(at(4).gelu, 0, exponential.b)
+        other = Mux(at(4).context, self._reciprocal[4][:HALF_BITS], other)
+        other = register(5, "other", other)
         offset = register(5, "offset", offset)
         quotient = register(5, "quotient", quotient)
 
@@ -74,12 +101,16 @@ class Quadratic:
         quotient = register(6, "quotient", quotient)
 
         # Stage 7: add.
-        error = Mux(carried[6][-1], product, Cat(Const(0, 1), gelu.c) - product)
-        total = Mux(at(6).gelu, error, product + exponential.c)
+        minuend = Mux(at(6).context, quotient << HALF_BITS, Cat(Const(0, 1), gelu.c))
+        squares = at(6).gelu & carried[6][-1]
+        error = Mux(squares, product, minuend - product)
+        total = Mux(at(6).gelu | at(6).context, error, product + exponential.c)
         total = register(7, "quadratic", total[:SUM_BITS])
-        shift = Mux(at(6).gelu, gelu.shift, exponential.shift + quotient)
+        shift = Mux(at(6).gelu, gelu.shift, exponential.shift + quotient[:QUOTIENT_BITS])
         shift = register(7, "quadratic_shift", shift)
 
         # Stage 8: scale.
         hidden = at(7).exponential & ~self._visible[7][lane]
-        return register(8, "factor", Mux(hidden, 0, total >> shift)[:FACTOR_BITS])
+        factor = Mux(hidden, 0, total >> shift)
+        factor = Mux(at(7).context, carried[7][:HALF_BITS], factor)
+        return register(8, "factor", factor[:FACTOR_BITS]), total

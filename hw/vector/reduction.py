@@ -1,6 +1,7 @@
 """What is found of whole rows: the largest element, and sums."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
@@ -55,9 +56,9 @@ class SumsWrite(data.StructLayout):
 class MaximumReduction(wiring.Component):
     """Finds the largest visible element of rows that come in steps.
 
-    The slot is written `latency` cycles after a row's last step: 2 + log2 of ``dim``.  One step per
-    cycle, without stalls; a row's steps follow each other, with or without gaps.  Invisible
-    elements count as the smallest int32.
+    The slot is written `latency` cycles after a row's last step: 1 + log4 of ``dim``, rounded up.
+    One step per cycle, without stalls; a row's steps follow each other, with or without gaps.
+    Invisible elements count as the smallest int32.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class MaximumReduction(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self.latency = 2 + (config.dim - 1).bit_length()
+        self.latency = 1 + _depth(config.dim)
         super().__init__({
             "start": In(1),
             "span": In(RowSpan(config)),
@@ -110,13 +111,12 @@ class MaximumReduction(wiring.Component):
         kept = stages.line("kept", self.kept)
         last = self.latency - 1
 
-        # Stage 1: what counts.
-        shown = []
-        for lane, element in enumerate(self.elements):
-            counts = Mux(self.visible[lane], element, SMALLEST)[:ELEMENT_BITS].as_signed()
-            shown.append(stages.register(1, f"shown_{lane}", counts))
-        # Stages up to the one before the last: half as many in each.
-        found = _tree(stages, "larger", shown, 2, lambda pair: _larger(*pair))
+        # Stages up to the one before the last: a quarter of what counts in each.
+        shown = [
+            Mux(self.visible[lane], element, SMALLEST)[:ELEMENT_BITS].as_signed()
+            for lane, element in enumerate(self.elements)
+        ]
+        found = _tree(stages, "larger", shown, last, _largest)
 
         # The last stage: steps of a row.
         span = spans[last]
@@ -136,8 +136,8 @@ class MaximumReduction(wiring.Component):
 class SumReduction(wiring.Component):
     """Adds up the visible elements of rows that come in parts, and their squares.
 
-    The slot is written `latency` cycles after a row's last part: 2 + log4 of the lanes, rounded up
-    and at least 1.  One part per cycle, without stalls; a row's parts follow each other, with or
+    The slot is written `latency` cycles after a row's last part: 1 + log4 of the lanes, rounded up
+    and at least 2.  One part per cycle, without stalls; a row's parts follow each other, with or
     without gaps, and all of them are `squared` or none is.
 
     Parameters
@@ -180,7 +180,7 @@ class SumReduction(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self.latency = 2 + max(1, -(-(config.lanes - 1).bit_length() // 2))
+        self.latency = 1 + max(LOCAL_READ_LATENCY, _depth(config.lanes))
         super().__init__({
             "start": In(1),
             "span": In(RowSpan(config)),
@@ -212,12 +212,9 @@ class SumReduction(wiring.Component):
             ("total", self.elements, stages),
             ("squares", self.squares, squaring),
         ):
-            # Stage 1: what counts.  Then the sum of four in each stage.
-            shown = []
-            for lane, element in enumerate(elements):
-                counts = Mux(self.visible[lane], element, 0)
-                shown.append(adding.register(1, f"{name}_shown_{lane}", counts))
-            found = _tree(adding, name, shown, 4, sum)
+            # The sum of four of what counts in each stage.
+            shown = [Mux(self.visible[lane], element, 0) for lane, element in enumerate(elements)]
+            found = _tree(adding, name, shown, last, sum)
             # The last stage: parts of a row.
             result = self.write.sums[name]
             total = Signal(result.shape(), name=f"row_{name}", reset_less=True)
@@ -229,22 +226,28 @@ class SumReduction(wiring.Component):
         return m
 
 
+def _depth(elements: int) -> int:
+    """Stages that make one of so many elements, and of four one in each."""
+    return max(1, -(-(elements - 1).bit_length() // 2))
+
+
 def _tree(
-    stages: Stages,
-    name: str,
-    values: list[Value],
-    leaves: int,
-    join: Callable[[list[Value]], Any],
+    stages: Stages, name: str, values: list[Value], depth: int, join: Callable[[list[Value]], Any]
 ) -> Value:
-    """What `join` makes of all `values`, of so many `leaves` at once, from stage 2 on."""
-    stage = 2
-    while stage == 2 or len(values) > 1:
-        groups = [values[first : first + leaves] for first in range(0, len(values), leaves)]
+    """What `join` makes of all `values`, of four at once in each of so many stages."""
+    for stage in range(1, depth + 1):
+        groups = [values[first : first + 4] for first in range(0, len(values), 4)]
         values = [
             stages.register(stage, f"{name}_{index}", join(group))
             for index, group in enumerate(groups)
         ]
-        stage += 1
+    (value,) = values
+    return value
+
+
+def _largest(values: list[Value]) -> Value:
+    while len(values) > 1:
+        values = [reduce(_larger, values[first : first + 2]) for first in range(0, len(values), 2)]
     return values[0]
 
 

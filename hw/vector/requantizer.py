@@ -1,33 +1,42 @@
 """The way out of the local memories: bias, float32-encoded scale, saturation, activation."""
 
-from amaranth import Const, Module, Mux, Signal, signed, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.float32 import FRACTION_BITS, Float32
-from celosia.hw.lib.float_scaler import FloatScaler, Scale, ScalerShape, scale_shift
+from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
+from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["RequantizeRequest", "Requantizer"]
+__all__ = ["OUTPUT_BITS", "RequantizeRequest", "Requantizer"]
 
 ELEMENT_BITS = 32
 OUTPUT_BITS = 8
+INT16_BITS = 16
 
-SHAPE = ScalerShape(
-    element_bits=ELEMENT_BITS,
-    result_bits=OUTPUT_BITS,
-    magnitude=2,
-    sign=2,
-    normalize=(3, 4),
-    to_float=5,
-    multiply=6,
-    add=7,
-    round=8,
-    align=8,
-    integer=9,
-    result=10,
-)
+
+def _shape(result_bits: int) -> ScalerShape:
+    return ScalerShape(
+        element_bits=ELEMENT_BITS,
+        result_bits=result_bits,
+        magnitude=2,
+        sign=2,
+        normalize=(3, 4),
+        to_float=5,
+        multiply=6,
+        add=7,
+        round=8,
+        align=8,
+        integer=9,
+        result=10,
+    )
+
+
+SHAPE = _shape(OUTPUT_BITS)
+WIDER_SHAPE = _shape(INT16_BITS)
+"""The shape where rows may become int16: what becomes int8 saturates at its end."""
 
 
 class RequantizeRequest(data.StructLayout):
@@ -38,6 +47,7 @@ class RequantizeRequest(data.StructLayout):
             "valid": 1,
             "as_it_is": 1,  # Take the row from `bytes`; it is raw.
             "raw": 1,  # Neither scale nor activate it.
+            "int16": 1,  # Scale it to int16, not to int8; only with `stores_int16`.
             "biased": 1,  # Add `bias`.  Not to `bytes`.
             "relu": 1,
             "scale": unsigned(32),  # The bits of a float32.
@@ -45,10 +55,11 @@ class RequantizeRequest(data.StructLayout):
 
 
 class Requantizer(wiring.Component):
-    """Scales rows of int32 down to int8, exactly as `celosia.isa.numerics.requantize` defines it.
+    """Scales rows of int32 to int8 or int16, as `celosia.isa.numerics.requantize_to` defines it.
 
-    An element x of ``row`` becomes ``requantize(x + bias, scale)``, where the sum wraps at 32 bits,
-    and then its `relu` if asked; a raw one becomes ``x + bias``.  Each lane is a `FloatScaler`, and
+    An element x of ``row`` becomes ``requantize_to(x + bias, scale, int8)`` (or int16, if the
+    configuration has ``stores_int16``), where the sum wraps at 32 bits, and then its `relu` if
+    asked; a raw one becomes ``x + bias``.  Each lane is a `FloatScaler`, and
     raw elements go through its registers.  Every bit pattern is a legal scale (NaN gives 0,
     infinity saturates).  An element of ``bytes`` counts as raw.
 
@@ -62,7 +73,7 @@ class Requantizer(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim``.
+        Supplies ``dim`` and ``stores_int16``.
 
     Members
     -------
@@ -76,8 +87,9 @@ class Requantizer(wiring.Component):
         Elements that stay as they are.
     valid : ``Out(1)``
         There is a new result.
-    narrow : ``Out(signed(8)).array(dim)``
-        The result as int8; of a raw row its low bytes.
+    narrow : ``Out(signed(8 or 16)).array(dim)``
+        The result as int8, or as int16; of a raw row its low bytes.  It has 16 bits with
+        ``stores_int16``.
     wide : ``Out(signed(32)).array(dim)``
         The result of a raw row.
     """
@@ -94,6 +106,7 @@ class Requantizer(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        self._shape = WIDER_SHAPE if config.stores_int16 else SHAPE
         elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         super().__init__({
             "request": In(RequantizeRequest()),
@@ -101,16 +114,17 @@ class Requantizer(wiring.Component):
             "bias": In(elements),
             "bytes": In(data.ArrayLayout(unsigned(OUTPUT_BITS), config.dim)),
             "valid": Out(1),
-            "narrow": Out(signed(OUTPUT_BITS)).array(config.dim),
+            "narrow": Out(signed(self._shape.result_bits)).array(config.dim),
             "wide": Out(signed(ELEMENT_BITS)).array(config.dim),
         })
 
     def elaborate(self, platform) -> Module:
         m, request = Module(), self.request
-        stages = Stages(m, request.valid, self.LATENCY)
+        stages = Stages(m, request.valid, self.LATENCY, free=isinstance(platform, Wakeful))
         unscaled = stages.branch("raw", request.raw | request.as_it_is)
         scale = _shared_scale(stages, unscaled, stages.line("scale", request.scale))
         relu = stages.line("relu", request.relu)
+        int16 = stages.line("int16", request.int16)
         m.d.comb += self.valid.eq(stages.valid[-1])
         for lane in range(self.config.dim):
             # Stage 1: bias.
@@ -120,16 +134,26 @@ class Requantizer(wiring.Component):
             total = here.register(1, "total", total[:ELEMENT_BITS].as_signed())
 
             # Stages 2 to 9: scale.
-            scaled = FloatScaler(here, SHAPE, unscaled).scaled(total, scale)
+            scaled = FloatScaler(here, self._shape, unscaled).scaled(total, scale)
             whole = raw.register(9, "whole", scaled.unscaled)
 
-            # Stage 10: sign and activation.
-            result = Mux(scaled.negative & relu[9], 0, scaled.integer())
-            result = Mux(unscaled.valid[9], whole[:OUTPUT_BITS], result)
-            narrow = here.register(10, "narrow", result[:OUTPUT_BITS].as_signed())
+            # Stage 10: saturation to int8, sign and activation.
+            bits, integer = self._shape.result_bits, scaled.integer()
+            if self.config.stores_int16:
+                integer = Mux(int16[9], integer, _byte(scaled))
+            result = Mux(scaled.negative & relu[9], 0, integer)
+            result = Mux(unscaled.valid[9], whole[:bits], result)
+            narrow = here.held(10, "narrow", result[:bits].as_signed())
             m.d.comb += self.narrow[lane].eq(narrow)
-            m.d.comb += self.wide[lane].eq(raw.register(10, "wide", whole.as_signed()))
+            m.d.comb += self.wide[lane].eq(raw.held(10, "wide", whole.as_signed()))
         return m
+
+
+def _byte(scaled: Scaled) -> Value:
+    """What a scaler of int16 has made, saturated to int8."""
+    largest = 1 << OUTPUT_BITS - 1
+    size = Mux(scaled.size >= largest, largest, scaled.size)[:OUTPUT_BITS]
+    return scaled._replace(size=size).integer()
 
 
 def _shared_scale(stages: Stages, unscaled: Stages, scales: Line) -> Scale:

@@ -1,23 +1,25 @@
-"""Requantization of rows of int32 on their way into the vector unit's lanes and out of them."""
+"""The scaler of the vector unit's lanes: requantization of parts of rows of int32."""
 
 from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS, Float32
+from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowReadInterface
-from celosia.hw.vector.parts import ParameterRead, parameter_part, part_shape
+from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, ParameterRead, RowReadInterface
+from celosia.hw.vector.parts import parameter_part, part_shape
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 
-__all__ = ["ELEMENT_BITS", "ScaleRequest", "Scaler"]
+__all__ = ["ELEMENT_BITS", "SCALED_BITS", "ScaleRequest", "Scaler"]
 
 ELEMENT_BITS = 32
 INTEGER_BITS = 16
 """Width of the widest output, in bits.  Others saturate to it first: room for a zero point."""
+SCALED_BITS = 16
+"""Width of a result, in bits, signed: int8, uint8 or int16."""
 
 SHAPE = ScalerShape(
     element_bits=ELEMENT_BITS,
@@ -35,16 +37,14 @@ SHAPE = ScalerShape(
 )
 SCALE_STAGE = SHAPE.multiply - 1
 """Stage in which scales arrive."""
-ONE = EXPONENT_BIAS << FRACTION_BITS
-"""The bits of the scale of raw rows, whose mantissa changes nothing."""
 
 
 class ScaleRequest(data.StructLayout):
-    """What becomes of a row.  `kind`, `relu` and `zero_point` only matter where bytes leave."""
+    """What becomes of a row."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
-            "raw": 1,  # It stays as it is, whatever else is asked.
+            "raw": 1,  # It stays as it is, whatever else is asked: it does not come to a `Scaler`.
             "kind": unsigned(2),  # An ElementType of at most 16 bits: what it saturates to.
             "relu": 1,
             "zero_point": unsigned(8),  # Added to uint8 only.
@@ -57,27 +57,22 @@ class ScaleRequest(data.StructLayout):
 class Scaler(wiring.Component):
     """Scales parts of rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
-    Each lane is a `FloatScaler`; every bit pattern is a legal scale.  What is raw passes unchanged,
-    through the same registers.
+    Each lane is a `FloatScaler`; every bit pattern is a legal scale.
 
-    Without `every_kind`, everything that is not raw becomes int16, without ReLU.
-
-    Latency is `latency` cycles (10, or 9 without `every_kind`) and throughput one part per cycle;
-    it cannot be stalled.  ``valid`` lasts one cycle; the result stands until the next one.
+    Latency is `LATENCY` cycles and throughput one part per cycle; it cannot be stalled.  ``valid``
+    lasts one cycle, and so does the result.
 
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
         Supplies ``dim``, ``vector_lanes`` and ``parameter_rows``.
-    every_kind : bool
-        Also make int8 and uint8, activate, and add zero points.
 
     Members
     -------
     start : ``In(1)``
         There is a part in this cycle.
     request : ``In(ScaleRequest(config))``
-        What becomes of it.
+        What becomes of it; it is not raw.
     part : ``In(unsigned(n))``
         The number of the part, of its row.
     row : ``In(signed(32)).array(lanes)``
@@ -86,9 +81,11 @@ class Scaler(wiring.Component):
         Reads scales of columns, as the bits of float32; never waits.
     valid : ``Out(1)``
         There is a new result.
-    elements : ``Out(signed(32)).array(lanes)``
+    elements : ``Out(signed(16)).array(lanes)``
         The result.
     """
+
+    LATENCY = 10
 
     start: Signal
     request: data.View
@@ -98,10 +95,8 @@ class Scaler(wiring.Component):
     valid: Signal
     elements: list[Signal]
 
-    def __init__(self, config: AcceleratorConfig, *, every_kind: bool = True):
+    def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self.every_kind = every_kind
-        self.latency = 10 if every_kind else 9
         super().__init__({
             "start": In(1),
             "request": In(ScaleRequest(config)),
@@ -109,37 +104,28 @@ class Scaler(wiring.Component):
             "row": In(signed(ELEMENT_BITS)).array(config.lanes),
             "scales": Out(ParameterRead(config)),
             "valid": Out(1),
-            "elements": Out(signed(ELEMENT_BITS)).array(config.lanes),
+            "elements": Out(signed(SCALED_BITS)).array(config.lanes),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        stages = Stages(m, self.start, self.latency, free=True)
-        unscaled = stages.branch("raw", self.request.raw)
+        stages = Stages(m, self.start, self.LATENCY, free=True)
         requests, numbers = stages.line("request", self.request), stages.line("part", self.part)
-        by_column = stages.line("by_column", self.request.by_column & ~self.request.raw)
-        scales = stages.line("scale", Mux(self.request.raw, ONE, self.request.scale))
         asked = SCALE_STAGE - 1 - LOCAL_READ_LATENCY
         m.d.comb += [
             self.valid.eq(stages.valid[-1]),
-            self.scales.valid.eq(stages.valid[asked] & by_column[asked]),
+            self.scales.valid.eq(stages.valid[asked] & requests[asked].by_column),
             self.scales.row.eq(
                 parameter_part(self.config, requests[asked].scale_row, numbers[asked])
             ),
         ]
-        end = self.latency
-        ending = _Bytes(stages, requests) if self.every_kind else None
+        ending, request = _Ending(stages, requests), requests[SCALE_STAGE - 1]
         for index, row in enumerate(self.row):
             lane = stages.part(index)
             column = self.scales.data[index].as_unsigned()
-            bits = Mux(by_column[SCALE_STAGE - 1], column, scales[SCALE_STAGE - 1])
-            scale = _scale(lane, bits)
-            result = FloatScaler(lane, SHAPE, unscaled).scaled(row, scale)
-            scaled = ending.element(lane, result) if ending else result.integer()
-            # The last stage: what was scaled, or what only passed.
-            passed = lane.line("passed", result.unscaled, SHAPE.integer - 1)[end - 1]
-            element = Mux(unscaled.valid[end - 1], passed, scaled)[:ELEMENT_BITS].as_signed()
-            m.d.comb += self.elements[index].eq(lane.held(end, "element", element))
+            scale = _scale(lane, Mux(request.by_column, column, request.scale))
+            element = ending.element(lane, FloatScaler(lane, SHAPE).scaled(row, scale))
+            m.d.comb += self.elements[index].eq(element)
         return m
 
 
@@ -150,8 +136,8 @@ def _scale(stages: Stages, bits: Value) -> Scale:
     return Scale(scale.negative, scale.mantissa, scale_shift(scale), nan)
 
 
-class _Bytes:
-    """Stages 9 and 10 for every kind of element: activation, zero point, saturation."""
+class _Ending:
+    """Stages 9 and 10: activation, zero point, saturation."""
 
     def __init__(self, stages: Stages, requests: Line):
         kind = requests[7].kind
@@ -175,4 +161,5 @@ class _Bytes:
         size = Mux(scaled.negative, Mux(self.relu, 0, -scaled.size), scaled.size)
         total = lane.register(9, "total", size + self.offset)
         # Stage 10: saturate.
-        return Mux(total < self.low, self.low, Mux(total > self.high, self.high, total))
+        element = Mux(total < self.low, self.low, Mux(total > self.high, self.high, total))
+        return lane.register(10, "element", element[:SCALED_BITS].as_signed())

@@ -1,4 +1,7 @@
-"""Stages 9 to 12 of `Polynomial` with SILU: the sigmoid, from the exponential of a magnitude."""
+"""Stages 9 to 12 of `Polynomial` with SILU: the sigmoid, from the exponential of a magnitude.
+
+What it multiplies, the wide multiplier does.
+"""
 
 from amaranth import Array, Const, Mux, Value
 
@@ -22,27 +25,35 @@ class Sigmoid:
             for left, fall in zip(SIGMOIDS, map(int.__sub__, SIGMOIDS, SIGMOIDS[1:]), strict=False)
         )
 
-    def factor(self, lane: int, exponent: Value, negative: Value) -> Value:
+    def operands(self, exponent: Value) -> tuple[Value, Value]:
+        """Stage 9: what is multiplied, for an exponential of 16 bits, unsigned.
+
+        How far the table falls to its next number, and the share of that.
+        """
+        entry = self._entry(exponent)
+        return entry[SIGMOID_BITS:], exponent[:SIGMOID_STEP_BITS]
+
+    def factor(self, lane: int, exponent: Value, negative: Value, product: Value) -> Value:
         """The sigmoid of an element from the exponential of minus its magnitude.
 
-        Stage 8 leaves both that, 16 bits unsigned, and whether the element is `negative`.  The
-        result is unsigned, of `SIGMOID_BITS` bits.
+        Stage 8 leaves both that and whether the element is `negative`, stage 10 the `product` of
+        the `operands`.  The result is unsigned, of `SIGMOID_BITS` bits.
         """
         stages = self._stages.part(lane)
         register, below = stages.register, stages.line("below", negative, 8)
 
         # Stage 9: look up.
-        entry = register(9, "entry", self._table[exponent[SIGMOID_STEP_BITS:]])
-        rest = register(9, "rest", exponent[:SIGMOID_STEP_BITS])
-
-        # Stage 10: multiply.
-        left = register(10, "left", entry[:SIGMOID_BITS])
-        fall = register(10, "fall", entry[SIGMOID_BITS:] * rest)
+        left = register(9, "left", self._entry(exponent)[:SIGMOID_BITS])
+        left = register(10, "left", left)
 
         # Stage 11: subtract, rounded half up.
+        fall = product[: FALL_BITS + SIGMOID_STEP_BITS]
         fallen = (fall + (1 << SIGMOID_STEP_BITS - 1)) >> SIGMOID_STEP_BITS
         sigmoid = register(11, "sigmoid", (left - fallen)[:SIGMOID_BITS])
 
         # Stage 12: the other side of 0.
         sigmoid = Mux(below[11], SIGMOID_ONE - sigmoid, sigmoid)
         return register(12, "sigmoid", sigmoid[:SIGMOID_BITS])
+
+    def _entry(self, exponent: Value) -> Value:
+        return Value.cast(self._table[exponent[SIGMOID_STEP_BITS:]])

@@ -138,7 +138,7 @@ class PolynomialFlags(data.StructLayout):
 
     def __init__(self) -> None:
         super().__init__({
-            "quadratic": 1,  # It begins with `Quadratic`,
+            "quadratic": 1,  # It begins with `Quadratic`: of an upper half,
             "magnitude": 1,  # of the element's magnitude, not of its distance from a header's.
             "exponential": 1,  # It begins with an exponent, 0 if invisible, and the exponent
             "plain": 1,  # is the result,
@@ -191,7 +191,7 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
     facts = among(Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE)
     flags = packed(
         PolynomialFlags(),
-        quadratic=exponential | magnitude,
+        quadratic=exponential | magnitude | among(Mode.CONTEXT),
         magnitude=magnitude,
         exponential=exponential,
         plain=among(Mode.EXPONENT),
@@ -207,7 +207,7 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
         facts=facts,
         carried=carried | kept | among(Mode.SILU, Mode.KEEP),
         squared=squared,
-        multiplied=exponential | facts | squared | among(Mode.GELU),
+        multiplied=exponential | facts | squared | magnitude,
     )
     return packed(
         PolynomialRequest(config),

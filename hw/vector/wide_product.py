@@ -1,6 +1,9 @@
-"""Stages 9 to 12 of `Polynomial`: the one wide multiplier of a lane, and rounding behind it."""
+"""Stages 9 to 12 of `Polynomial`: the one wide multiplier of a lane, and rounding behind it.
 
-from amaranth import Mux, Value
+It is 18 x 32 bits; the context's elements have 32, whose upper half `Quadratic` multiplies.
+"""
+
+from amaranth import Cat, Const, Mux, Value
 from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
@@ -9,6 +12,8 @@ from celosia.isa.encoding import ElementType
 __all__ = ["WideProduct"]
 
 FACTOR_BITS = 32
+LEFT_BITS = 18
+HALF_BITS = 16
 PRODUCT_BITS = 48
 """All that any mode wants of a product."""
 
@@ -23,12 +28,12 @@ TOTAL_BITS = PRODUCT_BITS + max(TOPS.values()) + 1
 
 
 class WideProduct:
-    """What the lanes share, and the stages of one.  The row's facts are read in stage 9."""
+    """What the lanes share, and the stages of one.  Stage 9 takes the row's facts and `unit`."""
 
-    def __init__(self, stages: Stages, requests: Line, facts: data.View, unit: Value):
+    def __init__(self, stages: Stages, requests: Line, mean: Value, reciprocal: Value, unit: Value):
         self._stages = stages
         self._requests = requests
-        self._facts = facts
+        self._mean, self._reciprocal = mean, reciprocal
         self._unit = unit
         flags = self._at(0)
         self._multiplied = stages.branch("multiplied", flags.multiplied)
@@ -37,7 +42,6 @@ class WideProduct:
         at = self._at(9)
         half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
         half = Mux(at.probability, 1 << PROBABILITY_SHIFT - 1, half)
-        half = Mux(at.context, 1 << CONTEXT_SHIFT - 1, half)
         half = Mux(at.normalize, 1 << NORMALIZED_SHIFT - 1, half)
         self._half = stages.register(10, "half", half[:PROBABILITY_SHIFT])
         top: Value = Mux(at.numerator, NUMERATOR_MAX, 0)
@@ -46,10 +50,17 @@ class WideProduct:
         tops = stages.line("top", stages.register(10, "top", top), 10)
         self._top = tops[11]
 
-    def result(self, lane: int, factor: Value, element: Value) -> tuple[Value, Value]:
-        """What the mode makes of `factor` or `element`, and the square of a counted element."""
+    def result(
+        self, lane: int, factor: Value, element: Value, others: tuple[Value, Value]
+    ) -> tuple[Value, Value, Value]:
+        """What the mode makes of `factor` or `element`, and the square of a counted element.
+
+        With CONTEXT, `factor` is the lower half of the element, and `element` is the product of
+        its upper half.  With SILU, `others` are multiplied, and their product, as stage 10 leaves
+        it, is the third result.
+        """
         multiplied = self._multiplied.part(lane)
-        product = self._product(multiplied, factor, element)
+        product = self._product(multiplied, factor, element, others)
         carried = self._carried.part(lane).line("carried", element, 8)
 
         # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
@@ -57,7 +68,8 @@ class WideProduct:
         for kind, bits in TOPS.items():
             chosen = at.probability & (self._requests[10].kind == kind)
             scaled = Mux(chosen, product << bits, scaled)
-        total = scaled - Mux(at.probability, product, 0) + self._half
+        upper = Cat(Const(1 << CONTEXT_SHIFT - 1, HALF_BITS), carried[10])
+        total = scaled - Mux(at.probability, product, 0) + Mux(at.context, upper, self._half)
         total = multiplied.register(11, "total", total[:TOTAL_BITS])
 
         # Stage 12: cut, and saturate what must not exceed 1.
@@ -71,21 +83,25 @@ class WideProduct:
         chosen = Mux(at.carried, carried[11], chosen)
         result = self._stages.part(lane).register(12, "result", chosen[:FACTOR_BITS].as_signed())
         square = total[: FACTOR_BITS - 1]
-        return result, self._squared.part(lane).register(12, "square", square)
+        return result, self._squared.part(lane).register(12, "square", square), product
 
-    def _product(self, multiplied: Stages, factor: Value, element: Value) -> Value:
+    def _product(
+        self, multiplied: Stages, factor: Value, element: Value, others: tuple[Value, Value]
+    ) -> Value:
         """Stages 9 and 10."""
         at = self._at(8)
 
         # Stage 9: two factors; those of a square are both positive.
         size = Mux(element[-1], -element, element)
         left: Value = Mux(at.squared, size, element)
-        left = Mux(at.normalize, element - self._facts.mean, left)
-        left = Mux(at.exponential, factor, left)[:FACTOR_BITS].as_signed()
-        right: Value = Mux(at.gelu, factor, self._facts.reciprocal)
+        left = Mux(at.normalize, element - self._mean, left)
+        left = Mux(at.exponential | at.context, factor, left)
+        left = Mux(at.sigmoid, others[0], left)[:LEFT_BITS].as_signed()
+        right: Value = Mux(at.gelu, factor, self._reciprocal)
         right = Mux(at.squared, size, right)
         right = Mux(at.numerator, self._unit, right)
         right = Mux(at.plain, 1, right)
+        right = Mux(at.sigmoid, others[1], right)
         left = multiplied.register(9, "left", left)
         right = multiplied.register(9, "right", right[:FACTOR_BITS])
 

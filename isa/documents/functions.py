@@ -28,12 +28,18 @@ def _row(function: Function, entry: TransformFunction) -> tuple[str, ...]:
     return (
         str(int(function)),
         function.name.lower(),
-        "int16" * entry.staged + "int32" * (not entry.staged) + ", int16" * entry.paired,
+        _source(entry),
         ", ".join(kind.name.lower() for kind in entry.types) or "none",
         ", ".join(_statistics(entry)) or "none",
         f"[{constants}](#{constants})" if constants else "none",
         entry.doc,
     )
+
+
+def _source(entry: TransformFunction) -> str:
+    """What it reads."""
+    first = "int16" if entry.staged else "int32 or int16" if entry.takes_int16 else "int32"
+    return first + ", int16" * entry.paired
 
 
 def _statistics(entry: TransformFunction) -> list[str]:

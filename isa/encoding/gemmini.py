@@ -150,7 +150,8 @@ MVOUT: Final = Instruction(
     "mvout",
     Funct.MVOUT,
     "Copy rows from the scratchpad (as they are) or from the accumulator (bias added, scaled to "
-    "int8 and activated, or raw int32 when the address says `full`) to memory.",
+    "int8, or int16 if CONFIG_DRAIN says so, and activated; or raw int32 when the address says "
+    "`full`) to memory.",
     (
         rs1("dram", 0, 64, "Byte address of the first row.", Kind.DRAM),
         *tile("rs2", "local", "the source"),

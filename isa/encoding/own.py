@@ -33,6 +33,15 @@ CONFIG_DRAIN: Final = Instruction(
     "after reset) is Gemmini's behavior.",
     (
         rs1("bias", 0, 1, "Add the parameter row of each column block before scaling.", Kind.FLAG),
+        rs1(
+            "int16",
+            1,
+            1,
+            "Accumulator rows that are scaled leave as int16, not int8.  A row spans half as many "
+            "blocks then (one at least).  Not with pooling, and only where the normalization unit "
+            "is built, and Gemmini's norms are not.",
+            Kind.FLAG,
+        ),
         rs1("bias_row", 16, 16, "Parameter row of the first column block; block b uses row + b."),
         rs1("block_stride", 32, 16, "Local rows from one column block to the next; 0: dim."),
     ),

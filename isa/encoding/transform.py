@@ -62,7 +62,14 @@ CONFIG_TRANSFORM: Final = Instruction(
         rs1("moments", 17, 1, "A residual also counts as moments.", Kind.FLAG),
         rs1("zero_point", 24, 8, "Added to a rounded uint8 result."),
         rs1("statistics", 32, 16, "Statistics slot of the first row."),
-        rs2("scale", 0, 32, "Of what is read from the accumulator.", Kind.FLOAT, ONE),
+        rs2(
+            "scale",
+            0,
+            32,
+            "Of what is read from the accumulator, and of the maximum of rows.",
+            Kind.FLOAT,
+            ONE,
+        ),
         rs2(
             "scale2",
             32,
@@ -167,7 +174,8 @@ TRANSFORM: Final = Instruction(
     "transform",
     Funct.TRANSFORM,
     "Apply CONFIG_TRANSFORM's function to rows of the accumulator (int32) or of the scratchpad "
-    "(int16: moments, layernorm, multiply, rotate), and put the results into the scratchpad.",
+    "(int16: moments, layernorm, multiply, rotate; exponent of scores that are scaled already), "
+    "and put the results into the scratchpad.",
     (
         rs1("target", 0, 32, "Local address of the result.", Kind.LOCAL),
         rs1("target2", 32, 32, "Local address of the second result.", Kind.LOCAL),

@@ -9,13 +9,14 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ONE
 from celosia.isa.execution.memories import Array, LocalMemories
 from celosia.isa.execution.passing import PassingRows
-from celosia.isa.numerics import max_pool, mvin_scale, relu, requantize, scale_from_bits
+from celosia.isa.numerics import max_pool, mvin_scale, relu, requantize_to, scale_from_bits
 from celosia.isa.operations.operations import Load, LoadParameters, Store
 from celosia.isa.state.pooling import Pooling
 
 __all__ = ["DeviceMemory", "Transfers"]
 
 _INT8: Final = np.dtype(np.int8)
+_INT16: Final = np.dtype("<i2")
 _INT32: Final = np.dtype("<i4")
 
 
@@ -68,7 +69,7 @@ class Transfers:
         if store.pooling is not None:
             self._store_pooled(store, store.pooling)
             return
-        kind = _INT32 if store.wide else _INT8
+        kind = _INT32 if store.wide else _INT16 if store.int16 else _INT8
         target = self.memory.rows(store.address, store.stride, (store.rows, store.cols), kind)
         data = self._outgoing(store)
         if abs(target.strides[0]) >= store.cols * kind.itemsize:
@@ -153,7 +154,7 @@ class Transfers:
             if scaled is None:
                 return np.zeros((0, store.cols), np.int8)
         else:
-            scaled = requantize(data, scale)
+            scaled = requantize_to(data, scale, _INT16 if store.int16 else _INT8)
         return relu(scaled) if store.relu else scaled
 
     def _stored(self, store: Store) -> Array:

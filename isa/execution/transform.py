@@ -53,7 +53,7 @@ def operands_of(transform: Transform, memories: LocalMemories) -> Operands:
 
 def _source(transform: Transform, memories: LocalMemories) -> Array:
     place, rows, cols = transform.source(memories.dim), transform.rows, transform.cols
-    if transform.rules.staged:
+    if transform.staged:
         return memories.get(place, rows, cols, _STAGED)
     sums = memories.get(place, rows, cols, _SUM)
     if not transform.setting("bias"):

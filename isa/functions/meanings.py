@@ -37,6 +37,7 @@ __all__ = [
 Results = tuple[Array, ...]
 Meaning = Callable[[Operands], Results]
 
+_INT16: Final = np.dtype(np.int16)
 _INT32: Final = np.dtype(np.int32)
 _RECIPROCAL: Final = (1 << 32) - 1
 _SQUARES: Final = (1 << 48) - 1
@@ -132,7 +133,8 @@ def _exponents(o: Operands) -> tuple[NDArray[np.int64], int]:
     """The exponent of each visible score, others 0; and what makes numerators of them."""
     constants, unit = exponent_constants(o.constants)
     top = numerics.attention_scores(o.slots.maximum, o.scale).astype(np.int32)
-    q = numerics.attention_scores(o.x, o.scale).astype(np.int32)
+    scaled = o.x.dtype == _INT16
+    q = (o.x if scaled else numerics.attention_scores(o.x, o.scale)).astype(np.int32)
     distances = np.minimum(q - top[:, np.newaxis], 0)
     exponents = numerics.exponent(distances, constants).astype(np.int64)
     return exponents if o.visible is None else np.where(o.visible, exponents, 0), unit

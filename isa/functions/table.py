@@ -49,6 +49,8 @@ class TransformFunction:
     """What its results may be; none: it only changes statistics."""
     staged: bool = False
     """Its source are rows of int16 in the scratchpad, not int32 of the accumulator."""
+    takes_int16: bool = False
+    """Its source may be either: int16 are scaled already, only the maximum of their row is not."""
     second: str | None = None
     """What the lanes do in a second step of each block, with int16 rows beside the source."""
     rotates: bool = False
@@ -90,6 +92,11 @@ class TransformFunction:
     def turns(self) -> int:
         """Steps of the lanes that a block takes."""
         return (2 if self.paired else 1) * (2 if self.rotates else 1)
+
+    @property
+    def scalings(self) -> int:
+        """Turns of the lanes' scaler that an element takes, at most."""
+        return self.scaled + self.rescaled
 
     @property
     def masked(self) -> bool:
@@ -162,6 +169,7 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         meaning=meanings.exponent,
         mode="NUMERATOR",
         types=(ElementType.UINT8,),
+        takes_int16=True,
         scores=True,
         scaled=True,
         counted=True,

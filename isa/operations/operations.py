@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from celosia.isa.address import LocalAddress
 from celosia.isa.bert import Passing
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations.transforms import Transform
 from celosia.isa.registers.errors import Cause
@@ -41,8 +41,13 @@ class _Transfer:
 
     @property
     def wide(self) -> bool:
-        """Elements are int32 in memory, not int8."""
+        """Elements are int32 in memory."""
         raise NotImplementedError
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element in memory."""
+        return ACC_BYTES if self.wide else 1
 
     def blocks(self, dim: int) -> int:
         """Blocks of `dim` columns, the last one perhaps short."""
@@ -50,8 +55,7 @@ class _Transfer:
 
     def check(self, config: AcceleratorConfig) -> Cause:
         """The first rule that this transfer breaks.  At least one column moves."""
-        blocks = config.max_accumulator_blocks if self.wide else config.max_blocks
-        if self.cols > blocks * config.dim:
+        if self.cols > config.blocks_of(self.element_bytes) * config.dim:
             return Cause.SHAPE
         last = self.local.row + self.rows - 1 + (self.blocks(config.dim) - 1) * self.pitch
         if self.rows and last >= _memory_rows(self.local.accumulator, config):
@@ -119,10 +123,12 @@ class Store(_Transfer):
     """Rows of the scratchpad or of the accumulator to memory."""
 
     scale: int
-    """Bits of a float32, for int8 from the accumulator."""
+    """Bits of a float32, for int8 or int16 from the accumulator."""
     relu: bool
     bias_row: int | None
     """Parameter row that is added to block 0; None: no bias."""
+    int16: bool = False
+    """Elements are int16 in memory: scaled, from the accumulator."""
     signal: int | None = None
     """The counter that it adds to when it has finished."""
     pooling: Pooling | None = None
@@ -137,8 +143,13 @@ class Store(_Transfer):
 
     @property
     def wide(self) -> bool:
-        """Elements are int32 in memory, not int8."""
+        """Elements are int32 in memory."""
         return self.local.accumulator and self.local.full
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element in memory."""
+        return ACC_BYTES if self.wide else 1 + self.int16
 
     def check(self, config: AcceleratorConfig) -> Cause:
         """The first rule that this transfer breaks."""
@@ -151,7 +162,7 @@ class Store(_Transfer):
             return Cause.LOCAL_RANGE
         pools = self.pooling is not None
         unknown = self.local.norm and (self.passing is None or pools)
-        return Cause.UNSUPPORTED if unknown or (pools and self.wide) else Cause.NONE
+        return Cause.UNSUPPORTED if unknown or (pools and self.element_bytes > 1) else Cause.NONE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -119,6 +119,11 @@ def _config_st_cause(values: Values, config: AcceleratorConfig) -> Cause:
     return Cause.NONE if known and (pools or not values["pool_stride"]) else Cause.UNSUPPORTED
 
 
+def _config_drain_cause(values: Values, config: AcceleratorConfig) -> Cause:
+    known = config.stores_int16 or not values["int16"]
+    return Cause.NONE if known else Cause.UNSUPPORTED
+
+
 def _config_bert_cause(values: Values, _config: AcceleratorConfig) -> Cause:
     return Cause.NONE if values["statistics"] < STATISTICS else Cause.UNSUPPORTED
 
@@ -130,7 +135,7 @@ _CONFIGURES: Final[dict[str, tuple[_Check, _Change]]] = {
     "config_ld": (_config_ld_cause, ArchState.config_ld),
     "config_st": (_config_st_cause, ArchState.config_st),
     "config_bert": (_config_bert_cause, ArchState.config_bert),
-    "config_drain": (_legal, ArchState.config_drain),
+    "config_drain": (_config_drain_cause, ArchState.config_drain),
     "config_token": (_legal, ArchState.config_token),
     "preload": (_legal, ArchState.preload),
     **{
@@ -187,6 +192,7 @@ def _mvout(values: Values, state: ArchState, config: AcceleratorConfig) -> Store
         scale=state.store_scale,
         relu=state.store_relu,
         bias_row=state.bias_row if local.accumulator and state.bias else None,
+        int16=state.drain_int16 and local.accumulator and not local.full,
         signal=state.signal,
         pooling=pooling,
         passing=_passing(local, state) if config.bert else None,

@@ -78,6 +78,12 @@ class Transform:
         return self.rules.normalizes and bool(self.setting("two", encoding.CONFIG_NORM))
 
     @property
+    def staged(self) -> bool:
+        """Its source are rows of int16 in the scratchpad."""
+        rules = self.rules
+        return rules.staged or (rules.takes_int16 and not self.local.accumulator)
+
+    @property
     def uses_statistics(self) -> bool:
         """It reads or changes statistics."""
         return self.rules.statistics or self.counts_moments
@@ -94,11 +100,10 @@ class Transform:
 
     def source(self, dim: int) -> Rows:
         """What it reads."""
-        staged = self.rules.staged
         return Rows(
             local=self.local,
             stride=self.setting("source_stride", encoding.CONFIG_ROWS),
-            blocks=self.blocks(_STAGED_BYTES if staged else 1, dim),
+            blocks=self.blocks(_STAGED_BYTES if self.staged else 1, dim),
         )
 
     def residual(self, dim: int) -> Rows | None:
@@ -136,7 +141,7 @@ class Transform:
             first = self.setting("parameter_row", encoding.CONFIG_NORM)
             yield first, 2 * self.blocks(_STAGED_BYTES, dim)
             return
-        if self.rules.staged:
+        if self.staged:
             return
         if self.setting("bias"):
             yield self.setting("bias_row", encoding.CONFIG_ROWS), blocks
@@ -157,7 +162,7 @@ class Transform:
 
     def _is_supported(self) -> bool:
         rules = self.rules
-        if self.local.accumulator == rules.staged:
+        if self.local.accumulator == self.staged:
             return False
         residual = self.residual(1)
         local = [rows.local for rows in self.results(1)] + ([residual.local] if residual else [])

@@ -278,7 +278,7 @@ WRITE_OWNERS: Final = (
 VECTOR_OWNERS: Final = (
     *_functions("vector", "steps", "A step of {} enters the lanes."),
     *_banks("vector", "results", "weights", "operands", "words", "load"),
-    Owner("vector_words", "The result before takes several rows, one in each cycle.", "words"),
+    Owner("vector_words", "The result before takes several rows, or others the scaler.", "words"),
     Owner("vector_room", "Results before wait for banks, and there is no room for more.", "bank"),
     Owner(
         "vector_order",

@@ -60,6 +60,8 @@ class ArchState:
     bert: BertState = _BERT
     bias: bool = False
     bias_row: int = 0
+    drain_int16: bool = False
+    """Scaled rows of stores leave as int16, not int8."""
     drain_block_stride: int = 0
     """Local rows from one block of a store to the next; 0 means dim."""
     signal: int | None = None
@@ -127,6 +129,7 @@ class ArchState:
             self,
             bias=bool(values["bias"]),
             bias_row=values["bias_row"],
+            drain_int16=bool(values["int16"]),
             drain_block_stride=values["block_stride"],
         )
 

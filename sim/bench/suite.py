@@ -12,6 +12,7 @@ from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run
 from celosia.sim.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
 from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
+from celosia.sim.bench.silicon import SILICON, SiliconLine, run_silicon
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
 from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
 from celosia.sim.run.report import Report, commit, versions
@@ -45,7 +46,7 @@ BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (DECODERS, NONLINEAR, TRACE, ADVICE)
+ON_REQUEST: Final = (DECODERS, NONLINEAR, TRACE, ADVICE, SILICON)
 """Benchmarks that only run when they are asked for."""
 
 
@@ -178,6 +179,7 @@ class Bench:
     nonlinear: Nonlinear | None = None
     trace: tuple[TraceLine, ...] | None = None
     advice: tuple[AdviceLine, ...] | None = None
+    silicon: tuple[SiliconLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles of the committed baseline, by their keys."""
     speed: Speed | None = None
@@ -190,7 +192,7 @@ class Bench:
         right = all(line.right for line in lines) and not any(self.regressions)
         right = right and all(each.right for each in self.cost or ())
         right = right and (self.nonlinear is None or self.nonlinear.right)
-        right = right and all(line.right for line in self.trace or ())
+        right = right and all(line.right for line in (*(self.trace or ()), *(self.silicon or ())))
         right = right and (self.advice is None or kept(self.advice))
         return right and (self.speed is None or self.speed.right)
 
@@ -230,6 +232,7 @@ class Bench:
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "trace": None if self.trace is None else [line.document() for line in self.trace],
             "advice": None if self.advice is None else [line.document() for line in self.advice],
+            "silicon": None if self.silicon is None else [each.document() for each in self.silicon],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
             "versions": versions(),
@@ -271,6 +274,7 @@ def run_bench(
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         trace=run_traces(tell) if TRACE in names else None,
         advice=run_advice(tell) if ADVICE in names else None,
+        silicon=run_silicon(tell) if SILICON in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,

@@ -7,6 +7,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.graph_tables import memory_line
 from celosia.sim.command.options.common import (
     CausalOption,
     ContextOption,
@@ -18,15 +19,19 @@ from celosia.sim.command.options.common import (
     LayersOption,
     ModelOption,
     OutTypeOption,
+    PlanOption,
     PresetOption,
     RateOption,
     ReluOption,
+    ReuseOption,
     RowsOption,
     ScaleOption,
+    ScheduleOption,
     SeedOption,
     SeqOption,
     SetOption,
     ShapeOption,
+    StagesOption,
     StallOption,
     TextOption,
     TransposeOption,
@@ -39,10 +44,9 @@ from celosia.sim.run.compiled_forms import (
     Compilation,
     compile_forms,
     graphs_of_workload,
-    read_plan,
 )
+from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.run import RunOptions
-from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
@@ -60,10 +64,6 @@ def compile_workload(
     *,
     print_after: Annotated[
         str | None, typer.Option(metavar="PASS", help=f"{', '.join(FORMS)}, or {ALL}.")
-    ] = None,
-    plan: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Compile this plan, as --print-after plan prints it."),
     ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
@@ -87,7 +87,11 @@ def compile_workload(
     context: ContextOption = None,
     rows: RowsOption = None,
     text: TextOption = None,
+    plan: PlanOption = None,
+    schedule: ScheduleOption = None,
+    stages: StagesOption = None,
     tuned: TunedOption = None,
+    reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
@@ -106,23 +110,20 @@ def compile_workload(
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
         raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
-    if tuned is not None and plan is not None:
-        raise InputError(f"--tuned {tuned}: not together with --plan, which is one already")
+    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
+    given.check()
     check_destination(output)
-    given = None if plan is None else read_plan(plan)
     config = resolve_config(preset or "base", options.overrides)
     with progress_bar() as tell:
         graphs = graphs_of_workload(options, tell)
-        if given is not None and len(graphs) != 1:
-            raise InputError(f"--plan {plan}: {workload} is {len(graphs)} graphs, not one")
-        if tuned is not None:
-            if len(graphs) != 1:
-                raise InputError(f"--tuned {tuned}: {workload} is {len(graphs)} graphs, not one")
-            given = best_known(tuned, graphs[0], config, options.timing)
+        legal = given.of(graphs, config, options.timing)
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))
         else:
-            compiled = [compile_forms(graph, config, options.timing, given) for graph in graphs]
+            compiled = [
+                compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
+                for graph in graphs
+            ]
             content = "\n".join(_shown(each, print_after) for each in compiled)
     write_file(output, content)
 
@@ -130,4 +131,5 @@ def compile_workload(
 def _shown(compiled: Compilation, wanted: str | None) -> str:
     if wanted is not None:
         return compiled.text(wanted)
-    return f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    head = f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    return head if compiled.memory is None else f"{head}{memory_line(compiled.memory)}\n"

@@ -1,17 +1,25 @@
-"""Configurations as documents and tables."""
+"""`celosia config`: configurations as documents and tables."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.presets import PRESETS, resolve_config
+from celosia.sim.command.options.common import JsonOption, SetOption
+from celosia.sim.run.report import as_json
+from celosia.sim.support.display import table_console
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, write_file
 
 __all__ = [
     "CONFIG_SCHEMA",
     "DERIVED",
+    "app",
     "config_document",
     "config_table",
     "preset_table",
@@ -83,3 +91,34 @@ def preset_table(presets: Mapping[str, AcceleratorConfig]) -> Table:
             f"{config.bus_bits} bit",
         )
     return table
+
+
+app = typer.Typer(no_args_is_help=True, help="Show configurations.")
+
+
+@app.command("show")
+@guarded
+def config_show(
+    preset: Annotated[
+        str, typer.Argument(metavar="[NAME|FILE.toml]", help=f"{', '.join(PRESETS)}, or a file.")
+    ] = "base",
+    *,
+    overrides: SetOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show every parameter of a configuration, and what follows from them."""
+    check_destination(json)
+    config = resolve_config(preset, overrides or ())
+    table_console(json).print(config_table(preset, config))
+    if json:
+        write_file(json, as_json(config_document(preset, config)))
+
+
+@app.command("list")
+@guarded
+def config_list(*, json: JsonOption = None) -> None:
+    """List the named configurations."""
+    check_destination(json)
+    table_console(json).print(preset_table(PRESETS))
+    if json:
+        write_file(json, as_json(presets_document(PRESETS)))

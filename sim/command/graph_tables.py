@@ -22,8 +22,9 @@ from celosia.sim.command.table_cells import (
 )
 from celosia.sim.run.report import Measurement, Report
 from celosia.sim.workloads.similarity import Similarity
+from celosia.sw.passes.memory.reuse import MemoryPlan
 
-__all__ = ["groups_table", "on_chip_line", "owners", "similarity_table"]
+__all__ = ["groups_table", "memory_line", "on_chip_line", "owners", "similarity_table"]
 
 _MOST_OWNERS: Final = 2
 _SMALLEST_SHARE: Final = 0.005
@@ -93,6 +94,14 @@ def on_chip_line(names: Sequence[str]) -> str:
     kinds = Counter(_LAYER_OR_PART.sub("", name) for name in names)
     named = [kind if count == 1 else f"{kind} (x{count})" for kind, count in kinds.items()]
     return f"never in memory, so not compared themselves: {', '.join(named)}"
+
+
+def memory_line(plan: MemoryPlan) -> str:
+    """How far bytes were used again, and what is not compared for that."""
+    return (
+        f"memory: tensors that take {plan.dense:,} bytes apart are in {plan.peak:,}, of which "
+        f"{plan.live_sum:,} live at once; {len(plan.gone)} are overwritten, so not compared"
+    )
 
 
 def similarity_table(similarity: Similarity) -> Table:

@@ -32,7 +32,7 @@ from celosia.sim.command.options.common import (
     TransposeOption,
     UnsignedOption,
 )
-from celosia.sim.command.plan_report import plan_tables, plan_workload
+from celosia.sim.command.plan_report import plan_tables, plan_text, plan_workload
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
@@ -74,6 +74,12 @@ def plan(
     stalls: StallOption = MemoryTiming.stall_percent,
     seed: SeedOption = MemoryTiming.seed,
     json: JsonOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The plan, with its tactics: for --plan."
+        ),
+    ] = None,
 ) -> None:
     """Show what the compiler decides, the cycles that it expects, and those of alternatives."""
     details = workload_options(locals())
@@ -86,9 +92,12 @@ def plan(
         command_line=("celosia", *sys.argv[1:]),
     )
     check_destination(json)
+    check_destination(output)
     with progress_bar() as tell:
         found = plan_workload(options, tell)
     for table in plan_tables(found):
         table_console(json).print(table)
+    if output:
+        write_file(output, plan_text(found))
     if json:
         write_file(json, as_json(found.document()))

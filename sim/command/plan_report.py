@@ -27,9 +27,11 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.plan import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.describe import describe_graph, describe_product
+from celosia.sw.planning.forms import plan as forms
+from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
 
-__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_workload"]
+__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload"]
 
 PLAN_SCHEMA: Final = "celosia.plan/1"
 
@@ -51,6 +53,8 @@ class PlannedProgram:
     decisions: tuple[Decision, ...]
     parts: tuple[tuple[str, int], ...]
     """Operators by groups, and their predicted cycles."""
+    plan: forms.Plan
+    """The plan with its tactics, as it is compiled."""
     rejected: tuple[Rejected, ...]
     scaled: bool = False
 
@@ -145,6 +149,7 @@ def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> P
         predicted_cycles=plan.cycles,
         decisions=tuple(Decision(name=a, value=b) for a, b in describe_product(plan.plan, config)),
         parts=(),
+        plan=plan.recorded,
         rejected=plan.rejected,
     )
 
@@ -156,6 +161,7 @@ def _graph(name: str, plan: GraphPlan) -> PlannedProgram:
         predicted_cycles=plan.prediction.cycles,
         decisions=tuple(_decisions(plan)),
         parts=tuple(add_predicted(groups, plan.prediction).items()),
+        plan=plan.recorded,
         rejected=plan.rejected,
         scaled=plan.scaled,
     )
@@ -186,6 +192,16 @@ def _decisions(plan: GraphPlan) -> Iterator[Decision]:
     )
     for name, value in describe_graph(plan.compiled.plan, graph):
         yield Decision(name=name, value=value)
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan of the only program as text, with its tactics.
+
+    Raises `InputError` if there are several programs.
+    """
+    if len(plan.programs) != 1:
+        raise InputError(f"--output: {plan.options.workload} is {len(plan.programs)} programs")
+    return print_plan(plan.programs[0].plan)
 
 
 def plan_tables(plan: Plan) -> Iterator[Table]:

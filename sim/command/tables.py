@@ -1,6 +1,7 @@
 """Reports as tables on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -17,10 +18,16 @@ from celosia.sim.bench.nonlinear import (
     VTA_UTILIZATION,
     Nonlinear,
 )
+from celosia.sim.bench.silicon import SiliconLine
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
 from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
-from celosia.sim.command.graph_tables import groups_table, on_chip_line, similarity_table
+from celosia.sim.command.graph_tables import (
+    groups_table,
+    memory_line,
+    on_chip_line,
+    similarity_table,
+)
 from celosia.sim.command.owner_tables import owner_table
 from celosia.sim.command.table_cells import (
     NOTHING,
@@ -44,6 +51,7 @@ __all__ = [
     "print_report",
     "products_table",
     "results_table",
+    "silicon_table",
     "speed_table",
     "trace_table",
 ]
@@ -63,6 +71,8 @@ def print_report(
         console.print(owner_table(total, every=owners))
     if report.on_chip:
         console.print(on_chip_line(report.on_chip))
+    if report.memory_plan:
+        console.print(memory_line(report.memory_plan))
     if report.similarity:
         console.print(similarity_table(report.similarity))
     for part in report.operators if report.whole is None else [total]:
@@ -79,20 +89,19 @@ def print_report(
 
 def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
-    if bench.products is not None:
-        console.print(products_table(bench.products))
-    if bench.encoders is not None:
-        console.print(encoders_table(bench.encoders))
-    if bench.decoders is not None:
-        console.print(decoders_table(bench.decoders))
-    for each in bench.cost or ():
-        console.print(cost_table(each))
-    if bench.nonlinear is not None:
-        console.print(nonlinear_table(bench.nonlinear))
-    if bench.trace is not None:
-        console.print(trace_table(bench.trace))
-    if bench.advice is not None:
-        console.print(advice_table(bench.advice))
+    tables: tuple[tuple[Any, Callable[[Any], Table]], ...] = (
+        (bench.products, products_table),
+        (bench.encoders, encoders_table),
+        (bench.decoders, decoders_table),
+        *((each, cost_table) for each in bench.cost or ()),
+        (bench.nonlinear, nonlinear_table),
+        (bench.trace, trace_table),
+        (bench.advice, advice_table),
+        (bench.silicon, silicon_table),
+    )
+    for measured, table in tables:
+        if measured is not None:
+            console.print(table(measured))
     for regression in bench.regressions:
         console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
     if bench.speed is not None:
@@ -214,6 +223,28 @@ def decoders_table(lines: Sequence[DecoderLine]) -> Table:
             percent(line.decoder.bound),
             mismatches(line.report.total),
         )
+    return table
+
+
+def silicon_table(lines: Sequence[SiliconLine]) -> Table:
+    """What each number of lanes adds, and what workloads reach with it; red: below the bound."""
+    table = Table(
+        title="Lanes of the normalization unit: preset base, Verilator, sky130",
+        caption="MAC utilization, in red below the bound of the encoders' table; "
+        "area: docs/silicon.md says what is counted",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("", overflow="fold")
+    for line in lines:
+        table.add_column(f"{line.lanes} lanes", justify="right")
+    table.add_row("the unit adds, kGE", *(f"{line.added_gates / 1000:,.1f}" for line in lines))
+    table.add_row("logic, kGE", *(f"{line.area.logic.gates / 1000:,.1f}" for line in lines))
+    for runs in zip(*(line.runs for line in lines), strict=True):
+        colors = (("green" if run.kept and run.report.right else "red", run) for run in runs)
+        cells = (f"[{color}]{percent(run.reached)}[/]" for color, run in colors)
+        table.add_row(runs[0].encoder.name, *cells)
+        table.add_row("  cycles", *(whole(run.report.total.cycles) for run in runs))
     return table
 
 

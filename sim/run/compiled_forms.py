@@ -6,10 +6,8 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, pack_ring
-from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.run import RunOptions
-from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.workloads import (
@@ -24,19 +22,15 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.pipeline import compile_plan, predict_graph
-from celosia.sw.plan import choose
-from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.planning.decisions.decide_graph import decide_graph
-from celosia.sw.planning.forms.plan import Plan, ProductStage
-from celosia.sw.planning.forms.text import parse_plan, print_plan
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.planning.rules.verify import PlanError
-from celosia.sw.refine import refine
 from celosia.sw.scheduling.expansion.expand import expand
+from celosia.sw.starts import compilers_plan
 
-__all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload", "read_plan"]
+__all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload"]
 
 FORMS: Final = {
     "graph": "//",
@@ -47,8 +41,6 @@ FORMS: Final = {
     "commands": "#",
 }
 """What each pass leaves behind, in order, and how a comment begins in its text."""
-_PLAN_BYTES: Final = 2 * MIB
-"""The longest text of a plan that is read."""
 ALL: Final = "all"
 """Every form, rather than one."""
 
@@ -62,6 +54,8 @@ class Compilation:
     commands: int
     cycles: int
     """The predicted cycles."""
+    memory: MemoryPlan | None = None
+    """How bytes are used again, if that was asked for."""
 
     def text(self, wanted: str) -> str:
         """One form, or all with a comment before each."""
@@ -86,16 +80,13 @@ def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]
             return (workload.make(options.details, seed, tell).case.graph,)
 
 
-def read_plan(path: str) -> Plan:
-    """The plan in a file; raises `InputError` that names it."""
-    try:
-        return parse_plan(read_text(path, _PLAN_BYTES))
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
 def compile_forms(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, plan: Plan | None = None
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming,
+    plan: Plan | None = None,
+    *,
+    reuse_memory: bool = False,
 ) -> Compilation:
     """`graph` after each pass, with this `plan` or the one that is decided for it.
 
@@ -103,11 +94,8 @@ def compile_forms(
     """
     try:
         if plan is None:
-            plan, choices = _decided(graph, config, timing)
-        else:
-            alone = isinstance(plan.stages[0], ProductStage)
-            choices = DEFAULT if alone else choose(graph, config, timing)
-        compiled = compile_plan(graph, plan, config, choices=choices)
+            plan = compilers_plan(graph, config, timing)
+        compiled = compile_plan(graph, plan, config, reuse_memory=reuse_memory)
     except ValueError as error:
         raise InputError(str(error)) from None
     forms = {
@@ -119,17 +107,7 @@ def compile_forms(
         "commands": _assembly(compiled.program),
     }
     cycles = predict_graph(compiled, config, timing).cycles
-    return Compilation(graph.name, forms, len(compiled.program), cycles)
-
-
-def _decided(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> tuple[Plan, Choices]:
-    """The plan of a product that MVOUT finishes, or of a graph of anything else."""
-    try:
-        plan = decide(graph, config, timing)
-    except PlanError:
-        choices = choose(graph, config, timing)
-        return decide_graph(graph, config, choices), choices
-    return refine(plan, graph, config, timing), DEFAULT
+    return Compilation(graph.name, forms, len(compiled.program), cycles, compiled.memory)
 
 
 def _program(ops: Iterable[Written]) -> str:

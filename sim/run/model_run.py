@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.archives import read_npz
@@ -36,6 +36,7 @@ from celosia.sw.quantize.graphs.quantized import (
     quantize_graph,
     run_model,
 )
+from celosia.sw.quantize.graphs.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
 
@@ -43,6 +44,7 @@ __all__ = [
     "Distance",
     "ModelOutcome",
     "ModelRun",
+    "ModelRunner",
     "Prepared",
     "distances",
     "prepare",
@@ -60,7 +62,8 @@ class ModelRun:
 
     path: Path
     sizes: Mapping[str, int]
-    calibration: Path | None = None
+    calibration: Path | Mapping[str, Array] | None = None
+    """An .npz file, or what is in it."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,10 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
         samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
     try:
         model = quantize_graph(
-            graph, samples, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+            graph,
+            samples,
+            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+            said_ranges(imported.graph, imported.ranges),
         )
     except GraphError as error:
         raise InputError(f"{job.path}: {error}") from None
@@ -149,40 +155,24 @@ def run_prepared(
     prepared: Prepared, inputs: Path | None, options: RunOptions, tell: Progress = silent
 ) -> ModelOutcome:
     """Run a model on the inputs in a file, or on random ones.  Raises `InputError`."""
-    config = resolve_config(options.preset or "base", options.overrides)
-    model, graph, notes = prepared.model, prepared.graph, list(prepared.notes)
-    segments = _Segments(options, config, model, tell)
+    runner, graph = ModelRunner(prepared, options, tell), prepared.graph
     if inputs is not None:
-        given = _arrays(inputs)
-    elif graph is not None:
-        notes.append("run on random data: give --input for an input of your own")
-        masks = [name for name in graph.inputs if "mask" in name]
-        given = random_inputs(graph, [*masks, *model.masks], options.timing.seed)
-    else:
+        return runner.run(_arrays(inputs))[1]
+    if graph is None:
         raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
-    try:
-        result = run_model(model, given, segments)
-        real = {} if graph is None else interpret(graph, given)
-        tell("the same with exact functions", None)
-        best = {} if graph is None else run_model(model, given, exact).outputs
-    except GraphError as error:
-        raise InputError(f"{options.workload}: {error}") from None
-    return ModelOutcome(
-        reports=tuple(segments.reports),
-        placement=prepared.placement,
-        distances=distances(real, result.outputs, best),
-        saturated=result.saturated,
-        host=model.host_operators,
-        notes=tuple(notes),
-    )
+    masks = [name for name in graph.inputs if "mask" in name]
+    given = random_inputs(graph, [*masks, *prepared.model.masks], options.timing.seed)
+    note = "run on random data: give --input for an input of your own"
+    return runner.run(given, [note])[1]
 
 
-def read_samples(path: Path, graph: FloatGraph) -> list[dict[str, Array]]:
+def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
     """The samples in a file: arrays named after inputs, with one axis of samples before theirs.
 
     Raises `InputError` for other names or shapes, or none.
     """
-    arrays = _arrays(path)
+    path = given if isinstance(given, Path) else "calibration"
+    arrays = _arrays(given) if isinstance(given, Path) else given
     counts = {}
     for name, array in arrays.items():
         kind = graph.inputs.get(name)
@@ -208,35 +198,65 @@ def _arrays(path: Path) -> dict[str, Array]:
         raise InputError(str(error)) from None
 
 
-class _Segments:
-    """Runs segments on a device, and reports on each."""
+class ModelRunner:
+    """Runs a model on a device, segment by segment; programs of an earlier run are used again."""
 
-    def __init__(self, options: RunOptions, config: Any, model: QuantizedGraph, tell: Progress):
-        self.options, self.config, self.model, self.tell = options, config, model, tell
-        self.reports: list[Report] = []
+    def __init__(self, prepared: Prepared, options: RunOptions, tell: Progress = silent):
+        self.prepared, self.options, self.tell = prepared, options, tell
+        self.config = resolve_config(options.preset or "base", options.overrides)
+        self._programs: dict[tuple[Op, ...], CompiledGraph] = {}
 
-    def __call__(
+    def run(
+        self, given: Mapping[str, Array], notes: Sequence[str] = ()
+    ) -> tuple[dict[str, Array], ModelOutcome]:
+        """The outputs, and what the run has shown; `notes` join those of the model.
+
+        Raises `InputError` for inputs that do not fit.
+        """
+        prepared, reports = self.prepared, list[Report]()
+        model, graph = prepared.model, prepared.graph
+
+        def segment(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+            values, report = self._segment(number, graph, inputs)
+            reports.append(report)
+            return values
+
+        try:
+            result = run_model(model, given, segment)
+            real = {} if graph is None else interpret(graph, given)
+            self.tell("the same with exact functions", None)
+            best = {} if graph is None else run_model(model, given, exact).outputs
+        except GraphError as error:
+            raise InputError(f"{self.options.workload}: {error}") from None
+        return result.outputs, ModelOutcome(
+            reports=tuple(reports),
+            placement=prepared.placement,
+            distances=distances(real, result.outputs, best),
+            saturated=result.saturated,
+            host=model.host_operators,
+            notes=(*prepared.notes, *notes),
+        )
+
+    def _segment(
         self, number: int, graph: Graph, inputs: Mapping[str, Array]
-    ) -> Mapping[str, Array]:
+    ) -> tuple[Mapping[str, Array], Report]:
         start, options = time.perf_counter(), self.options
-        self.tell(f"compiling segment {number}", None)
-        compiled = self._compile(graph)
+        if graph.ops not in self._programs:
+            self.tell(f"compiling segment {number}", None)
+            self._programs[graph.ops] = self._compile(graph)
+        compiled = self._programs[graph.ops]
         self.tell(f"running segment {number}", None)
         device = open_device(
             options.simulator, self.config, options.timing, needed_memory(compiled), self.tell
         )
         with closing(device):
             device.limit_cycles(options.cycle_budget)
+            case = Case(graph, inputs)
             measured = measure_graph(
-                f"segment {number}",
-                device,
-                compiled,
-                Case(graph, inputs),
-                options.issue,
-                options.timing,
+                f"segment {number}", device, compiled, case, options.issue, options.timing
             )
-        self.reports.append(self._report(number, measured, time.perf_counter() - start))
-        return {**graph_interpret.interpret(graph, inputs), **measured.outputs}
+        report = self._report(number, measured, time.perf_counter() - start)
+        return {**graph_interpret.interpret(graph, inputs), **measured.outputs}, report
 
     def _compile(self, graph: Graph) -> CompiledGraph:
         """The program; without a clock nobody sees which one is fastest."""
@@ -248,7 +268,7 @@ class _Segments:
             raise InputError(str(error)) from error
 
     def _report(self, number: int, measured: GraphMeasurement, seconds: float) -> Report:
-        operators = self.model.segments[number].operators
+        operators = self.prepared.model.segments[number].operators
         groups = [
             replace(group, name=operators.get(group.name.split(".")[0], group.name))
             for group in measured.groups

@@ -41,11 +41,11 @@ def program_work(
         state = done.state
         match done.operation:
             case Load() as load:
-                read += 0 if load.zero else load.rows * load.cols * (ACC_BYTES if load.wide else 1)
+                read += 0 if load.zero else load.rows * load.cols * load.element_bytes
             case LoadParameters() as load:
                 read += load.count * ACC_BYTES
             case Store() as store:
-                written += store.rows * store.cols * (ACC_BYTES if store.wide else 1)
+                written += store.rows * store.cols * store.element_bytes
             case Product() as product:
                 weights = product.w if product.load_weights else weights
                 macs += _macs(product, weights)

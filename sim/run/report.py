@@ -19,6 +19,7 @@ from celosia.sim.profile.whatif import Change
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue
 from celosia.sw.ir.matmul import MatMul
+from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.timeline.limits import Limit, total_limit
 
 __all__ = [
@@ -183,6 +184,8 @@ class Report:
     """The program that `operators` are parts of; None: each is a program of its own."""
     on_chip: tuple[str, ...] = ()
     """Tensors that never are in memory, and so are not compared."""
+    memory_plan: MemoryPlan | None = None
+    """How bytes of memory were used again; None: each tensor had its own."""
     similarity: Similarity | None = None
     """Cosines between the texts that were computed with, if there were texts."""
     step_bytes: int | None = None
@@ -264,6 +267,7 @@ class Report:
             "operators": operators,
             "one_program": self.whole is not None,
             "on_chip": list(self.on_chip),
+            "memory_plan": self.memory_plan.document() if self.memory_plan else None,
             "similarity": self.similarity.document() if self.similarity else None,
             "memory_limit_share": self.memory_limit_share,
             "changes": [asdict(change) for change in self.changes],

@@ -1,7 +1,7 @@
 """The run of a workload: from options to a report."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -17,17 +17,17 @@ from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
 from celosia.sim.run.estimate import announce_products, estimate_text
+from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
-from celosia.sim.run.tuning_log import best_known
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, ignore, silent
 from celosia.sim.verilator.ahead import built_ahead
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.wave.request import WaveRequest
-from celosia.sim.workloads.product_workloads import MEMORY_STEP, Operator, device_bytes
+from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sim.workloads.workloads import (
@@ -41,9 +41,8 @@ from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
-from celosia.sw.pipeline import CompiledGraph, compile_graph, predict_graph
+from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
 from celosia.sw.plan import choose
-from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.timeline.limits import graph_limit
 
@@ -87,8 +86,10 @@ class RunOptions:
     """Changes of the preset's parameters, each as ``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
-    tuned: str | None = None
-    """A tuning log whose best plan a product is computed by."""
+    given: GivenPlan = field(default_factory=GivenPlan)
+    """The plan by which a product alone or a graph is computed."""
+    reuse_memory: bool = False
+    """Tensors of a graph may take the bytes of others that nobody needs any more."""
     issue: Issue = "stream"
     cycle_budget: int = 0
     """Busy cycles, on functional commands, after which a program is stopped; 0: never."""
@@ -138,10 +139,11 @@ def run_workload(
     part of the report.
     """
     check_options(options.workload, options.details)
-    if options.tuned is not None and not isinstance(
-        WORKLOADS.get(options.workload), ProductWorkload
-    ):
-        raise InputError(f"--tuned {options.tuned}: {options.workload} is no product alone")
+    options.given.check()
+    if options.reuse_memory and not isinstance(WORKLOADS.get(options.workload), GraphWorkload):
+        raise InputError(f"--reuse-memory: {options.workload} is no graph with tensors between")
+    if options.given.options and options.workload not in WORKLOADS:
+        raise InputError(f"{options.given.options[0]}: {options.workload} is compiled already")
     if options.log:
         opener = _logging(options)
     if options.wave is not None:
@@ -164,7 +166,8 @@ def _run_products(
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
     problems = [operator.operands.problem for operator in operators]
-    plan = _tuned(options, operators, config)
+    graphs = [graph_of(operator.name, operator.operands.problem) for operator in operators]
+    plan = options.given.of(graphs, config, options.timing)
     announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
@@ -188,19 +191,6 @@ def _run_products(
     )
 
 
-def _tuned(
-    options: RunOptions, operators: Sequence[Operator], config: AcceleratorConfig
-) -> Plan | None:
-    """The plan of the only product, if a tuning log has one."""
-    if options.tuned is None:
-        return None
-    if len(operators) != 1:
-        raise InputError(f"--tuned {options.tuned}: {options.workload} is no product alone")
-    (operator,) = operators
-    graph = graph_of(operator.name, operator.operands.problem)
-    return best_known(options.tuned, graph, config, options.timing)
-
-
 def _run_graph(
     workload: GraphWorkload, options: RunOptions, tell: Progress, opener: Opener
 ) -> Outcome:
@@ -211,8 +201,8 @@ def _run_graph(
     with _building(options, config, opener):
         job = workload.make(options.details, options.timing.seed, tell)
         tell("compiling", None)
-        compiled = compile_for(job.case.graph, config, options.timing)
-    tell("building the simulator", None)
+        compiled = _compiled(options, job.case.graph, config)
+    tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
     device = _open(opener, options, config, needed_memory(compiled), steps)
@@ -232,6 +222,7 @@ def _run_graph(
             operators=measured.groups,
             whole=measured.whole,
             on_chip=measured.on_chip,
+            memory_plan=compiled.memory,
             similarity=similarity,
             step_bytes=job.step_bytes,
             changes=_changes(options, job.case.graph, config, measured.whole),
@@ -269,10 +260,22 @@ def _changes(
     return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
 
 
-def compile_for(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> CompiledGraph:
+def _compiled(options: RunOptions, graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+    """The program of a graph, by the plan that is given or the compiler's own."""
+    plan = options.given.of([graph], config, options.timing)
+    reuse = options.reuse_memory
+    if plan is None:
+        return compile_for(graph, config, options.timing, reuse_memory=reuse)
+    return compile_plan(graph, plan, config, reuse_memory=reuse)
+
+
+def compile_for(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, *, reuse_memory: bool = False
+) -> CompiledGraph:
     """The program that is expected to be fastest.  Raises `InputError` that names an operator."""
     try:
-        return compile_graph(graph, config, choices=choose(graph, config, timing))
+        choices = choose(graph, config, timing)
+        return compile_graph(graph, config, choices=choices, reuse_memory=reuse_memory)
     except ValueError as error:
         raise InputError(str(error)) from error
 

@@ -18,17 +18,19 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models import cases
+from celosia.sw.models.branches import BRANCHES, branches_case
 from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.tables import embed
-from celosia.sw.reference.encoder import BERT_BASE, MINILM, EncoderShape
+from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, MINILM, EncoderShape
 
 __all__ = [
     "DEFAULT_TEXTS",
     "MODEL_SUFFIX",
     "GraphJob",
     "attention",
+    "branches",
     "elementwise",
     "encoder",
     "encoder_layer",
@@ -47,7 +49,7 @@ MODEL_SUFFIX: Final = ".safetensors"
 
 _Value = TypeVar("_Value")
 
-_SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE}
+_SHAPES: Final = {"minilm": MINILM, "bert-base": BERT_BASE, "bert-large": BERT_LARGE}
 _SOFTMAX_TYPES: Final = ("uint8", "int8", "int16")
 _MOST_ELEMENTS: Final = MAX_MEMORY_BYTES // 8
 """The most elements of a matrix: int32 in, and as much out at most, fit into memory."""
@@ -107,6 +109,14 @@ def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJ
     model = random_model(shape.with_layers(2), seed, tell)
     with _graph_problems():
         return GraphJob(cases.encoder_layer_case(model, [rows], seed))
+
+
+def branches(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+    """A graph with branches that do not depend on each other, with random weights."""
+    name = _needed("branches", "model", options.model)
+    if name not in BRANCHES:
+        raise InputError(f"--model {name}: branches has {', '.join(BRANCHES)}")
+    return GraphJob(branches_case(name, seed))
 
 
 def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:

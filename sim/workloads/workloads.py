@@ -14,6 +14,7 @@ from celosia.sim.workloads.decoder_workload import decoder
 from celosia.sim.workloads.graph_workloads import (
     GraphJob,
     attention,
+    branches,
     elementwise,
     encoder,
     encoder_layer,
@@ -163,6 +164,11 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         "a whole encoder: a quantized MiniLM on texts, or one with random weights",
         frozenset({"model", "text", "layers", "seq"}),
         encoder,
+    ),
+    "branches": GraphWorkload(
+        "a graph with branches that do not depend on each other, with random weights",
+        frozenset({"model"}),
+        branches,
     ),
     "decoder": GraphWorkload(
         "a step of a decoder with random weights and caches, the vocabulary's product included",

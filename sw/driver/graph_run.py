@@ -35,7 +35,16 @@ class GraphRun:
 
     @property
     def written(self) -> Iterator[str]:
-        """The tensors that operators write to memory, caches among them."""
+        """The tensors that operators write to memory, caches among them.
+
+        Those whose bytes belong to others when the program ends are left out.
+        """
+        memory = self.compiled.memory
+        gone = frozenset[str]() if memory is None else memory.gone
+        return (name for name in self._computed if name not in gone)
+
+    @property
+    def _computed(self) -> Iterator[str]:
         graph = self.compiled.graph
         for name in self.compiled.addresses:
             given = name in graph.constants or name in graph.inputs
@@ -48,9 +57,9 @@ class GraphRun:
         Raises `ValueError` for an input that is missing, or of another type or shape.
         """
         values = checked_inputs(self.compiled.graph, inputs)
+        self._poison(name for name in self._computed if name not in values)
         self.load_constants()
         self._write(values)
-        self._poison(name for name in self.written if name not in values)
 
     def load_constants(self) -> None:
         """Copy the constants into device memory."""
@@ -63,8 +72,8 @@ class GraphRun:
         """
         graph = self.compiled.graph
         values = checked_inputs(graph, inputs)
+        self._poison(name for name in self._computed if name not in values)
         self._write({name: x for name, x in values.items() if not graph.tensors[name].cache})
-        self._poison(name for name in self.written if name not in values)
 
     def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():

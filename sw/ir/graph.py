@@ -162,7 +162,7 @@ Finish = Sums | Requantize | Activation | AddResidual | Softmax | DeferredSoftma
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatMul:
-    """``out = finish(a @ b + bias)``: `a` int8 or uint8, `b` int8, sums of 32 bits that wrap."""
+    """``out = finish(onto + a @ b + bias)``: `a` int8 or uint8, `b` int8, sums wrap at 32 bits."""
 
     name: str
     out: View
@@ -171,6 +171,8 @@ class MatMul:
     b_transposed: bool = False
     """The product is with the transpose of `b`."""
     bias: View | None = None
+    onto: View | None = None
+    """What sums begin with, int32 for each element, instead of 0: only before softmax."""
     finish: Finish
     copies: tuple[View, ...] = ()
     """Where each row of the result goes as well, if anywhere: a row of a tensor for each."""
@@ -181,7 +183,8 @@ class MatMul:
         return self.out.rows * self.out.cols * self.a.cols
 
     def __str__(self) -> str:
-        product = f"{self.a} @ {self.b}{'.T' * self.b_transposed}"
+        onto = f"{self.onto} + " if self.onto else ""
+        product = f"{onto}{self.a} @ {self.b}{'.T' * self.b_transposed}"
         bias = f" + {self.bias}" if self.bias else ""
         copies = "".join(f", copied to {view}" for view in self.copies)
         return f"{self.name}: {self.out} = {product}{bias} -> {self.finish}{copies}"
@@ -311,11 +314,6 @@ class Graph:
 def operands(op: Op) -> Iterator[View]:
     """Everything that `op` reads."""
     match op:
-        case MatMul():
-            yield op.a
-            yield op.b
-        case Transform():
-            yield op.source
         case LayerNorm():
             yield op.source
             for output in op.outputs:
@@ -326,18 +324,19 @@ def operands(op: Op) -> Iterator[View]:
             yield op.a
             yield op.b
             return
-    if op.bias:
-        yield op.bias
-    scale = getattr(op.finish, "scale", None)
-    if isinstance(scale, View):
-        yield scale
+        case MatMul():
+            views = [op.a, op.b, op.onto, op.bias]
+        case Transform():
+            views = [op.source, op.bias]
+    views.append(getattr(op.finish, "scale", None))
     match op.finish:
         case AddResidual():
-            yield op.finish.residual
+            views.append(op.finish.residual)
         case DivideBySums():
-            yield op.finish.sums
+            views.append(op.finish.sums)
         case _:
             pass
+    yield from (view for view in views if isinstance(view, View))
 
 
 def results(op: Op) -> Iterator[View]:

@@ -61,6 +61,7 @@ class GraphBuilder:
         finish: Finish,
         *,
         bias: View | None = None,
+        onto: View | None = None,
         b_transposed: bool = False,
         copies: tuple[View, ...] = (),
     ) -> View:
@@ -72,6 +73,7 @@ class GraphBuilder:
             b=b,
             b_transposed=b_transposed,
             bias=bias,
+            onto=onto,
             finish=finish,
             copies=copies,
         )

@@ -97,6 +97,8 @@ class Machine:
                 b = self.read(op.b)
                 bias = None if op.bias is None else self.read(op.bias)[0]
                 sums = numerics.matmul(self.read(op.a), b.T if op.b_transposed else b, bias)
+                if op.onto:
+                    sums = numerics.wrap32(sums.astype(np.int64) + self.read(op.onto))
                 self.write(op.out, self.finish(op, sums))
                 for row, copy in enumerate(op.copies):
                     self.write(copy, self.read(op.out)[row : row + 1])

@@ -155,6 +155,10 @@ class _Checker:
         self._check_finish(op, op.finish)
         if op.out.rows != rows:
             raise ValueError(f"out: {op.out} has {op.out.rows} rows, a has {rows}")
+        if op.onto:
+            if not isinstance(op.finish, DeferredSoftmax):
+                raise ValueError("onto: only the sums of a deferred softmax begin with something")
+            self._expect(op.onto, "onto", (rows, cols), "int32")
         if op.copies and len(op.copies) != rows:
             raise ValueError(f"copies: {len(op.copies)} are not one for each of {rows} rows")
         if op.copies and isinstance(op.finish, Sums):

@@ -1,5 +1,7 @@
 """What makes products well formed: their operands are loaded, and they go on along K without a gap.
 
+The first may go on with sums that were loaded.
+
 A nest whose operands stand in memory as it takes them is looked at as a whole, because a program
 has tens of thousands of products; of any other nest, each product is.
 """
@@ -149,6 +151,8 @@ class ProductChecker:
         number = self.sums.read(op.c, op.c + op.rows)
         self._split(op.c, op.rows, number)
         before, last = self.sums.ops[number], self._sums.get(op.c)
+        if isinstance(before, Load):
+            return self.sums.write(op, (op.c, op.c + op.rows))
         if not isinstance(before, Multiply | Products):
             raise ValueError(f"does not go on with a product: {before}")
         if last is None or (last.number, last.rows, last.cols) != (number, op.rows, op.cols):

@@ -46,14 +46,19 @@ def interpret(
     config: AcceleratorConfig,
     tensors: Mapping[str, Tensor],
     values: Mapping[str, Array],
+    *,
+    eager: bool = False,
 ) -> dict[str, Array]:
     """What a well-formed program leaves behind of each tensor that is not one of `values`.
 
-    `values` are inputs and constants.  Tensors that stay on the chip remain unwritten.
+    `values` are inputs and constants.  Tensors that stay on the chip remain unwritten.  Stores that
+    are `eager` reach memory at once.
     """
     machine = _Machine(config, tensors, values)
     for op in ops:
         machine.take(op)
+        if eager:
+            machine.drain(None)
     machine.drain(None)
     return {name: machine.values[name] for name in tensors if name not in values}
 

@@ -53,7 +53,7 @@ def _rows(operation: Operation | None) -> Iterator[tuple[int, int]]:
         case Load() if operation.zero:
             return
         case Load() | Store():
-            width = operation.cols * (ACC_BYTES if operation.wide else 1)
+            width = operation.cols * operation.element_bytes
             for row in range(operation.rows):
                 start = (operation.address + row * operation.stride) % _ADDRESSES
                 yield start, start + width

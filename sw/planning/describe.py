@@ -6,7 +6,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
-from celosia.sw.planning.forms.plan import Plan, RingPlan, only_stage
+from celosia.sw.planning.forms.plan import Plan, RingPlan, only_stage, simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, LinearStage, NormStage
 from celosia.sw.planning.queues import loads_ahead
 
@@ -47,11 +47,11 @@ def describe_graph(plan: Plan, graph: Graph) -> Iterator[tuple[str, str]]:
     ops = {op.name: op for op in graph.ops if isinstance(op, MatMul)}
     groups = [
         group
-        for stage in plan.stages
+        for stage in simple_stages(plan)
         if isinstance(stage, AttentionStage)
         for group in stage.groups
     ]
-    stages = [stage for stage in plan.stages if isinstance(stage, LinearStage | NormStage)]
+    stages = [stage for stage in simple_stages(plan) if isinstance(stage, LinearStage | NormStage)]
     yield "block rows", str(max(max(each.rows) for each in (*groups, *stages)))
     for value in dict.fromkeys(_heads(group, ops) for group in groups):
         yield "heads", value

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BERT_BASE",
+    "BERT_LARGE",
     "MINILM",
     "EncoderShape",
     "EncoderWeights",
@@ -91,6 +92,7 @@ class EncoderShape:
 
 MINILM: Final = EncoderShape(layers=6, width=384, heads=12, hidden=1536)
 BERT_BASE: Final = EncoderShape(layers=12, width=768, heads=12, hidden=3072)
+BERT_LARGE: Final = EncoderShape(layers=24, width=1024, heads=16, hidden=4096)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,8 @@ class Expected:
             case Transform():
                 if isinstance(reader, Transform):
                     return self._facts(op, reader)
-                return LOCAL_READ_LATENCY + lane_latency(self._config) + _HANDOVER
+                scalings = transform_work(op, self._config).scalings
+                return LOCAL_READ_LATENCY + lane_latency(scalings) + _HANDOVER
             case Store():
                 waits = isinstance(reader, Load | LoadParameters)
                 return self._memory + TOKEN_LATENCY + _HANDOVER if waits else _HANDOVER

@@ -55,9 +55,13 @@ class Moves:
         if (rows := self.found(view, ring)) is not None:
             return rows
         rows = self._take(view, ring, view)
+        yield from self.fill(view, rows)
+        return rows
+
+    def fill(self, view: View, rows: LocalRows) -> Iterator[Op]:
+        """Load `view` to local rows that somebody has taken."""
         for part, to in self._commands(view, rows):
             yield Load(part, to)
-        return rows
 
     def take(self, view: View, ring: str) -> LocalRows:
         """Rows of a ring for a result, which stay there until others take them."""

@@ -102,7 +102,7 @@ class Timeline:
         self._sum_claims = Banks(config.accumulator_bank_rows, config.accumulator_banks)
         self._loads = LoadUnit(config, self.bus)
         self._stores = StoreUnit(config, self.bus)
-        self._transforms = TransformUnit(config)
+        self._transforms = TransformUnit()
         self._queued_loads: deque[_QueuedLoad] = deque()
         self._queued_stores: deque[_QueuedStore] = deque()
         self._queued_transforms: deque[_QueuedTransform] = deque()

@@ -131,7 +131,9 @@ class TransformWork:
     steps: int
     cycles: int
     """Cycles in which all steps enter the lanes, part by part: a row takes at least as many as one
-    of its results has local rows."""
+    of its results has local rows, and as the scaler has turns for it."""
+    scalings: int = 0
+    """Turns of the lanes' scaler that an element takes."""
     last_part: int = 0
     """How many of these are behind the one in which the last step is accepted."""
     accesses: tuple[int, ...]
@@ -178,8 +180,7 @@ class Background:
 class TransformUnit:
     """A part of a step per cycle, or a word of a result; transforms follow without a pause."""
 
-    def __init__(self, config: AcceleratorConfig) -> None:
-        self._lane_cycles = PLACED_CYCLES + lane_latency(config)
+    def __init__(self) -> None:
         self._background = Background()
         self._taken = 0.0
 
@@ -195,4 +196,4 @@ class TransformUnit:
         if work.finishes:
             self._background.derive(work, begin, end)
         self._taken = end
-        return end + 1 - work.last_part, end + self._lane_cycles
+        return end + 1 - work.last_part, end + PLACED_CYCLES + lane_latency(work.scalings)

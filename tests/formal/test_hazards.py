@@ -8,6 +8,7 @@ from amaranth import Cat, Mux, Signal, Value
 from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.decode.ranges import RowRange
 from celosia.hw.issue.issue import Finished, Issue
+from celosia.hw.issue.queues import Memories, queues
 from celosia.isa.config import AcceleratorConfig
 from tests.formal.running import proof_tests
 from tests.support.prover import Harness, Planted, Proof
@@ -32,7 +33,8 @@ READ: Final = {"execute": (1, 2, 3), "store": (0, 1), "transform": (2, 3)}
 READ_LATE: Final = {"transform": (4, 5)}
 """Until its `done`."""
 LOW: Final = 3
-"""Bits of a row number that are free: which rows meet is all that counts."""
+"""Bits of a row number that are free: which rows meet is all that counts.  The next bit is 1 for
+rows of the scratchpad and the accumulator, whose numbers are behind those of parameters."""
 
 
 class _Issue:
@@ -47,7 +49,13 @@ class _Issue:
         p = dut.i.p
         h.assume(Cat(p.kind == kind for kind in self.kinds.values()).any())
         for number, rows in enumerate(p.ranges):
-            h.assume((rows.first <= rows.last) & (rows.first[LOW:] == 0) & (rows.last[LOW:] == 0))
+            h.assume((rows.first <= rows.last) & (rows.first[LOW:] == rows.last[LOW:]))
+            h.assume(rows.first[LOW + 1 :] == 0)
+            for queue in queues(config):
+                for memory in (Memories.PARAMETERS, Memories.ROWS):
+                    if number < queue.hulls and queue.memories[number] == memory:
+                        is_there = rows.first[LOW] == (memory == Memories.ROWS)
+                        h.assume((p.kind != queue.kind) | is_there)
             for name, kind in self.kinds.items():
                 if number not in _named(name):
                     h.assume((p.kind != kind) | ~rows.valid)

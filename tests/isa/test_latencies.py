@@ -10,9 +10,9 @@ from celosia.hw.memory import read_port
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.hw.store.path import StorePath
 from celosia.hw.vector.background import Background
-from celosia.hw.vector.lanes import Lanes
+from celosia.hw.vector.polynomial import Polynomial
+from celosia.hw.vector.scaler import Scaler
 from celosia.isa import latencies
-from celosia.isa.config import AcceleratorConfig
 
 COMPONENTS = {
     "ADDRESS_LATENCY": LoadPath.ADDRESS_LATENCY,
@@ -22,6 +22,7 @@ COMPONENTS = {
     "FACTS_LATENCY": Background.LATENCY,
     "LOCAL_READ_LATENCY": read_port.LOCAL_READ_LATENCY,
     "ROW_LATENCY": LoadPath.ROW_LATENCY,
+    "SCALER_LATENCY": Scaler.LATENCY,
     "SQUARED_FACTS_CYCLES": Background.SQUARED_CYCLES,
     "SQUARED_FACTS_LATENCY": Background.SQUARED_LATENCY,
     "STORE_LATENCY": StorePath.LATENCY,
@@ -30,7 +31,7 @@ COMPONENTS = {
 NO_COMPONENT = {"MIN_PRODUCT_CYCLES", "lane_latency"}
 """The decoder takes a command every other cycle: what a run shows
 (`tests/sw/planning/test_cost.py`).
-The latency of the lanes depends on the configuration, and is tested below."""
+The latency of the lanes depends on the step, and is tested below."""
 
 
 def test_every_latency_has_its_component():
@@ -42,7 +43,8 @@ def test_the_component_takes_as_long(name):
     assert getattr(latencies, name) == COMPONENTS[name]
 
 
-@pytest.mark.parametrize(("lanes", "parts"), [(0, 1), (8, 2), (4, 4), (4, 1), (1, 16)])
-def test_the_lanes_take_as_long(lanes, parts):
-    config = AcceleratorConfig(vector_lanes=lanes)
-    assert latencies.lane_latency(config, parts) == Lanes(config).latency + parts - 1
+@pytest.mark.parametrize(("scalings", "parts"), [(0, 1), (1, 2), (2, 4), (2, 1)])
+def test_the_lanes_take_as_long(scalings, parts):
+    """In one cycle a row is sampled, in another one gathered (`tests/hw/vector/test_lanes.py`)."""
+    stages = Polynomial.LATENCY + scalings * Scaler.LATENCY
+    assert latencies.lane_latency(scalings, parts) == 1 + stages + parts

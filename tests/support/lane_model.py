@@ -8,7 +8,7 @@ import numpy as np
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
-from celosia.isa.latencies import lane_latency
+from celosia.isa.latencies import SCALER_LATENCY, lane_latency
 from celosia.isa.numerics import (
     INT32_MIN,
     IntArray,
@@ -19,7 +19,7 @@ from celosia.isa.numerics import (
 )
 from tests.support.lanes import KINDS, Golden, Step
 
-__all__ = ["Case", "Model", "Scaling", "sum_depth"]
+__all__ = ["Case", "Model", "Scaling", "mode_begins", "paced", "sum_depth"]
 
 COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD}
 SQUARES = (1 << 48) - 1
@@ -89,6 +89,11 @@ class Case:
         shown = self.step.visible
         return np.ones(len(self.step.elements), bool) if shown is None else shown
 
+    @property
+    def scalings(self) -> tuple[bool, bool]:
+        """Whether it takes a turn of the scaler before its mode, and one behind it."""
+        return self.scale_in.scale is not None, self.result and self.scale_out.scale is not None
+
     def last_part(self, lanes: int) -> int:
         """The number of its last part."""
         if self.step.mode in {Mode.HEADER, Mode.MAXIMUM}:
@@ -117,9 +122,43 @@ class Case:
         }
 
 
+def mode_begins(case: Case, cycle: int) -> int:
+    """The cycle in which the first part of a step comes to its mode."""
+    return cycle + 1 + SCALER_LATENCY * case.scalings[0]
+
+
+def paced(config: AcceleratorConfig, offers: list[Case | None]) -> list[Case | None]:
+    """The same steps, each as early as no part meets or overtakes one of a step before it."""
+    cycles: list[Case | None] = []
+    turns: set[int] = set()  # Cycles in which the scaler begins with a part.
+    mode, result = 0, 0  # The first cycles without a part of a step before.
+    for case in offers:
+        if case is not None and case.step.mode is not Mode.MAXIMUM:
+            parts = case.last_part(config.lanes) + 1
+            before, behind = case.scalings
+            latency = lane_latency(before + behind)
+            while (
+                mode_begins(case, len(cycles)) < mode
+                or (case.result and len(cycles) + latency < result)
+                or (
+                    before and not turns.isdisjoint(range(len(cycles) + 1, len(cycles) + 1 + parts))
+                )
+            ):
+                cycles.append(None)
+            begins, now = mode_begins(case, len(cycles)), len(cycles)
+            mode = begins + parts
+            result = now + latency + parts if case.result else result
+            second = range(begins + 16, begins + 16 + parts)
+            turns.update(second if behind else ())
+        cycles.append(case)
+        if case is not None:
+            cycles += [None] * case.last_part(config.lanes)
+    return cycles
+
+
 def sum_depth(lanes: int) -> int:
-    """The base-4 logarithm of the lanes, as their sums count it."""
-    return max(1, ((lanes - 1).bit_length() + 1) // 2)
+    """The base-4 logarithm of the lanes, as their sums count it: at least 2."""
+    return max(2, ((lanes - 1).bit_length() + 1) // 2)
 
 
 class Model:
@@ -150,7 +189,7 @@ class Model:
             self._take_sums(case, computed.astype(np.int64), cycle, number)
         if case.result:
             assert computed is not None
-            latency = lane_latency(self.config, case.last_part(self.config.lanes) + 1)
+            latency = lane_latency(sum(case.scalings), case.last_part(self.config.lanes) + 1)
             self.results[cycle + latency] = case.scale_out.of(computed)[: case.used].tolist()
 
     def _take_maximum(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
@@ -158,7 +197,7 @@ class Model:
         begun = INT32_MIN if case.start else case.maximum
         self.largest = max(found, begun if case.first else self.largest)
         if case.last:
-            self.maxima[cycle + 3 + (self.config.dim - 1).bit_length()] = number, self.largest
+            self.maxima[cycle + 2 + (self.config.dim.bit_length() // 2)] = number, self.largest
 
     def _take_sums(self, case: Case, x: IntArray, cycle: int, number: int) -> None:
         shown = np.where(case.visible, x, 0)
@@ -169,5 +208,10 @@ class Model:
         self.squares = int(self.squares + (shown**2).sum()) & SQUARES
         if case.last:
             squares = self.squares if squared else None
-            when = cycle + case.last_part(self.config.lanes) + 24 + sum_depth(self.config.lanes)
-            self.sums[when] = number, case.finish, self.total, squares
+            when = mode_begins(case, cycle) + 13 + sum_depth(self.config.lanes)
+            self.sums[when + case.last_part(self.config.lanes)] = (
+                number,
+                case.finish,
+                self.total,
+                squares,
+            )

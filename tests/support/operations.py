@@ -123,6 +123,7 @@ def store_op(store: Store) -> dict:
         "row": store.local.row,
         "block_stride": store.pitch,
         "full": store.wide,
+        "int16": store.int16,
         "relu": store.relu,
         "scale": store.scale,
         "bias": store.bias_row is not None,

@@ -26,11 +26,11 @@ def acc(row: int, *, full: bool = False, norm: int = 0) -> int:
     return LocalAddress(row=row, accumulator=True, full=full, norm=norm).encode()
 
 
-def after(*commands: Command) -> ArchState:
+def after(*commands: Command, config: AcceleratorConfig = CONFIG) -> ArchState:
     """The state after `commands`, all of them legal."""
-    state = RESET
+    state = ArchState.reset(config)
     for command in commands:
-        done = step(command, state, CONFIG)
+        done = step(command, state, config)
         assert done.cause is Cause.NONE
         state = done.state
     return state

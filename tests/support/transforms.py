@@ -128,6 +128,7 @@ def operation(transform: Transform, config: AcceleratorConfig) -> dict[str, Any]
     if mask["keys"] != NO_KEY_LIMIT:
         visible = min(visible, mask["keys"] - mask["first_key"])
     return fields | {
+        "staged": transform.staged,
         "kind": get("type"),
         "kind2": norm["type2"],
         "two": transform.two,

@@ -1,13 +1,9 @@
 """`celosia survey`: writes the page, the document and the tables of the survey."""
 
 import os
-import signal
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -24,12 +20,14 @@ from celosia.sim.bench.survey.survey import (
     study_ids,
 )
 from celosia.sim.bench.survey.tables import csv_text, summary_table
+from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.outputs import PAGE, check_folder, make_folder
 from celosia.sim.run.report import as_json
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["register", "survey"]
 
@@ -60,6 +58,7 @@ def survey(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; default: one per processor.")
     ] = None,
+    executor: ExecutorOption = "",
     against: Annotated[
         Path | None,
         typer.Option(metavar="SURVEY.json", help="Fail if a number is not as in this one."),
@@ -71,19 +70,17 @@ def survey(
     """
     if quick and long:
         raise InputError("--quick and --long: only one of them")
+    if executor and jobs is not None:
+        raise InputError("--executor and --jobs: only one of them")
     studies, scope = chosen_studies(only), Scope(quick=quick, long=long)
     known = None if against is None else read_survey(against)
+    workers = executor or f"local:{jobs or os.cpu_count() or 1}"
+    parse_executor(workers)
     check_folder(out)
     make_folder(out)
-    pool = partial(
-        ProcessPoolExecutor,
-        jobs or os.cpu_count() or 1,
-        mp_context=get_context("spawn"),
-        initializer=_end_on_interrupt,
-    )
     try:
-        with progress_bar() as tell:
-            found = run_survey(studies, scope, RunStore(out), pool, tell)
+        with progress_bar() as tell, lanes_of(workers) as lanes:
+            found = run_survey(studies, scope, RunStore(out), lanes, tell)
     except WrongRunError as error:
         typer.echo(f"celosia: {error}", err=True)
         raise typer.Exit(WRONG) from None
@@ -100,8 +97,3 @@ def survey(
     for line in others:
         typer.echo(f"celosia: {line}", err=True)
     raise typer.Exit(WRONG if others else 0)
-
-
-def _end_on_interrupt() -> None:
-    """A worker ends with the terminal's Ctrl-C, without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 from typing import Any, Final
 
 from celosia.sim.bench.survey.items import (
     bottleneck,
+    generation,
     inconsistencies,
     intensity,
     latency,
@@ -15,9 +15,8 @@ from celosia.sim.bench.survey.items import (
     memories,
     pairs,
     silicon,
-    unbuilt,
 )
-from celosia.sim.bench.survey.parts.jobs import Task, run_task
+from celosia.sim.bench.survey.parts.jobs import Task, WrongRunError, run_task
 from celosia.sim.bench.survey.parts.paper import Paper, paper
 from celosia.sim.bench.survey.parts.read import SURVEY_SCHEMA
 from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study
@@ -25,6 +24,7 @@ from celosia.sim.bench.survey.store import RunStore
 from celosia.sim.run.report import commit, versions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane, Lost, run_on
 
 __all__ = ["Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
 
@@ -36,7 +36,7 @@ _MODULES: Final = (
     silicon,
     mappings,
     pairs,
-    unbuilt,
+    generation,
     inconsistencies,
 )
 _STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}
@@ -87,42 +87,38 @@ def run_survey(
     studies: Sequence[Study],
     scope: Scope,
     store: RunStore,
-    executor: Callable[[], Executor],
+    lanes: Sequence[Lane],
     tell: Progress,
     run: Callable[[Task], Any] = run_task,
     numbers: Paper | None = None,
 ) -> Survey:
     """Make the items of `studies`, with the runs that `store` does not have yet.
 
-    `executor` is opened if there is anything to run; each run is kept as soon as it ends.
+    Each run is kept as soon as it ends.  Raises `WrongRunError` for one that is not right, and for
+    one whose workers ended each time.
     """
     jobs = list(dict.fromkeys(job for study in studies for job in study.jobs(scope)))
     runs = {job: known for job in jobs if (known := store.load(job)) is not None}
     missing = [job for job in jobs if job not in runs]
     if missing:
-        with executor() as pool:
-            try:
-                for job, result in _finished(pool, missing, run, tell):
-                    store.save(job, result)
-                    runs[job] = result
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        for job, result in _finished(lanes, missing, run, tell):
+            store.save(job, result)
+            runs[job] = result
     evidence = Evidence(numbers or paper(), runs, scope)
     return Survey(tuple(study.make(evidence) for study in studies), scope)
 
 
 def _finished(
-    pool: Executor, jobs: Sequence[Task], run: Callable[[Task], Any], tell: Progress
+    lanes: Sequence[Lane], jobs: Sequence[Task], run: Callable[[Task], Any], tell: Progress
 ) -> Iterator[tuple[Task, Any]]:
     """The jobs as they end; the longest begin first, so that none is left over at the end."""
     ordered = sorted(jobs, key=lambda job: -job.array_cycles)
-    futures = {pool.submit(run, job): job for job in ordered}
     total, done, begun = sum(job.array_cycles for job in jobs), 0, time.monotonic()
     tell(f"{len(jobs)} runs on the RTL, {total:,} cycles", 0.0)
-    for count, future in enumerate(as_completed(futures), 1):
-        job = futures[future]
-        yield job, future.result()
+    for count, (job, result) in enumerate(run_on(lanes, run, ordered), 1):
+        if isinstance(result, Lost):
+            raise WrongRunError(f"{job.settings()}: {result.attempts} workers ended in it")
+        yield job, result
         done += job.array_cycles
         left = (time.monotonic() - begun) * (total - done) / done
         tell(f"{count} of {len(jobs)} runs, about {_duration(left)} left", done / total)

@@ -32,7 +32,7 @@ FLAGS: Final = {
     for option in _COMMAND.params
     if not getattr(option, "is_flag", False)
     for flag in option.opts
-    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, "set", "json")
+    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, "set", "json", "output")
 }
 """Options with a value, as they are called in a file and on the command line."""
 

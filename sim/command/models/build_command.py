@@ -7,9 +7,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.models.check_command import parse_sizes, placement_document
+from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import PresetOption, SetOption
 from celosia.sim.command.options.model import CalibrateOption, SizesOption
+from celosia.sim.run.model_document import placement_document
 from celosia.sim.run.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.report import versions
 from celosia.sim.run.run import RunOptions

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.sim.command.options.common import JsonOption
+from celosia.sim.run.model_document import placement_document
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
     from celosia.sw.frontend.importer.survey import Survey
 
-__all__ = ["CHECK_SCHEMA", "check", "parse_sizes", "placement_document"]
+__all__ = ["CHECK_SCHEMA", "check", "parse_sizes"]
 
 CHECK_SCHEMA: Final = "celosia.check/1"
 
@@ -171,22 +172,4 @@ def _document(
         ],
         "lost_outputs": dict(imported.lost),
         "placement": None if placement is None else placement_document(placement),
-    }
-
-
-def placement_document(placement: Placement) -> dict[str, Any]:
-    """The share of the accelerator, and where each node runs, for JSON documents."""
-    nodes = [(*split_origin(node.origin), node) for node in placement.nodes]
-    return {
-        "accelerator_mac_share": placement.accelerator_mac_share,
-        "nodes": [
-            {
-                "name": name,
-                "operator": operator,
-                "where": str(node.where),
-                "reason": node.reason,
-                "macs": node.macs,
-            }
-            for name, operator, node in nodes
-        ],
     }

@@ -1,8 +1,7 @@
 """`celosia run MODEL.onnx`: its tables and its JSON document."""
 
-from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import typer
 from rich.console import Console
@@ -10,9 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
-from celosia.sim.command.models.check_command import parse_sizes, placement_document
+from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.outputs import write_reports
 from celosia.sim.command.tables import print_report
+from celosia.sim.run.model_document import model_document
 from celosia.sim.run.model_run import (
     ModelOutcome,
     ModelRun,
@@ -45,6 +45,10 @@ def run_model_file(
     """
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
+    for option in options.given.options:
+        raise InputError(f"{option}: a plan is of one graph, {options.workload} may be several")
+    if options.reuse_memory:
+        raise InputError(f"--reuse-memory: not for {options.workload}: its graphs are compared")
     json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
@@ -55,7 +59,7 @@ def run_model_file(
         prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
         outcome = run_prepared(prepared, inputs, options, tell)
     _show(table_console(json), outcome)
-    document = _document(outcome)
+    document = model_document(outcome)
     if json:
         write_file(json, as_json(document))
     write_reports(document, folder, None)
@@ -90,27 +94,3 @@ def _show(console: Console, outcome: ModelOutcome) -> None:
         console.print(f"{total:,} elements at the ends of their ranges: {listed}", markup=False)
     for note in outcome.notes:
         console.print(f"note: {note}", markup=False)
-
-
-def _document(outcome: ModelOutcome) -> dict[str, Any]:
-    """The report of the only segment, or of all as programs of their own, and what models add."""
-    return outcome.report.document() | {
-        "placement": placement_document(outcome.placement),
-        "outputs": [
-            {
-                "name": each.name,
-                "sqnr_db": _finite(each.sqnr_db),
-                "exact_sqnr_db": _finite(each.exact_sqnr_db),
-                "cosine": each.cosine,
-                "top1": each.top1,
-            }
-            for each in outcome.distances
-        ],
-        "saturated": dict(outcome.saturated),
-        "host": dict(outcome.host),
-        "notes": list(outcome.notes),
-    }
-
-
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None

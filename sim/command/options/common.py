@@ -29,17 +29,21 @@ __all__ = [
     "OutOption",
     "OutType",
     "OutTypeOption",
+    "PlanOption",
     "PresetOption",
     "RateOption",
     "ReluOption",
     "ReorderOption",
+    "ReuseOption",
     "ScaleOption",
+    "ScheduleOption",
     "SeedOption",
     "SeqOption",
     "SetOption",
     "ShapeOption",
     "SimOption",
     "Simulator",
+    "StagesOption",
     "StallOption",
     "TextOption",
     "TransposeOption",
@@ -197,9 +201,9 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="encoder-layer: minilm or bert-base, with random weights; encoder: minilm (the "
-        "published one), bert-base (random), or a quantized model FILE.safetensors; decoder: "
-        "gpt2-small, opt-125m or tinyllama, with random weights.",
+        help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
+        "(the published one), bert-base or bert-large (random), or a quantized model "
+        "FILE.safetensors; decoder: gpt2-small, opt-125m or tinyllama, with random weights.",
         rich_help_panel=_COMPUTES,
     ),
 ]
@@ -207,7 +211,7 @@ LayersOption = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="encoder --model bert-base, decoder: so many layers.",
+        help="encoder with random weights, decoder: so many layers.",
         rich_help_panel=_COMPUTES,
     ),
 ]
@@ -233,12 +237,48 @@ ExecutorOption = Annotated[
         help="Processes of this machine, or the workers of a Dask scheduler: docs/cluster.md.",
     ),
 ]
+PlanOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="This plan, as celosia compile --print-after plan prints it.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ScheduleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--schedule",
+        metavar="FILE",
+        help="A plan by these primitives: docs/schedules.md.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+StagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="best|dp|greedy|sequential",
+        help="Graphs: branches that do not depend on each other are computed beside each other.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
 TunedOption = Annotated[
     str | None,
     typer.Option(
         "--tuned",
         metavar="FILE",
         help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        rich_help_panel=_COMPUTES,
+    ),
+]
+ReuseOption = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-memory",
+        help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
+        "not compared.",
         rich_help_panel=_COMPUTES,
     ),
 ]

@@ -146,7 +146,15 @@ class _RandomGraph:
             totals = sums.part(row=head * self.rows, rows=self.rows)
             qh, kh, vh, oh = (x.part(col=head * width, cols=width) for x in (q, k, v, out))
             how = DeferredSoftmax(0.6 / np.sqrt(width), totals, self._mask(self.rows))
-            self.builder.matmul(f"{name}.s{head}", numerators, qh, kh, how, b_transposed=True)
+            self.builder.matmul(
+                f"{name}.s{head}",
+                numerators,
+                qh,
+                kh,
+                how,
+                onto=self._old("int32", self.rows) if self._chance(0.3) else None,
+                b_transposed=True,
+            )
             division = DivideBySums(totals, self._scale(width, 2.0**-15))
             self.builder.matmul(f"{name}.c{head}", oh, numerators, vh, division)
 

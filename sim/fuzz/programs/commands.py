@@ -229,6 +229,7 @@ class RandomCommands:
     def _config_drain(self) -> Command:
         return CONFIG_DRAIN.encode(
             bias=self._flag(),
+            int16=self._flag(40 if self.config.stores_int16 else 2),
             bias_row=self._parameter_row(),
             block_stride=self.random.choice((0, 1, self.random.randrange(2 * self.config.dim))),
         )

@@ -48,7 +48,7 @@ def memory_span(operation: Operation) -> tuple[int, int] | None:
             ]
             return min(starts), max(starts) + operation.cols - 1
         case Load() | Store():
-            size = operation.cols * (ACC_BYTES if operation.wide else 1)
+            size = operation.cols * operation.element_bytes
             starts = [
                 (operation.address + row * operation.stride) % (1 << 64)
                 for row in range(operation.rows)

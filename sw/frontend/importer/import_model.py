@@ -1,12 +1,13 @@
 """ONNX files to float graphs: sizes bound, functions inlined, what is known folded."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from celosia.sw.frontend.importer.source.model_file import Model, read_model
+from celosia.sw.frontend.importer.source.pairs import Range
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.importer.source.scope import Scope, node_label
 from celosia.sw.frontend.importer.source.sizes import bound_types, contradiction
@@ -32,6 +33,8 @@ class Imported:
     """The reason for each output that is not in the graph."""
     notes: tuple[str, ...]
     """What was changed on the way, a sentence for each."""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """The ranges of tensors that the file quantizes: they are not quantized in the graph."""
 
 
 def import_model(path: Path, sizes: Mapping[str, int]) -> Imported:
@@ -95,6 +98,11 @@ def translate(
         f"{size:,} bytes of {kind} weights are converted to float32"
         for kind, size in translator.halves.items()
     ]
+    if translator.pairs.ranges:
+        notes.append(
+            f"pairs of QuantizeLinear and DequantizeLinear: {len(translator.pairs.ranges)} ranges "
+            "are the file's, integers need not be"
+        )
     for value in graph.value_info:
         tensor = scope.tensors.get(value.name)
         said = None if tensor is None else contradiction(value, builder.type(tensor))
@@ -106,6 +114,7 @@ def translate(
         translator.refused,
         lost,
         tuple(notes),
+        translator.pairs.ranges,
     )
 
 

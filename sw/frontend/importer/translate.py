@@ -13,6 +13,7 @@ from celosia.sw.frontend.importer.handlers.table import HANDLERS
 from celosia.sw.frontend.importer.source.bodies import function_body, is_standard
 from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN, Model, domain_name
+from celosia.sw.frontend.importer.source.pairs import Pairs
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Lost, Refusal
 from celosia.sw.frontend.importer.source.scope import Scope, node_label, ordered
 from celosia.sw.frontend.importer.source.tensors import read_tensor
@@ -42,6 +43,7 @@ class Translator:
         self._model = model
         self._build = builder
         self._nodes = 0
+        self.pairs = Pairs(builder)
         self.halves: dict[str, int] = {}
         """Bytes of weights of 16 bits by their type."""
         self.refused: dict[str, str] = {}
@@ -135,12 +137,18 @@ class Translator:
         version = opsets.get(domain, 1 if domain in HANDLERS and domain else 0)
         handler = HANDLERS.get(domain, {}).get(op)
         operands = [self.tensor(name, scope) if name else None for name in node.input]
+        undone = self.pairs.dequantized(operands) if op == "DequantizeLinear" else None
+        if undone is not None:
+            _define(node, (undone,), scope)
+            return
         if handler is not None and version:
             call = Call(
                 node, version, self._build, operands, attributes, self._decode, scope.prefix
             )
             result = handler(call)
             call.check_all_seen()
+            if op == "QuantizeLinear" and isinstance(result, str):
+                self.pairs.quantized(operands, result)
             _define(node, (result,) if isinstance(result, str) else result, scope)
             return
         types = [None if name is None else self._build.type(name) for name in operands]

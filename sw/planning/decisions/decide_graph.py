@@ -75,7 +75,14 @@ def _maps(graph: Graph, config: AcceleratorConfig) -> Iterator[type[MemoryMap]]:
 def _planned(graph: Graph, places: MemoryMap) -> Plan:
     config = places.config
     stages = tuple(_Decisions(graph, places).stages())
-    plan = Plan(graph=graph.name, machine=machine_of(config), rings=places.rings, stages=stages)
+    plan = Plan(
+        graph=graph.name,
+        machine=machine_of(config),
+        scheduler="need" if places.choices.schedule_loads else "regular",
+        defer=places.choices.overlap,
+        rings=places.rings,
+        stages=stages,
+    )
     return verify_plan(plan, graph, config)
 
 

@@ -47,6 +47,8 @@ class _Shape:
     """The number of columns of values."""
     parameters: bool
     """Something is added to scores or contexts, or each column has a scale of its own."""
+    onto: bool
+    """Scores begin with something: it arrives while those of the part before leave."""
     type: str
     """The type of the context."""
     causal: bool
@@ -76,7 +78,7 @@ def decide_heads(
     return AttentionStage(
         groups=tuple(group.decide(ahead) for group in groups),
         slots=_slots(memory, ahead),
-        first="halves" if ahead == 1 and all(len(group.keys) == 1 for group in groups) else "",
+        first="halves" if ahead == 1 and all(group.at_once for group in groups) else "",
         ahead=ahead,
     )
 
@@ -104,6 +106,7 @@ def _shape(head: Head, graph: Graph) -> _Shape:
         depth=scores.a.cols,
         width=context.out.cols,
         parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
+        onto=scores.onto is not None,
         type=graph.tensors[context.out.tensor].type,
         causal=leaves_out(head.softmax.mask),
         first_row=head.softmax.mask.first_row,
@@ -150,9 +153,14 @@ class _Group:
         return tiles(softmax, products)
 
     @property
+    def at_once(self) -> bool:
+        """Scores of all keys are made at once, and begin with nothing from memory."""
+        return len(self.keys) == 1 and not self.shape.onto
+
+    @property
     def most_ahead(self) -> int:
         """Parts whose scores, numerators and statistics there is room for beside another one's."""
-        if len(self.keys) > 1:
+        if not self.at_once:
             return 1
         turns = self.half // self.scores
         numerators = 2 * (self.spans["numerators even"][1] // self.scores)
@@ -211,7 +219,7 @@ class _Group:
         most = min(memory.block_rows, memory.slots, half // self.width)
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
-        rows = min(most, half // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
         rows = min(rows, memory.numerator_rows // keys)
         if memory.choices.whole_scores and (rows >= shape.rows or 3 * rows >= 2 * dim):
             return rows, shape.keys
@@ -219,11 +227,16 @@ class _Group:
         fit = max(1, min(half // 2, bank // 2) // rows)
         return rows, dim * min(fit, tiles(keys, 2))
 
+    @property
+    def _at_once(self) -> int:
+        """Rows of the accumulator that the scores of all keys may take."""
+        return self.half // 2 if self.shape.onto else self.half
+
     def _causal_rows(self, least: int) -> Iterator[int]:
         """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
         row, rows, memory = 0, self.shape.rows, self.memory
         most = min(memory.block_rows, memory.slots, self.half // self.width)
-        room = min(self.half, memory.bank_rows // 2, memory.numerator_rows)
+        room = min(self._at_once, memory.bank_rows // 2, memory.numerator_rows)
         while row < rows:
             sizes = range(most // self.dim * self.dim, least, -self.dim)
             fit = (size for size in sizes if size * self._seen(row, size) <= room)
@@ -262,11 +275,11 @@ class _Group:
         )
 
     def _scores(self, turns: int) -> str:
-        """The first half: all of it for the scores of all keys, if not of more than two parts.
+        """One half: all of it for the scores of all keys, if not of more than two parts.
 
         No `turns`: scores are those of two parts of a block by turns.
         """
-        if turns == 0:
+        if turns == 0 or (turns <= 2 and self.shape.onto):
             spans = _side_by_side(self.of_scores, self.half // 2, 2)
         elif turns > 2:
             spans = _side_by_side(self.of_scores, self.half // turns, turns)

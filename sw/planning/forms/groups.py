@@ -17,7 +17,7 @@ from celosia.sw.ir.graph import (
     operands,
     results,
 )
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage
 
 __all__ = ["Head", "Heads", "Linear", "groups", "head_of", "on_chip"]
@@ -123,7 +123,7 @@ def head_of(op: Op, behind: Op | None) -> Head | None:
 def on_chip(plan: Plan, graph: Graph) -> frozenset[str]:
     """The tensors of `graph` that a legal `plan` never stores."""
     ops = {op.name: op for op in graph.ops}
-    stages = (stage for stage in plan.stages if isinstance(stage, AttentionStage))
+    stages = (stage for stage in simple_stages(plan) if isinstance(stage, AttentionStage))
     pairs = (pair for stage in stages for group in stage.groups for pair in group.heads)
     heads = (head_of(ops[scores], ops[context]) for scores, context in pairs)
     return frozenset(name for head in heads if head for name in head.on_chip)

@@ -6,13 +6,14 @@ operators that are computed together: one of a lone product is here, those of gr
 `celosia.sw.scheduling` decides that, within what rings have room for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     LinearStage,
     NormStage,
 )
@@ -24,9 +25,12 @@ __all__ = [
     "PiecesOfB",
     "Plan",
     "ProductStage",
+    "RejectedTactic",
     "RingPlan",
     "Stage",
+    "Tactic",
     "only_stage",
+    "simple_stages",
 ]
 
 
@@ -136,7 +140,29 @@ class ProductStage:
         return (self.op,)
 
 
-Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage
+Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage | ConcurrentStage
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectedTactic:
+    """An alternative to a tactic, with all others as they were chosen."""
+
+    value: str
+    cycles: int = 0
+    """The cycles that were expected; 0: it is not possible."""
+    reason: str = ""
+    """Why it is not possible; empty if it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tactic:
+    """What was chosen among alternatives when the plan was made: nothing is computed from it."""
+
+    name: str
+    value: str
+    cycles: int
+    """The cycles that the whole plan was expected to take."""
+    rejected: tuple[RejectedTactic, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +172,27 @@ class Plan:
     graph: str
     """The name of the graph."""
     machine: Machine
+    scheduler: Literal["regular", "need"] = "regular"
+    """``regular``: loads, drains and stores come between nests of products, one like the other;
+    ``need``: those first that are needed soonest, when their units are expected to be free."""
+    defer: bool = True
+    """Results of one block leave between products of what follows; else before these, by the
+    regular scheduler."""
     rings: Mapping[str, RingPlan] = field(default_factory=dict)
     """The rings by their names."""
     stages: tuple[Stage, ...]
     """The stages in the order in which they are computed."""
+    tactics: tuple[Tactic, ...] = ()
+    """How the plan came about, for who reads it."""
+
+
+def simple_stages(plan: Plan) -> Iterator[Stage]:
+    """All stages of a plan, those of branches one after the other."""
+    for stage in plan.stages:
+        if isinstance(stage, ConcurrentStage):
+            yield from (each for branch in stage.branches for each in branch.stages)
+        else:
+            yield stage
 
 
 def only_stage(plan: Plan) -> ProductStage:

@@ -9,7 +9,9 @@ from typing import Literal
 
 __all__ = [
     "AttentionStage",
+    "Branch",
     "CombineStage",
+    "ConcurrentStage",
     "HeadGroup",
     "LinearStage",
     "NormPlan",
@@ -206,3 +208,30 @@ class AttentionStage:
     def ops(self) -> tuple[str, ...]:
         """The operators that the stage computes."""
         return tuple(op for group in self.groups for head in group.heads for op in head)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """Stages one after the other, beside those of other branches."""
+
+    stages: tuple[LinearStage | NormStage | CombineStage | AttentionStage, ...]
+    cycles: tuple[int, ...]
+    """Cycles that each stage is expected to take; branches advance at paces that end together."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operators that the branch computes."""
+        return tuple(op for stage in self.stages for op in stage.ops)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcurrentStage:
+    """Branches that do not depend on each other: while one waits for a unit, another one has it."""
+
+    kind: Literal["concurrent"] = "concurrent"
+    branches: tuple[Branch, ...]
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The operators that the stage computes, branch by branch."""
+        return tuple(op for branch in self.branches for op in branch.ops)

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from celosia.isa.foreign_file import parse_toml
 from celosia.sw.planning.forms.plan import Plan
 
-__all__ = ["parse_plan", "print_plan"]
+__all__ = ["entries", "parse_form", "parse_plan", "print_plan"]
+
+_Form = TypeVar("_Form")
 
 _KIND: Final = "kind"
 """The field that says of which class a table is."""
@@ -30,23 +32,35 @@ def parse_plan(text: str) -> Plan:
     Raises `ValueError` that names line and column of what is no TOML, and the path of a field that
     is missing, unknown or of another type.
     """
-    return _made(Plan, parse_toml(text), "plan")
+    return parse_form(Plan, text, "plan")
+
+
+def parse_form(kind: type[_Form], text: str, name: str) -> _Form:
+    """The value of this dataclass in a text; `name` is what messages call it.
+
+    Raises `ValueError` as `parse_plan` does.
+    """
+    return _made(kind, parse_toml(text), name)
 
 
 def _lines(plan: Plan) -> Iterator[str]:
     yield f"graph = {_value(plan.graph)}"
     yield f"machine = {_value(plan.machine)}"
+    for field in fields(plan):
+        if isinstance(field.default, str | bool) and getattr(plan, field.name) != field.default:
+            yield f"{field.name} = {_value(getattr(plan, field.name))}"
     for name, ring in plan.rings.items():
         yield ""
         yield f"[rings.{_key(name)}]"
-        yield from _entries(ring)
-    for stage in plan.stages:
-        yield ""
-        yield "[[stages]]"
-        yield from _entries(stage)
+        yield from entries(ring)
+    for name, tables in (("stages", plan.stages), ("tactics", plan.tactics)):
+        for table in tables:
+            yield ""
+            yield f"[[{name}]]"
+            yield from entries(table)
 
 
-def _entries(value: Any) -> Iterator[str]:
+def entries(value: Any) -> Iterator[str]:
     """The fields of a value, but for those that have their default."""
     if _KIND in {field.name for field in fields(value)}:
         yield f"{_KIND} = {_value(getattr(value, _KIND))}"
@@ -70,7 +84,7 @@ def _value(value: object) -> str:
             return line if short else "[\n" + "".join(f"  {_value(v)},\n" for v in value) + "]"
         case _:
             assert is_dataclass(value)
-            return f"{{{', '.join(_entries(value))}}}"
+            return f"{{{', '.join(entries(value))}}}"
 
 
 def _key(name: str) -> str:

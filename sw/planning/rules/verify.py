@@ -1,20 +1,35 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
 from collections.abc import Iterator
-from itertools import chain
+from functools import partial
+from itertools import chain, combinations
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Op, Requantize, Sums, Transform
+from celosia.sw.ir.graph import (
+    Combine,
+    Graph,
+    LayerNorm,
+    MatMul,
+    Op,
+    Requantize,
+    Sums,
+    Transform,
+    View,
+    operands,
+    results,
+)
 from celosia.sw.planning.forms.plan import Machine, Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     LinearStage,
     NormStage,
 )
 from celosia.sw.planning.rules.attention import attention_rules
 from celosia.sw.planning.rules.combine import combine_rules
 from celosia.sw.planning.rules.common import MAX_ROWS, Rule, StageRules
+from celosia.sw.planning.rules.concurrent import concurrent_rules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
 
@@ -26,7 +41,7 @@ class PlanError(ValueError):
 
     def __init__(self, rule: str, place: str, text: str):
         super().__init__(f"{rule}: {place}: {text}")
-        self.rule = rule
+        self.rule, self.place, self.text = rule, place, text
 
 
 def machine_of(config: AcceleratorConfig) -> Machine:
@@ -54,7 +69,7 @@ def verify_plan(plan: Plan, graph: Graph, config: AcceleratorConfig) -> Plan:
     if sorted(stages) != sorted(ops):
         raise PlanError("stages", ", ".join(stages), f"the operators are {', '.join(ops)}")
     if stages != ops:
-        raise PlanError("order", ", ".join(stages), f"they are computed as {', '.join(ops)}")
+        _check_order(stages, graph)
     known = {op.name: op for op in graph.ops}
     for stage in plan.stages:
         for rule, holds, text in _rules(
@@ -63,6 +78,26 @@ def verify_plan(plan: Plan, graph: Graph, config: AcceleratorConfig) -> Plan:
             if not holds:
                 raise PlanError(rule, f"stage {stage.ops[0]}", text)
     return plan
+
+
+def _check_order(stages: list[str], graph: Graph) -> None:
+    """Check that operators which share elements, of which one writes, are computed in order."""
+    places = {name: place for place, name in enumerate(stages)}
+    for one, other in combinations(graph.ops, 2):
+        if places[one.name] > places[other.name] and _depend(one, other, graph.moving):
+            text = f"{other.name} comes before {one.name}, which it depends on or overwrites"
+            raise PlanError("order", ", ".join(stages), text)
+
+
+def _depend(one: Op, other: Op, moving: frozenset[str]) -> bool:
+    """Whether one of two operators writes what the other one reads or writes."""
+
+    def meet(view: View, others: Iterator[View]) -> bool:
+        same = (each for each in others if each.tensor == view.tensor)
+        return any(view.meets(each) or view.tensor in moving for each in same)
+
+    written = any(meet(view, chain(operands(other), results(other))) for view in results(one))
+    return written or any(meet(view, operands(one)) for view in results(other))
 
 
 def _rules(
@@ -83,6 +118,12 @@ def _rules(
             yield from combine_rules(stage, op, rules)
         case AttentionStage(), _:
             yield from attention_rules(stage, {op.name: op for op in ops}, rules)
+        case ConcurrentStage(), _:
+            known = {op.name: op for op in ops}
+            depend = partial(_depend, moving=graph.moving)
+            yield from concurrent_rules(stage, known, rules, depend)
+            for each in (each for branch in stage.branches for each in branch.stages):
+                yield from _rules(each, [known[op] for op in each.ops], plan, graph, config)
         case _:
             yield "kind", False, f"{ops[0]} and its like are not of kind {stage.kind}"
 

@@ -11,7 +11,6 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
-from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
@@ -24,6 +23,7 @@ from celosia.sw.ir.graph import (
     MatMul,
     Normalized,
     Requantize,
+    Softmax,
     Sums,
     Tensor,
     View,
@@ -34,6 +34,7 @@ from celosia.sw.quantize.graphs.stages import Form, Role, Stages
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Head,
     Multiplication,
     Normalization,
@@ -128,6 +129,8 @@ class _Emitter:
                 self._product(name, unit)
             case Finishing():
                 self._finishing(name, unit)
+            case Function():
+                self._function(name, unit)
             case Normalization():
                 self._norm(name, unit)
             case Attention():
@@ -242,6 +245,15 @@ class _Emitter:
             finish = self._finish(name, unit, form, steps)
             self.builder.transform(f"{name}.finish.{role}", out, source, finish)
 
+    def _function(self, name: str, unit: Function) -> None:
+        source, steps = self._read(unit.x, "sums"), self._steps(unit.x, "sums")
+        form = Form(unit.value.key, "wide")
+        if unit.function == "softmax":
+            finish: Finish = Softmax(float(np.float32(steps[0] * 2**EXPONENT_FRACTION_BITS)))
+        else:
+            finish = self._curve(f"{name}.scale", unit, self._format(form), steps)
+        self.builder.transform(f"{name}.function", self._out(unit.value, "wide"), source, finish)
+
     def _finish(self, name: str, unit: Finishing, form: Form, steps: NDArray[np.float64]) -> Finish:
         found = self._format(form)
         scale = f"{name}.{form.role}.scale"
@@ -249,6 +261,12 @@ class _Emitter:
             other = self._format(Form(unit.residual.tensor, "wide")).step
             residual = self._read(unit.residual, "wide")
             return AddResidual(self._scale(scale, steps / found.step), residual, other / found.step)
+        return self._curve(scale, unit, found, steps)
+
+    def _curve(
+        self, scale: str, unit: Finishing | Function, found: Format, steps: NDArray[np.float64]
+    ) -> Finish:
+        """A function of elements, of sums of these steps."""
         if unit.function == "relu":
             return Requantize(self._scale(scale, steps / found.steps), found.zero_point, relu=True)
         function = unit.function or ""
@@ -263,9 +281,7 @@ class _Emitter:
     def _norm(self, name: str, unit: Normalization) -> None:
         source = self._read(unit.x, "wide")
         step = self._format(Form(unit.x.tensor, "wide")).step
-        epsilon = round(unit.x.cols * unit.epsilon / step**2)
-        if epsilon >= 1 << EPSILON_BITS:
-            raise GraphError(f"{unit.value.tensor}: its epsilon is larger than its operand")
+        epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
         outputs = []
         for role in self.stages.made[unit.value.tensor]:
             steps = self._format(Form(unit.value.key, role)).steps
@@ -342,14 +358,18 @@ class _Emitter:
                 self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
-        query, key = (self._head_steps(view)[0] for view in (head.query, head.key))
+        query, key = (self._steps(view, "heads")[0] for view in (head.query, head.key))
+        onto = None if head.onto is None else self._read(head.onto, "onto")
+        row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
         self.builder.matmul(
             name,
             out,
             self._read(head.query, "heads"),
             self._read(head.key, "heads"),
-            DeferredSoftmax(scale, totals, Mask(causal=unit.causal)),
+            DeferredSoftmax(scale, totals, Mask(causal=unit.causal, first_row=unit.first_row)),
+            bias=onto if row else None,
+            onto=None if row else onto,
             b_transposed=True,
         )
 
@@ -357,13 +377,10 @@ class _Emitter:
         """The scale of a head's result: one number, if it is the same in each column."""
         steps = self._format(Form(unit.value.key, role)).steps
         steps = steps[head.out.col : head.out.col + head.out.cols]
-        scales = self._head_steps(head.value) / steps / 2**CONTEXT_FRACTION_BITS
+        scales = self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
         if _is_one(scales):
             return float(scales[0])
         return self._scale(f"{name}.scale.{head.out.col}", scales)
-
-    def _head_steps(self, view: View) -> NDArray[np.float64]:
-        return self._steps(view, "heads")
 
     def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
         return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]

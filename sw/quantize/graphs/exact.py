@@ -25,6 +25,7 @@ from celosia.sw.ir.graph import (
     Graph,
     LayerNorm,
     MatMul,
+    Softmax,
     Transform,
 )
 from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
@@ -79,6 +80,11 @@ class _Exact(Machine):
                 value = _rounded(powers * _NUMERATOR, out)
                 self.write(how.sums, value.sum(axis=1, keepdims=True, dtype=np.int32))
                 return value
+            case Softmax():
+                scores = sums * (how.scale / 2.0**EXPONENT_FRACTION_BITS)
+                powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+                shares = powers / powers.sum(axis=1, keepdims=True)
+                return _rounded(shares * np.iinfo(out.dtype).max, out)
             case DivideBySums():
                 means = sums / self.read(how.sums) * 2.0**CONTEXT_FRACTION_BITS
                 return _rounded(means * np.float64(self.scale(how.scale)), out)

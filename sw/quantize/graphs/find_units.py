@@ -15,6 +15,7 @@ from celosia.sw.quantize.graphs.operands import Operands
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Head,
     Multiplication,
     Normalization,
@@ -65,6 +66,7 @@ class _Finder:
             "relu": self._curve,
             "gelu": self._curve,
             "silu": self._curve,
+            "softmax": self._softmax,
             "layernorm": self._norm,
             "rmsnorm": self._norm,
             "rotate": self._rotation,
@@ -138,13 +140,33 @@ class _Finder:
 
     def _curve(self, node: Node) -> Unit:
         product = self._finished(node.inputs[0])
-        if product is None:
-            raise _Refused("it is not behind a product")
         alpha = node.attributes.get("alpha", 1.0)
         assert isinstance(alpha, float)
+        if product is None:
+            return self._function(node, alpha)
         return Finishing(
             value=Value(node.name),
             product=product,
+            function=node.op,
+            alpha=alpha,
+            nodes=(node.name,),
+        )
+
+    def _softmax(self, node: Node) -> Unit:
+        if node.attributes["axis"] not in {-1, node.type.rank - 1}:
+            raise _Refused("it is not along the last axis")
+        if node.type.shape[-1] > MAX_COLUMNS:
+            raise _Refused(f"its rows are longer than {MAX_COLUMNS}")
+        return self._function(node)
+
+    def _function(self, node: Node, alpha: float = 1.0) -> Function:
+        """A function of an input; what the host or another unit makes is not int32 anywhere."""
+        source, _ = self.reader.chain(node.inputs[0])
+        if source not in self.reader.graph.inputs or not node.type.rank:
+            raise _Refused("it is not behind a product")
+        return Function(
+            value=Value(node.name),
+            x=self.operands.rows(node.inputs[0]),
             function=node.op,
             alpha=alpha,
             nodes=(node.name,),
@@ -248,25 +270,45 @@ class _Finder:
         mask = mask_form(self.reader, node)
         scale, keys = node.attributes["scale"], self.reader.type(node.inputs[1]).shape[2]
         assert isinstance(scale, float)
-        if mask.bias is not None:
-            raise _Refused("a bias is added to its scores")
-        if node.attributes["first_query"] != 0 and node.attributes["causal"]:
-            raise _Refused("its first query is not at the first key")
+        causal, first = bool(node.attributes["causal"]), node.attributes["first_query"]
+        assert isinstance(first, int)
+        if causal and not 0 <= first < MAX_COLUMNS:
+            raise _Refused(f"its first query is at key {first}")
         if not scale > 0:
             raise _Refused(f"its scale is {scale}")
         if keys > MAX_COLUMNS:
             raise _Refused(f"it has more than {MAX_COLUMNS} keys")
         value = Value(node.name, heads=True)
+        onto = None if mask.bias is None else self._onto(node, mask.bias, keys)
         return Attention(
             value=value,
-            heads=self._heads(node, whole(value, node.type)),
+            heads=self._heads(node, whole(value, node.type), onto),
             scale=scale,
-            causal=bool(node.attributes["causal"]),
+            causal=causal,
+            first_row=first if causal else 0,
             keys=mask.keys,
             nodes=(node.name,),
         )
 
-    def _heads(self, node: Node, out: View) -> tuple[tuple[Head, ...], ...]:
+    def _onto(self, node: Node, bias: str, keys: int) -> Callable[[int, int], View]:
+        """What is added to the scores of a text and head of `node`."""
+        batch, heads, rows, _ = node.type.shape
+        texts, parts, queries, found = (1,) * (4 - len(shape := self.reader.type(bias).shape)) + (
+            *shape,
+        )
+        if found != keys:
+            raise _Refused("its bias is not one for each key")
+        if texts not in {1, batch} or parts not in {1, heads} or queries not in {1, rows}:
+            raise _Refused(f"its bias is of {shape}")
+        value = Value(bias, heads=True, copies=heads // parts, scores=node.name)
+        whole_bias = self.operands.scores(value)
+        return lambda text, head: whole_bias.part(
+            row=text * queries if texts > 1 else 0, rows=queries, col=head * keys, cols=keys
+        )
+
+    def _heads(
+        self, node: Node, out: View, onto: Callable[[int, int], View] | None
+    ) -> tuple[tuple[Head, ...], ...]:
         batch, heads, rows, cols = node.type.shape
         query, key, value = (self.operands.heads(name) for name in node.inputs[:3])
         shared = heads // len(key[0])
@@ -277,6 +319,7 @@ class _Finder:
                     key[text][head // shared],
                     value[text][head // shared],
                     out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
+                    None if onto is None else onto(text, head),
                 )
                 for head in range(heads)
             )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
+from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.centering import center
@@ -22,10 +23,13 @@ from celosia.sw.quantize.graphs.stages import Form, Stages
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Head,
     Multiplication,
+    Normalization,
     Product,
     Unit,
+    Value,
 )
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step, sample_rows
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing, smoothing_factors
@@ -40,6 +44,13 @@ _VALUE_STRENGTH: Final = 0.5
 """The strength of the smoothing of what attention weighs."""
 _LIMITS: Final = np.geomspace(1, 0.25, 25)
 """Fractions of the largest value at which clipping behind a curve is tried."""
+
+
+_GIVEN_LARGEST: Final = 1 << 22
+"""What stands in int32 for the largest number that calibration has seen of an input."""
+_LEAST_TOP: Final = 1e-20
+_LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
+"""The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +71,10 @@ class Format:
     def integers(self, matrix: Array) -> tuple[Array, int]:
         """Real numbers as integers, and how many were clipped; NaN counts, and becomes 0."""
         info = np.iinfo(self.type)
-        least = -INT8_LARGEST if self.type == "int8" else info.min
+        least, most = _LARGEST.get(self.type, (info.min, info.max))
         whole = np.rint(matrix / self.steps) + self.zero_point
-        inside = (whole >= least) & (whole <= info.max)
-        kept = np.nan_to_num(np.clip(whole, least, info.max))
+        inside = (whole >= least) & (whole <= most)
+        kept = np.nan_to_num(np.clip(whole, least, most))
         return kept.astype(self.type), int(inside.size - np.count_nonzero(inside))
 
     def numbers(self, matrix: Array) -> Floats:
@@ -121,8 +132,12 @@ class _Chooser:
         unit = None if form in self.stages.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
-                tops, factors = self.seen.tops(form.key), self._let_through(form)
-                self.forms[form] = Format("int16", factors * np.float64(int16_step(tops / factors)))
+                if isinstance(unit, Function) and unit.function == "softmax":
+                    self.forms[form] = Format("int16", np.full(unit.x.cols, 1 / INT16_MAX))
+                    return
+                tops, factors = self._tops(form), self._let_through(form)
+                step = max(int16_step(tops / factors), self._least_step(form))
+                self.forms[form] = Format("int16", factors * np.float64(step))
             case "angles":
                 tops = self.seen.tops(form.key)
                 self.forms[form] = Format("int16", np.full(tops.size, tops.max() / INT16_MAX))
@@ -130,12 +145,34 @@ class _Chooser:
                 self.forms[form] = self._small(form, unit)
             case "heads":
                 self.forms[form] = self._heads(form)
+            case "onto":
+                self.forms[form] = Format("int32", self._score_steps(value))
             case "sums":
-                raise AssertionError("sums have the steps of their product")
+                top = max(self._tops(form).max(initial=0), _LEAST_TOP)
+                steps = np.full(self.seen.tops(form.key).size, top / _GIVEN_LARGEST)
+                self.forms[form] = Format("int32", steps)
+
+    def _said(self, form: Form) -> tuple[float, float] | None:
+        """The range that the file says the tensor of a form has."""
+        return self.seen.said.get(self.stages.units.values[form.key].tensor)
+
+    def _tops(self, form: Form) -> Floats:
+        """The largest magnitude in each column of a form: what was seen, or else what is said."""
+        seen, said = self.seen.tops(form.key), self._said(form)
+        return seen if said is None else np.full_like(seen, max(np.abs(said)))
+
+    def _least_step(self, form: Form) -> float:
+        """The step from which on the epsilon of each norm that reads a form fits its integer."""
+        norms = [unit for unit in self.stages.users(form) if isinstance(unit, Normalization)]
+        squares = (unit.x.cols * unit.epsilon / ((1 << EPSILON_BITS) - 1) for unit in norms)
+        return max(squares, default=0.0) ** 0.5
 
     def _small(self, form: Form, unit: Unit | None) -> Format:
+        said = self._said(form)
         if isinstance(unit, Finishing):
             return self._curve(form, unit)
+        if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
+            return Format("int8", np.full(self.seen.tops(form.key).size, _said_step(said)))
         if isinstance(unit, Attention):
             factors = self.factors[unit.value.tensor]
             step = best_step(sample_rows(self.seen.rows(form.key), _ROWS) / factors)
@@ -199,8 +236,13 @@ class _Chooser:
             and isinstance(users[0], Product)
             and users[0].x.cols == x.shape[1]
             and product in self.stages.fused
+            and self._said(form) is None
         ):
             return self._spread(unit.product, users[0], x)
+        said = self._said(form)
+        if said is not None:
+            found = HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
+            return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
         found = _best_range(sample_rows(x, _ROWS), unit.function or "")
         return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
 
@@ -218,12 +260,14 @@ class _Chooser:
         x = self.seen.rows(form.key)
         steps = np.full(x.shape[1], np.nan)
         users = [unit for unit in self.stages.users(form) if isinstance(unit, Attention)]
+        said = self._said(form)
         for role in ("query", "key"):
             for unit in users:
                 for head in unit.heads[0]:
                     columns = _columns((head,), role, form.key)
                     if columns.size and np.isnan(steps[columns]).all():
-                        steps[columns] = best_step(sample_rows(x[:, columns], _ROWS))
+                        best = best_step(sample_rows(x[:, columns], _ROWS))
+                        steps[columns] = best if said is None else _said_step(said)
         for unit in users:
             columns = _columns(unit.heads[0], "value", form.key)
             self.factors[unit.value.tensor] = np.ones(
@@ -232,8 +276,23 @@ class _Chooser:
             if columns.size and np.isnan(steps[columns]).all():
                 factors = self._value_factors(unit, x, columns)
                 step = best_step(sample_rows(x[:, columns], _ROWS) / factors)
+                step = step if said is None else _said_step(said)
                 steps[columns] = factors * np.float64(step)
         return Format("int8", np.nan_to_num(steps, nan=1.0))
+
+    def _score_steps(self, value: Value) -> NDArray[np.float64]:
+        """What 1 stands for in the scores to which a value is added; formats of heads are known."""
+        unit = self.units[value.scores]
+        assert isinstance(unit, Attention)
+        steps = [
+            np.full(head.key.rows, unit.scale * self._one(head.query) * self._one(head.key))
+            for head in unit.heads[0]
+        ]
+        return np.concatenate(steps)
+
+    def _one(self, view: View) -> float:
+        """The one step of what a head reads."""
+        return float(self.forms[Form(view.tensor, "heads")].steps[view.col])
 
     def _kind(self, unit: Unit) -> Any:
         return next(n.type for n in self.stages.graph.nodes if n.name == unit.value.tensor)
@@ -243,7 +302,8 @@ class _Chooser:
         form = Form(unit.value.key, "small")
         cols = unit.value.shape(self._kind(unit))[1]
         weights = self._weights(form, cols)
-        if form in self.stages.converted or not weights:
+        said = self._said(form) or self._said(Form(unit.heads[0][0].value.tensor, "heads"))
+        if form in self.stages.converted or not weights or said:
             return np.ones(len(columns), np.float32)
         rows = np.abs(np.concatenate(weights, axis=1)).max(axis=1)
         sources = np.zeros(cols, np.intp)
@@ -257,6 +317,11 @@ class _Chooser:
         factors = smoothing_factors(ranges, largest[:, np.newaxis], _VALUE_STRENGTH)
         self.factors[unit.value.tensor] = factors[sources]
         return factors
+
+
+def _said_step(said: tuple[float, float]) -> float:
+    """The step of symmetric int8 that has all of a range."""
+    return (max(np.abs(said)) or 1.0) / INT8_LARGEST
 
 
 def _columns(heads: tuple[Head, ...], role: str, key: str) -> NDArray[np.intp]:

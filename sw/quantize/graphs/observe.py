@@ -16,6 +16,8 @@ __all__ = ["Observed", "observe"]
 _ROWS: Final = 4096
 """The most rows of a value that are kept of all samples together."""
 _SEED: Final = 0xCA11
+_VANISHING: Final = 1e-25
+"""Values that are all smaller are 0: their steps would be no float32."""
 
 
 class Observed:
@@ -29,6 +31,8 @@ class Observed:
         self._rows: dict[str, list[Floats]] = {}
         self._whole: dict[str, Floats] = {}
         self._tops: dict[str, Floats] = {}
+        self.said: dict[str, tuple[float, float]] = {}
+        """The ranges of tensors that somebody else has chosen."""
         self.shown: Array | None = None
         """Which tokens of the sample count, all texts below each other."""
 
@@ -41,6 +45,8 @@ class Observed:
             if self.shown is not None and len(matrix) == len(self.shown):
                 matrix = matrix[self.shown]
             tops = np.abs(matrix).max(axis=0, initial=0)
+            if tops.max(initial=0) < _VANISHING:
+                matrix, tops = np.zeros_like(matrix), np.zeros_like(tops)
             known = self._tops.get(value.key)
             self._tops[value.key] = tops if known is None else np.maximum(known, tops)
             if len(matrix) > self._most:

@@ -66,6 +66,10 @@ class Operands:
             for text in range(batch)
         ]
 
+    def scores(self, value: Value) -> View:
+        """All of what the host adds to scores."""
+        return self._host(value)
+
     def table(self, name: str) -> View:
         """A tensor as rows of its last axis; constants that are equal are the same rows."""
         value = self.reader.value(name)

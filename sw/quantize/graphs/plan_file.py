@@ -27,7 +27,7 @@ from celosia.sw.quantize.graphs.units import Value
 
 __all__ = ["FORMAT", "PlanFileError", "load_model_plan", "save_model_plan"]
 
-FORMAT: Final = "celosia.model_plan/1"
+FORMAT: Final = "celosia.model_plan/2"
 """What the file calls itself: another number is another layout."""
 
 _DOCUMENT: Final = "plan.json"
@@ -59,7 +59,9 @@ def save_model_plan(model: QuantizedGraph, setting: Mapping[str, Any], file: Bin
         "constants": {name: stored(value) for name, value in model.constants.items()},
         "host": [[_node(node) for node in level] for level in model.host],
         "converted": [[form.key, form.role, at] for form, at in model.converted.items()],
-        "values": [[value.tensor, value.heads] for value in model.values.values()],
+        "values": [
+            [each.tensor, each.heads, each.copies, each.scores] for each in model.values.values()
+        ],
         "types": {name: _kind(kind) for name, kind in model.types.items()},
         "formats": [
             [*forms[form], found.type, stored(found.steps), found.zero_point]

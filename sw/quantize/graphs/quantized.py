@@ -82,8 +82,11 @@ def quantize_graph(
     graph: FloatGraph,
     samples: Sequence[Mapping[str, Array]],
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> QuantizedGraph:
     """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
+
+    Tensors in `ranges`, which a file says, have these instead of what the samples show.
 
     Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
     whose factors do not fit their integers.
@@ -95,11 +98,12 @@ def quantize_graph(
         check_inputs(graph.inputs, masks, sample)
     seen = observe(
         graph,
-        units.values.values(),
+        [value for value in units.values.values() if not value.scores],
         samples,
         masks,
         lambda done, total: progress("calibrating", done, total),
     )
+    seen.said.update(ranges or {})
     formats = choose_formats(
         stages, seen, lambda done, total: progress("choosing formats", done, total)
     )
@@ -193,7 +197,8 @@ class Execution:
                 matrix = value.matrix(self._read(value.tensor))
                 found, clipped = self.model.formats[form].integers(matrix)
                 self.forms[form] = np.ascontiguousarray(found)
-                self.saturated[f"{form.key} to {found.dtype}"] += clipped
+                if form.role != "onto":  # What hides a key is as low as can be.
+                    self.saturated[f"{form.key} to {found.dtype}"] += clipped
 
     def _read(self, name: str) -> Array:
         """A tensor as the host sees it."""

@@ -12,6 +12,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
+    Function,
     Multiplication,
     Normalization,
     Product,
@@ -22,9 +23,9 @@ from celosia.sw.quantize.graphs.units import (
 
 __all__ = ["Form", "Role", "Stages", "plan_stages", "reads"]
 
-Role = Literal["wide", "small", "heads", "sums", "angles"]
+Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
-for cosines and sines."""
+for cosines and sines; int32 for what is added to scores."""
 
 _HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
 """The forms that the host reads, the best one first."""
@@ -82,6 +83,8 @@ def reads(unit: Unit) -> Iterator[Form]:
         case Finishing():
             if unit.residual is not None:
                 yield Form(unit.residual.tensor, "wide")
+        case Function():
+            yield Form(unit.x.tensor, "sums")
         case Multiplication():
             yield Form(unit.a.tensor, "wide")
             yield Form(unit.b.tensor, "wide")
@@ -92,6 +95,7 @@ def reads(unit: Unit) -> Iterator[Form]:
         case Attention():
             views = [view for head in unit.heads[0] for view in (head.query, head.key, head.value)]
             yield from (Form(view.tensor, "heads") for view in views)
+            yield from (Form(head.onto.tensor, "onto") for head in unit.heads[0] if head.onto)
 
 
 def plan_stages(graph: FloatGraph, units: Units) -> Stages:
@@ -122,6 +126,9 @@ def _host_needs(graph: FloatGraph, units: Units) -> tuple[set[str], set[str]]:
     wanted += [value.tensor for value in units.values.values()]
     wanted += [u.keys for u in units.units.values() if isinstance(u, Attention) and u.keys]
     reading = set(graph.outputs.values()) & units.units.keys()
+    reading |= {
+        value.tensor for value in units.values.values() if value.scores
+    } & units.units.keys()
     needed: set[str] = set()
     while wanted:
         name = wanted.pop()
@@ -174,7 +181,7 @@ class _Planner:
                 able = {"wide", "small"}
             case Rotation():
                 able = {"wide", "heads"}
-            case Finishing():
+            case Finishing() | Function():
                 able = {"wide"}
             case Attention():
                 able = {"small"} if "small" in wanted else {"wide"}

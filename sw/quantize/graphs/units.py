@@ -16,6 +16,7 @@ from celosia.sw.reference.encoder import Linear, Norm
 __all__ = [
     "Attention",
     "Finishing",
+    "Function",
     "Head",
     "Multiplication",
     "Normalization",
@@ -35,31 +36,47 @@ class Value:
     tensor: str
     heads: bool = False
     """The tensor is (batch, heads, rows, columns): heads stand beside each other in a row."""
+    copies: int = 1
+    """For what is added to scores: so many heads have the one that is in the tensor."""
+    scores: str = ""
+    """The attention to whose scores it is added: it has their steps."""
 
     @property
     def key(self) -> str:
         """What views call it."""
+        if self.scores:
+            return f"{self.tensor} for the scores of {self.scores}"
         return f"{self.tensor} by heads" if self.heads else self.tensor
 
     def matrix(self, array: Array) -> Array:
         """The tensor as the matrix."""
         if not self.heads:
             return array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
-        batch, heads, rows, cols = array.shape
-        return array.transpose(0, 2, 1, 3).reshape(batch * rows, heads * cols)
+        batch, heads, rows, cols = _four(array.shape)
+        array = array.reshape(batch, heads, rows, cols).repeat(self.copies, axis=1)
+        return array.transpose(0, 2, 1, 3).reshape(batch * rows, heads * self.copies * cols)
 
     def tensor_of(self, matrix: Array, kind: TensorType) -> Array:
         """The matrix as the tensor, which is of type `kind`."""
         if not self.heads:
             return matrix.reshape(kind.shape)
+        assert self.copies == 1, "only attention reads copies"
         batch, heads, rows, cols = kind.shape
         return matrix.reshape(batch, rows, heads, cols).transpose(0, 2, 1, 3)
 
     def shape(self, kind: TensorType) -> tuple[int, int]:
         """Rows and columns of the matrix of a tensor of type `kind`."""
         cols = kind.shape[-1] if kind.shape else 1
-        cols *= kind.shape[1] if self.heads else 1
+        if self.heads:
+            batch, heads, rows, cols = _four(kind.shape)
+            return batch * rows, heads * self.copies * cols
         return prod(kind.shape) // cols if cols else 0, cols
+
+
+def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
+    """A shape with first axes of 1, so that there are four."""
+    batch, heads, rows, cols = (1,) * (4 - len(shape)) + shape
+    return batch, heads, rows, cols
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,6 +124,8 @@ class Head:
     key: View
     value: View
     out: View
+    onto: View | None = None
+    """What is added to its scores; a single row is added to all of them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,6 +137,8 @@ class Attention:
     """The heads of each text."""
     scale: float
     causal: bool
+    first_row: int
+    """If it is causal: the position of the first query, which sees so many keys before its own."""
     keys: str | None
     """The tensor that says how many keys each text has; None: all of them."""
     nodes: tuple[str, ...]
@@ -153,7 +174,20 @@ class Rotation:
     nodes: tuple[str, ...]
 
 
-Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Function:
+    """A function of what the user gives, which nothing multiplies before."""
+
+    value: Value
+    x: View
+    function: str
+    """`softmax` of rows, or `relu`, `gelu` or `silu` of elements."""
+    alpha: float = 1.0
+    """For `silu`: how much steeper than usual its sigmoid is."""
+    nodes: tuple[str, ...]
+
+
+Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation | Function
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

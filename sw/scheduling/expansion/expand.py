@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op, Written
-from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
+    ConcurrentStage,
     LinearStage,
     NormStage,
 )
@@ -15,6 +17,7 @@ from celosia.sw.scheduling.expansion.expand_attention import expand_attention
 from celosia.sw.scheduling.expansion.expand_combine import expand_combine
 from celosia.sw.scheduling.expansion.expand_linear import expand_linear
 from celosia.sw.scheduling.expansion.expand_norm import expand_norm
+from celosia.sw.scheduling.expansion.merge import merged
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.pieces import open_rings
 from celosia.sw.scheduling.product import expand_product
@@ -36,21 +39,35 @@ def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
     moves = Moves(plan, graph, open_rings(plan))
     known = {op.name: op for op in graph.ops}
     for stage in plan.stages:
-        match stage, [known[op] for op in stage.ops]:
-            case AttentionStage(), members:
-                products = {op.name: op for op in members if isinstance(op, MatMul)}
-                yield from expand_attention(stage, products, moves)
-                continue
-            case ProductStage(), [MatMul() as op]:
-                ops = expand_product(stage, op, graph, plan, moves.rings)
-            case LinearStage(), [MatMul() | Transform() as op, *rest]:
-                norm = next((each for each in rest if isinstance(each, LayerNorm)), None)
-                ops = expand_linear(stage, op, norm, moves)
-            case NormStage(), [LayerNorm() as op]:
-                ops = expand_norm(stage, op, moves)
-            case CombineStage(), [Combine() as op]:
-                ops = expand_combine(stage, op, moves)
-            case _:
-                raise AssertionError(f"{stage}: the plan is not legal")
-        for each in ops:
-            yield stage.ops[0], each
+        if isinstance(stage, ConcurrentStage):
+            branches = [
+                [_of_stage(each, known, plan, graph, moves) for each in branch.stages]
+                for branch in stage.branches
+            ]
+            yield from merged(stage, branches)
+        else:
+            yield from _of_stage(stage, known, plan, graph, moves)
+
+
+def _of_stage(
+    stage: Stage, known: dict[str, GraphOp], plan: Plan, graph: Graph, moves: Moves
+) -> Iterator[tuple[str, Op]]:
+    """The operations of a stage that is no branching, each with its operator."""
+    match stage, [known[op] for op in stage.ops]:
+        case AttentionStage(), members:
+            products = {op.name: op for op in members if isinstance(op, MatMul)}
+            yield from expand_attention(stage, products, moves)
+            return
+        case ProductStage(), [MatMul() as op]:
+            ops = expand_product(stage, op, graph, plan, moves.rings)
+        case LinearStage(), [MatMul() | Transform() as op, *rest]:
+            norm = next((each for each in rest if isinstance(each, LayerNorm)), None)
+            ops = expand_linear(stage, op, norm, moves)
+        case NormStage(), [LayerNorm() as op]:
+            ops = expand_norm(stage, op, moves)
+        case CombineStage(), [Combine() as op]:
+            ops = expand_combine(stage, op, moves)
+        case _:
+            raise AssertionError(f"{stage}: the plan is not legal")
+    for each in ops:
+        yield stage.ops[0], each

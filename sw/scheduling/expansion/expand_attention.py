@@ -139,8 +139,12 @@ class _Expansion:
             w_transposed=op.b_transposed,
             pieces=group.k,
             c=c,
+            accumulate=op.onto is not None,
             diagonal=part.diagonal,
         )
+        if op.onto is not None:
+            onto = op.onto.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys)
+            yield from self.moves.fill(onto, c)
         yield from products(self.moves, product)
         assert isinstance(op.finish, DeferredSoftmax)
         bias = op.bias and op.bias.part(col=part.key, cols=part.keys)

@@ -90,6 +90,9 @@ def test_parameters_of_a_transform_are_read_until_it_is_done():
         for hull in (bias, scales):
             needs = await needs_of(ctx, dut, tails, Kind.LOAD, rows(10 * hull, 10 * hull))
             assert (needs["transform_reads"], needs["transform_done"]) == ((1 + none) % WRAP, 1)
+            other = rows(*[config.parameter_rows + 10 * hull] * 2)  # Of another memory.
+            needs = await needs_of(ctx, dut, tails, Kind.LOAD, other)
+            assert needs["transform_done"] == (1 + none) % WRAP
 
     simulate(dut, testbench)
 

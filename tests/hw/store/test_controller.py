@@ -20,8 +20,8 @@ CONFIGS = [
 
 def random_op(config: AcceleratorConfig, rng: random.Random) -> dict:
     space, full = rng.choice([Space.SCRATCHPAD, Space.ACCUMULATOR]), rng.randrange(2)
-    wide = full and space == Space.ACCUMULATOR
-    blocks = config.max_accumulator_blocks if wide else config.max_blocks
+    int16 = space == Space.ACCUMULATOR and not full and rng.randrange(2)
+    blocks = config.blocks_of(size_of(full, int16, space))
     return {
         "address": rng.getrandbits(64),
         "stride": rng.getrandbits(32),
@@ -31,6 +31,7 @@ def random_op(config: AcceleratorConfig, rng: random.Random) -> dict:
         "row": rng.randrange(40),
         "block_stride": rng.choice([1, config.dim]),
         "full": full,
+        "int16": int16,
         "relu": rng.randrange(2),
         "scale": rng.getrandbits(32),
         "bias": rng.randrange(2),
@@ -39,9 +40,13 @@ def random_op(config: AcceleratorConfig, rng: random.Random) -> dict:
     }
 
 
+def size_of(full: int, int16: int, space: Space) -> int:
+    return 4 if full and space == Space.ACCUMULATOR else 1 + int16
+
+
 def expected_reads(config: AcceleratorConfig, op: dict) -> list[dict]:
     blocks = -(-op["cols"] // config.dim)
-    wide = op["full"] and op["space"] == Space.ACCUMULATOR
+    size = size_of(op["full"], op["int16"], op["space"])
     reads = []
     for r in range(op["rows"]):
         for b in range(blocks):
@@ -51,10 +56,11 @@ def expected_reads(config: AcceleratorConfig, op: dict) -> list[dict]:
                 "row": op["row"] + r + b * op["block_stride"],
                 "bias": op["bias"],
                 "bias_row": op["bias_row"] + b,
-                "full": wide,
+                "full": size == 4,
+                "int16": op["int16"],
                 "relu": op["relu"],
                 "scale": op["scale"],
-                "words_minus_1": -(-cols * 4 // config.dim) - 1 if wide else 0,
+                "words_minus_1": -(-cols * size // config.dim) - 1,
                 "last_in_row": b == blocks - 1,
                 "last": b == blocks - 1 and r == op["rows"] - 1,
                 **({"elements": cols} if config.bert else {}),

@@ -17,13 +17,17 @@ TINY = PRESETS["tiny"]
 def read(row: int, **values) -> dict:
     """A row of the scratchpad that is one in memory."""
     return {
-        "space": Space.SCRATCHPAD, "row": row, "bias": 0, "bias_row": 0, "full": 0, "relu": 0,
-        "scale": 0, "words_minus_1": 0, "last_in_row": 1, "last": 0,
+        "space": Space.SCRATCHPAD, "row": row, "bias": 0, "bias_row": 0, "full": 0, "int16": 0,
+        "relu": 0, "scale": 0, "words_minus_1": 0, "last_in_row": 1, "last": 0,
     } | values  # fmt: skip
 
 
 def full(row: int, words: int = 4) -> dict:
     return read(row, space=Space.ACCUMULATOR, full=1, words_minus_1=words - 1)
+
+
+def int16(row: int, words: int = 2) -> dict:
+    return read(row, space=Space.ACCUMULATOR, int16=1, words_minus_1=words - 1)
 
 
 class Bench:
@@ -87,16 +91,29 @@ def test_a_row_of_int32_takes_a_cycle_per_word():
     assert bench.words == expected
 
 
-@pytest.mark.parametrize(("make", "words"), [(read, 1), (full, 4), (lambda n: full(n, 3), 3)])
+def test_a_row_of_int16_takes_a_cycle_per_word():
+    reads = [int16(1), int16(2, words=1), read(3), int16(4), full(5), int16(6)]
+    bench = Bench(TINY.with_values({"normalization": True}), reads, 40)
+    assert bench.granted == [0, 2, 3, 4, 6, 10]
+    cycles = [cycle for cycle, *_ in bench.words]
+    assert cycles == [Drain.LATENCY + n for n in range(12)]
+    assert [end for *_, end in bench.words] == [0, 1, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(read, 1), (int16, 2), (full, 4), (lambda n: full(n, 3), 3)]
+)
 def test_reads_stop_when_the_buffer_is_spoken_for_and_go_on(make, words):
     reads = [make(row) for row in range(80)]
     resume = 300
-    bench = Bench(TINY, reads, 700, accepts=lambda cycle: cycle >= resume)
+    config = TINY.with_values({"normalization": True})
+    bench = Bench(config, reads, 700, accepts=lambda cycle: cycle >= resume)
     early = [cycle for cycle in bench.granted if cycle < resume]
     assert BUFFER_WORDS == 64
     assert len(early) == 64 // words
     assert len(bench.granted) == len(reads)
-    assert [row for _, row, _ in bench.words] == [row for row in range(80) for _ in range(words)]
+    if make is not int16:  # Scaled by 0.
+        assert [row for _, row, _ in bench.words] == [n for n in range(80) for _ in range(words)]
 
 
 def test_under_halt_nothing_is_read_and_granted_rows_arrive():

@@ -12,14 +12,14 @@ from celosia.hw.store.path import StorePath, StoreState
 from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
-from celosia.isa.numerics import relu, requantize, scale_from_bits, wrap32
+from celosia.isa.numerics import relu, requantize_to, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 from tests.support.write_memory import WriteMemory
 
-TINY, BASE = PRESETS["tiny"], PRESETS["base"]
+TINY, BASE = PRESETS["tiny"].with_values({"normalization": True}), PRESETS["base"]
 NARROW = TINY.with_values({"dim": 2, "bus_bits": 512, "write_requests": 4})
 WIDE = TINY.with_values({"dim": 64, "scratchpad_kib": 64, "accumulator_kib": 64})
 EVEN = TINY.with_values({"dim": 8, "bus_bits": 64, "accumulator_kib": 16})
@@ -63,7 +63,8 @@ class Locals:
             x = wrap32(x + self.parameters[op["bias_row"] + b])
         if op["full"]:
             return x.astype(np.int32)
-        y = requantize(x, scale_from_bits(op["scale"]))
+        kind = np.int16 if op["int16"] else np.int8
+        y = requantize_to(x, scale_from_bits(op["scale"]), kind)
         return relu(y) if op["relu"] else y
 
 
@@ -71,8 +72,8 @@ def store(config: AcceleratorConfig, **values) -> dict:
     """An operation with simple values for what is left out."""
     return {
         "address": 0x1000, "stride": 256, "rows": 1, "cols": config.dim, "space": Space.SCRATCHPAD,
-        "row": 0, "block_stride": config.dim, "full": 0, "relu": 0, "scale": float_bits(2.0**-12),
-        "bias": 0, "bias_row": 0, "tag": 0,
+        "row": 0, "block_stride": config.dim, "full": 0, "int16": 0, "relu": 0,
+        "scale": float_bits(2.0**-12), "bias": 0, "bias_row": 0, "tag": 0,
     } | values  # fmt: skip
 
 
@@ -83,9 +84,11 @@ def random_stores(config: AcceleratorConfig, count: int, seed: int) -> list[dict
         space = rng.choice([Space.SCRATCHPAD, Space.ACCUMULATOR, Space.ACCUMULATOR])
         full = rng.choice([0, 0, 1])  # Means nothing for the scratchpad.
         wide = full and space == Space.ACCUMULATOR
-        most = config.dim * (config.max_accumulator_blocks if wide else config.max_blocks)
+        int16 = space == Space.ACCUMULATOR and not full and rng.randrange(2)
+        element = 4 if wide else 1 + int16
+        most = config.dim * config.blocks_of(element)
         cols = rng.choice([1, most, config.dim, rng.randint(1, most), rng.randint(1, most)])
-        size = cols * (4 if wide else 1)
+        size = cols * element
         rows, stride = rng.randint(1, 5), size + rng.choice([0, 1, rng.randrange(100)])
         blocks, block_stride = -(-cols // config.dim), rng.choice([1, config.dim])
         local_rows = (
@@ -97,7 +100,8 @@ def random_stores(config: AcceleratorConfig, count: int, seed: int) -> list[dict
             store(
                 config, address=address, stride=stride, rows=rows, cols=cols, space=space,
                 row=rng.randrange(local_rows - rows - blocks * block_stride),
-                block_stride=block_stride, full=full, relu=rng.randrange(2), tag=tag,
+                block_stride=block_stride, full=full, int16=int16, relu=rng.randrange(2),
+                tag=tag,
                 scale=float_bits(rng.choice([-1, 1]) * 2.0 ** rng.uniform(-30, 0)),
                 bias=rng.randrange(2), bias_row=rng.randrange(config.parameter_rows - blocks + 1),
             )
@@ -232,6 +236,7 @@ def test_random_stores_reach_memory_under_stalls(config, count, seed):
 KINDS = {
     "scratchpad": {"cols": 64},
     "accumulator": {"cols": 64, "space": Space.ACCUMULATOR, "bias": 1},
+    "int16": {"cols": 32, "space": Space.ACCUMULATOR, "int16": 1},
     "full": {"cols": 16, "space": Space.ACCUMULATOR, "full": 1},
 }
 
@@ -247,10 +252,8 @@ def test_sixteen_bytes_leave_per_cycle_over_rows_and_operations(kind):
     start, beats = StorePath.LATENCY, 18 * 4
     # The first operation is taken in cycle 0.
     assert beat_cycles(run) == [start + n for n in range(beats)]
-    if kind != "full":
-        assert run.granted == [1 + n for n in range(beats)]
-    else:
-        assert run.granted == [1 + 4 * n for n in range(18)]
+    words = {"full": 4, "int16": 2}.get(kind, 1)
+    assert run.granted == [1 + words * n for n in range(beats // words)]
     per_op = len(run.granted) // 3
     last_of_row = run.granted[per_op // 6 - 1]
     assert run.memory.bursts[0].offered == last_of_row + StorePath.ADDRESS_LATENCY

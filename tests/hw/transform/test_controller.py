@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celosia.hw.decode.transform_op import TransformOp
-from celosia.hw.transform.controller import TransformController
+from celosia.hw.transform.controller import ONE, TransformController
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
@@ -50,6 +50,8 @@ def random_op(config: AcceleratorConfig, rng: random.Random, function: Function)
             "halfway": blocks * strides["stride"],
             "residual_halfway": blocks * strides["residual_stride"],
             "function": function,
+            "staged": FUNCTIONS[function].staged
+            or (FUNCTIONS[function].takes_int16 and rng.randrange(2)),
             "kind": rng.choice(types),
             "kind2": rng.choice(types[:2]),
             "two": function is Function.LAYERNORM and rng.randrange(2),
@@ -70,14 +72,15 @@ def shape_bits(shape: Any) -> int:
 
 
 def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
-    traits, dim = FUNCTIONS[op["function"]], config.dim
-    width = dim // 2 if traits.staged else dim
+    traits, dim, staged = FUNCTIONS[op["function"]], config.dim, op["staged"]
+    width = dim // 2 if staged else dim
     blocks = -(-op["cols"] // width)
     for r in range(op["rows"]):
         seen = min(op["visible"], op["diagonal"] + r) if op["causal"] else op["visible"]
         if traits.headed:
-            header = {"mode": Mode.HEADER, "reads": (), "last_part": 0, "last": 0}
-            yield header | {"result": 0, "slot": op["slot"] + r}
+            header = {"mode": Mode.HEADER, "reads": (), "last_part": 0, "last": 0, "biased": 0}
+            raw = False, not traits.rescaled or op["kind"] == ElementType.INT32
+            yield header | {"result": 0, "slot": op["slot"] + r, "raw": raw}
         for b in range(blocks):
             left = op["cols"] - b * width
             visible = max(0, min(width, seen - b * width if traits.masked else left))
@@ -90,7 +93,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "gamma_row": op["gamma_row"] + 2 * b,
                 "elements": min(left, width),
                 "last_part": last_part(config, op, min(left, width)),
-                "targets": list(targets(op, r, b, staged=traits.staged)),
+                "targets": list(targets(op, r, b, staged=staged)),
             }
             common |= settings(op)
             source = op["row"] + r + b * op["stride"]
@@ -99,7 +102,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
             if not traits.paired:
                 yield common | {
                     "mode": Mode[traits.mode],
-                    "reads": (("staged", source),) if traits.staged else (("row", source),),
+                    "reads": (("staged", source),) if staged else (("row", source),),
                     "result": traits.result,
                     "counted": traits.counted,
                     "visible": (1 << visible) - 1,
@@ -107,7 +110,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                     "last": last,
                 }
                 continue
-            if traits.staged:
+            if staged:
                 factor = op["residual"] + r + b * op["residual_stride"]
                 parts = turns(op, r, b) or (("KEEP", source, 0), ("MULTIPLY", factor, 1))
                 for number, (mode, row, second) in enumerate(parts, 1):
@@ -165,7 +168,7 @@ def last_part(config: AcceleratorConfig, op: dict, elements: int) -> int:
     traits = FUNCTIONS[op["function"]]
     if traits.maximum:
         return 0
-    if traits.staged and op["two"]:
+    if op["staged"] and op["two"]:
         elements += config.dim // 2
     return -(-elements // config.lanes) - 1
 
@@ -174,13 +177,16 @@ def settings(op: dict) -> dict:
     """What steps for blocks hand on to the lanes."""
     traits = FUNCTIONS[op["function"]]
     return {name: op[name] for name in HANDED_ON} | {
-        "biased": op["bias"] and not traits.staged,
+        "biased": op["bias"] and not op["staged"],
         "by_column": (
             op["column_scale"] and traits.column_scaled,
             op["column_scale"] and traits.column_rescaled,
         ),
-        "scale": op["scale"],
-        "raw": (not traits.scaled, not traits.rescaled or op["kind"] == ElementType.INT32),
+        "scale": ONE if traits.scaled and op["staged"] else op["scale"],
+        "raw": (
+            not traits.scaled,
+            not traits.rescaled or op["kind"] == ElementType.INT32,
+        ),
         "rescaled": {
             "scale": op["scale" if traits.column_rescaled else "scale2"],
             "zero_point": op["zero_point"],

@@ -67,6 +67,12 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
     calls: list[tuple[Function, dict[str, Any]]] = [
         (Function.MAXIMUM, scores | {"start": 1}),
         (Function.EXPONENT, scores | {"start": 1, "finish": 1, "type": ElementType.UINT8}),
+        (
+            Function.EXPONENT,
+            scores
+            | {"source": scratchpad_row(STAGED), "scale": 2.0**-21}
+            | {"start": rng.randrange(2), "finish": 1, "type": ElementType.UINT8},
+        ),
         (Function.CONTEXT, {"type": kind, "scale": 1e-9, "relu": rng.randrange(2)}),
         (Function.SUM, scores | {"start": 1, "finish": 1}),
         (Function.PROBABILITY, scores | {"type": kind}),

@@ -25,6 +25,11 @@ TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 32
 SOURCE, TARGET, STAGED = 16, 200, 1500
 
 
+def scalings(function: Function, settings: dict[str, Any]) -> int:
+    """How often an element is scaled."""
+    return 0 if settings.get("type") == ElementType.INT32 else FUNCTIONS[function].scalings
+
+
 @pytest.mark.parametrize(
     ("function", "settings", "steps"),
     [
@@ -43,7 +48,7 @@ SOURCE, TARGET, STAGED = 16, 200, 1500
 def test_steps_follow_each_other_without_a_pause(function, settings, steps):
     """From the operation to its end, with memories that never stall."""
     cycles = cycles_of([(function, settings)], rows=3)
-    ends = 0 if function is Function.MAXIMUM else in_flight(TINY)  # Nothing has to be written.
+    ends = 0 if function is Function.MAXIMUM else in_flight(TINY, scalings(function, settings))
     assert steps + ends <= cycles <= steps + ends + 8
 
 
@@ -61,7 +66,8 @@ def test_one_lane_takes_an_element_per_cycle(function, settings, cycles):
     """Maxima are still found of whole rows."""
     config = replace(TINY, vector_lanes=1)
     took = cycles_of([(function, settings)], rows=3, config=config)
-    ends = 0 if function is Function.MAXIMUM else lane_latency(config) + TransformReader.LATENCY
+    latency = TransformReader.LATENCY + lane_latency(scalings(function, settings))
+    ends = 0 if function is Function.MAXIMUM else latency
     assert cycles + ends <= took <= cycles + ends + 8
 
 
@@ -76,18 +82,18 @@ GELU = (Function.GELU, {"type": ElementType.UINT8, "column_scale": 1})
     ("calls", "rows", "pause"),
     [
         ([SCALED, SCALED, MAXIMUM, SCALED], 3, 0),
-        ([GELU, GELU, SCALED], 3, 0),
+        ([GELU, GELU, SCALED], 3, 10),  # What is not scaled first must not overtake.
         ([MAXIMUM, EXPONENT], ALIKE_ROWS, 0),
-        ([MAXIMUM, EXPONENT], 3, 6),  # Until the last maximum is in its slot.
-        ([SCALED, GELU], 3, 24),  # The parameters' port.
+        ([MAXIMUM, EXPONENT], 3, 4),  # Until the last maximum is in its slot.
+        ([SCALED, GELU], 3, 12),  # The scaler, which has results of the other one.
         # The divider, from the end of the first row on.
         ([EXPONENT, CONTEXT], ALIKE_ROWS, ALIKE_ROWS * (Background.CYCLES - 5) + 5 + 28),
     ],
 )
 def test_operations_follow_each_other(calls, rows, pause):
     """Without a pause where they share nothing, or the rows are far enough apart."""
-    steps = {Function.EXPONENT: 5 * rows}
-    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + in_flight(TINY) + pause
+    steps, ends = {Function.EXPONENT: 5 * rows}, in_flight(TINY, scalings(*calls[-1]))
+    wanted = sum(steps.get(function, 4 * rows) for function, _ in calls) + ends + pause
     assert wanted <= cycles_of(calls, rows=rows) <= wanted + 8
 
 

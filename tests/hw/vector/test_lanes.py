@@ -10,14 +10,16 @@ import pytest
 from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
-from tests.support.lane_model import Case, Model, Scaling
+from celosia.isa.latencies import lane_latency
+from tests.support.lane_model import Case, Model, Scaling, mode_begins, paced
 from tests.support.lane_rows import Functions
 from tests.support.lanes import Reads, constants
 from tests.support.streams import simulate
 
 
-def reads_of(dut: Lanes, cases: list[Case]) -> list[Reads]:
-    """Answers to each port, and in which order they are asked."""
+def reads_of(dut: Lanes, begun: list[tuple[int, Case]]) -> list[Reads]:
+    """Answers to each port, and in which order they are asked: of steps and when they begin."""
+    cases = [case for _, case in begun]
     lanes, parts = dut.config.lanes, dut.config.row_parts
     rows, slots = dut.config.parameter_rows * parts, dut.config.statistics_rows
 
@@ -54,17 +56,20 @@ def reads_of(dut: Lanes, cases: list[Case]) -> list[Reads]:
         for n, case in enumerate(cases)
         if case.has_sums and case.first and not case.start
     ]
+    scales: list[tuple[int, int, list[int]]] = []
+    for n, (cycle, case) in enumerate(begun):
+        turns = (cycle, case.scale_in, case.step.mode is not Mode.MAXIMUM), (
+            mode_begins(case, cycle) + 16, case.scale_out, case.result,
+        )  # fmt: skip
+        scales += [
+            (when + part, n * parts + part, signed(scaling.scale)[part * lanes :][:lanes])
+            for when, scaling, takes in turns
+            if by_column(scaling) and takes
+            for part in each_part(case)
+        ]
+    in_order = sorted(scales, key=lambda turn: turn[0])
     return [
-        parameters(
-            dut.scales_in,
-            lambda case: by_column(case.scale_in) and case.step.mode is not Mode.MAXIMUM,
-            lambda case: signed(case.scale_in.scale),
-        ),
-        parameters(
-            dut.scales_out,
-            lambda case: by_column(case.scale_out) and case.result,
-            lambda case: signed(case.scale_out.scale),
-        ),
+        Reads(dut.scales, [(row, answer) for _, row, answer in in_order], rows),
         parameters(dut.gamma, normalizes, lambda case: case.step.gamma.tolist()),
         parameters(dut.beta, normalizes, lambda case: case.step.beta.tolist(), row=1),
         Reads(dut.facts, facts, slots),
@@ -72,22 +77,12 @@ def reads_of(dut: Lanes, cases: list[Case]) -> list[Reads]:
     ]
 
 
-def paced(config: AcceleratorConfig, offers: list[Case | None]) -> list[Case | None]:
-    """The same steps, none before the last part of the one before it has entered."""
-    cycles: list[Case | None] = []
-    for case in offers:
-        cycles.append(case)
-        if case is not None:
-            cycles += [None] * case.last_part(config.lanes)
-    return cycles
-
-
 def run(dim: int, offers: list[Case | None], lanes: int = 0) -> None:
     """Offer a step (or nothing) per cycle; check all that comes out, and when."""
     config = AcceleratorConfig(dim=dim, vector_lanes=lanes)
     dut, model, rng = Lanes(config), Model(config), random.Random(0)
     offers = paced(config, offers)
-    ports = reads_of(dut, [case for case in offers if case])
+    ports = reads_of(dut, [(cycle, case) for cycle, case in enumerate(offers) if case])
 
     def words(row: np.ndarray) -> int:
         return int.from_bytes(row.astype(np.int32).tobytes(), "little")
@@ -131,9 +126,10 @@ def run(dim: int, offers: list[Case | None], lanes: int = 0) -> None:
             assert squares is None or ctx.get(sums.sums.squares) == squares
 
     async def bench(ctx):
+        ctx.set(dut.awake, 1)
         ctx.set(dut.constants, constants(model.golden))
         number = 0
-        for cycle, case in enumerate(offers + [None] * (dut.latency + dim + 2)):
+        for cycle, case in enumerate(offers + [None] * (lane_latency(2, dim) + 2)):
             drive(ctx, case, number)
             if case is not None:
                 model.take(case, cycle, number)
@@ -181,20 +177,24 @@ def test_a_maximum_leaves_the_rest_alone(lanes):
     run(4, [other, *steps, *[None] * 50, other, None, *steps], lanes)
 
 
-@pytest.mark.parametrize(("dim", "lanes", "depth"), [(2, 2, 1), (16, 16, 2), (16, 4, 1), (4, 1, 1)])
-def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth):
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize(
+    ("dim", "lanes", "depth"), [(2, 2, 2), (16, 16, 2), (16, 4, 2), (64, 64, 3)]
+)
+def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth, scaled):
     config = AcceleratorConfig(dim=dim, vector_lanes=lanes)
     dut, seen = Lanes(config), {}
     last = dim // lanes - 1
-    scaling = {"by_column": 1}
+    scaling = {"by_column": 1, "raw": not scaled}
     step = {"result": 1, "counted": 1, "span": {"first": 1, "last": 1}, "last_part": last}
     step |= {"mode": Mode.NORMALIZE, "scaling": scaling, "scaling2": scaling}
     largest = step | {"mode": Mode.MAXIMUM, "last_part": 0}
     signals = {name: getattr(dut, name).valid for name in (
-        "scales_in", "facts", "gamma", "beta", "sums", "sums_write", "scales_out", "maximum_write",
+        "scales", "facts", "gamma", "beta", "sums", "sums_write", "maximum_write",
     )} | {"result": dut.result}  # fmt: skip
 
     async def bench(ctx):
+        ctx.set(dut.awake, 1)
         for cycle in range(80):
             ctx.set(dut.start, cycle in {0, 40})
             ctx.set(dut.step, step if cycle < 40 else largest)
@@ -207,15 +207,14 @@ def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth):
         return [first + part for part in range(last + 1)]
 
     simulate(dut, bench)
+    begins = 11 if scaled else 1
+    assert seen.pop("scales", []) == (parts(2) + parts(begins + 17) if scaled else [])
     assert seen == {
-        "scales_in": parts(2),
-        "facts": parts(16),
-        "gamma": parts(20),
-        "beta": parts(21),
-        "sums": [21 + depth],
-        "sums_write": [24 + depth + last],
-        "scales_out": parts(27),
-        "result": [dut.latency + last],
-        "maximum_write": [40 + 3 + (dim - 1).bit_length()],
+        "facts": parts(begins),
+        "gamma": parts(begins + 10),
+        "beta": parts(begins + 11),
+        "sums": [begins + 10 + depth],
+        "sums_write": [begins + 13 + depth + last],
+        "result": [lane_latency(2 * scaled, last + 1)],
+        "maximum_write": [40 + 2 + dim.bit_length() // 2],
     }
-    assert dut.latency == (36 if lanes == dim else 37)

@@ -199,6 +199,6 @@ def test_the_longest_row_of_the_smallest_elements():
 @pytest.mark.parametrize("dim", [2, 16, 64])
 def test_latencies_are_as_documented(dim):
     config = AcceleratorConfig(dim=dim)
-    depth = {2: 1, 16: 4, 64: 6}[dim]
-    assert MaximumReduction(config).latency == 2 + depth
-    assert SumReduction(config).latency == 2 + (depth + 1) // 2
+    depth = {2: 1, 16: 2, 64: 3}[dim]
+    assert MaximumReduction(config).latency == 1 + depth
+    assert SumReduction(config).latency == 1 + max(2, depth)

@@ -8,13 +8,14 @@ import pytest
 
 from celosia.hw.vector.requantizer import Requantizer
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.numerics import relu, requantize, scale_from_bits, wrap32
+from celosia.isa.numerics import relu, requantize_to, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
 from tests.support.streams import simulate
 
 BASE = PRESETS["base"]
 NARROW = AcceleratorConfig(dim=2)
 INT32 = np.iinfo(np.int32)
+FLAGS = ("as_it_is", "raw", "relu", "scale", "int16")
 INFINITY, NAN, ONE = 0x7F80_0000, 0x7FC0_0000, 0x3F80_0000
 SPECIAL_SCALES = [
     0, 1, 0x7F_FFFF, 0x80_0000, 0x80_0001, 0x7F7F_FFFF, INFINITY, INFINITY + 1, NAN, 0x7FFF_FFFF,
@@ -38,14 +39,17 @@ class Row:
     raw: bool = False
     relu: bool = False
     as_it_is: bool = False
+    int16: bool = False
 
     def total(self) -> np.ndarray:
         return self.elements if self.bias is None else wrap32(self.elements + self.bias)
 
-    def narrow(self) -> list[int]:
+    def narrow(self, bits: int) -> list[int]:
+        """The result of a requantizer whose results have so many bits."""
         if self.as_it_is or self.raw:
-            return self.total().astype(np.int8).tolist()
-        result = requantize(self.total(), scale_from_bits(self.scale))
+            return self.total().astype(f"int{bits}").tolist()
+        kind = np.int16 if self.int16 else np.int8
+        result = requantize_to(self.total(), scale_from_bits(self.scale), kind)
         return (relu(result) if self.relu else result).tolist()
 
 
@@ -65,7 +69,7 @@ def run(config: AcceleratorConfig, rows: list[Row | None]) -> list[int]:
         elements = row.elements.astype(np.int8 if row.as_it_is else np.int32)
         port = dut.bytes if row.as_it_is else dut.row
         ctx.set(port.as_value(), int.from_bytes(elements.tobytes(), "little"))
-        flags = {name: getattr(row, name) for name in ("as_it_is", "raw", "relu", "scale")}
+        flags = {name: getattr(row, name) for name in FLAGS}
         ctx.set(dut.request, flags | {"valid": 1, "biased": row.bias is not None})
         if row.bias is not None:
             content = row.bias.astype(np.int32).tobytes()
@@ -79,7 +83,7 @@ def run(config: AcceleratorConfig, rows: list[Row | None]) -> list[int]:
             if ctx.get(dut.valid):
                 arrivals.append(cycle)
                 due = expected[len(arrivals) - 1]
-                narrow = due.narrow()
+                narrow = due.narrow(len(dut.narrow[0]))
                 wide = due.total().tolist() if due.raw or due.as_it_is else wide
             if narrow is not None:  # It also stands when `valid` is over.
                 assert [ctx.get(lane) for lane in dut.narrow] == narrow, arrivals
@@ -112,7 +116,8 @@ def test_random_elements_and_scales_match_the_definition(seed):
     for index, elements in enumerate(magnitudes(rng, 600, BASE.dim)):
         useful = np.float32(2.0 ** rng.uniform(-33, 9) * rng.choice([-1, 1]))
         scales = [near_ties(rng, elements), int(useful.view(np.uint32)), int(rng.integers(1 << 32))]
-        rows.append(Row(elements, scales[index % 3 if index % 9 else 2], relu=index % 5 == 0))
+        scale = scales[index % 3 if index % 9 else 2]
+        rows.append(Row(elements, scale, relu=index % 5 == 0, int16=index % 2 == 0))
     run(BASE, rows)
 
 
@@ -120,7 +125,8 @@ def test_every_kind_of_float_is_a_scale():
     elements = np.array((SPECIAL_ELEMENTS + [-x for x in SPECIAL_ELEMENTS[:-2]])[: 3 * 14])
     padded = np.resize(elements, (-(-len(elements) // BASE.dim), BASE.dim))
     scales = [scale | sign << 31 for scale in SPECIAL_SCALES for sign in (0, 1)]
-    run(BASE, [Row(part, scale) for scale in scales for part in padded])
+    for int16 in (False, True):
+        run(BASE, [Row(part, scale, int16=int16) for scale in scales for part in padded])
 
 
 def test_ties_of_each_rounding_go_to_even():
@@ -130,8 +136,18 @@ def test_ties_of_each_rounding_go_to_even():
         halves = (np.arange(-8, 8) * 2 + 1) * (1 << shift - 1)
         for offset in (-1, 0, 1):
             elements = np.clip(halves + offset, INT32.min, INT32.max)
-            rows.append(Row(elements, (127 - shift) << 23))
+            rows.append(Row(elements, (127 - shift) << 23, int16=shift % 2 > 0))
     run(BASE, rows)
+
+
+@pytest.mark.parametrize("int16", [False, True])
+def test_every_result_around_the_bounds_of_saturation(int16):
+    """Halves and wholes around each bound of both types, of either sign."""
+    bounds = np.array([126, 127, 128, 129, 32766, 32767, 32768, 32769])
+    elements = np.concatenate([2 * bounds + offset for offset in (-1, 0, 1)])
+    elements = np.concatenate([elements, -elements]).reshape(-1, BASE.dim)
+    half = 0x3F00_0000
+    run(BASE, [Row(part, half | sign << 31, int16=int16) for sign in (0, 1) for part in elements])
 
 
 def test_large_numbers_become_float32_before_they_are_scaled():

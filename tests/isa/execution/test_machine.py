@@ -33,7 +33,12 @@ from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
 
 CONFIG = AcceleratorConfig(
-    dim=4, scratchpad_kib=1, accumulator_kib=1, accumulator_banks=1, parameter_rows=32
+    dim=4,
+    scratchpad_kib=1,
+    accumulator_kib=1,
+    accumulator_banks=1,
+    parameter_rows=32,
+    normalization=True,
 )
 DIM = CONFIG.dim
 BYTES = 4096
@@ -50,12 +55,12 @@ def make_device(seed: int) -> FunctionalDevice:
     return made
 
 
-def scaled(x: int, scale: float) -> int:
-    """Requantization of one number."""
+def scaled(x: int, scale: float, bits: int = 8) -> int:
+    """Requantization of one number to so many bits."""
     product = np.float32(x) * np.float32(scale)
     if np.isnan(product):
         return 0
-    return int(np.clip(np.rint(product), -128, 127))
+    return int(np.clip(np.rint(product), -(1 << bits - 1), (1 << bits - 1) - 1))
 
 
 def wrapped(x: int) -> int:
@@ -152,14 +157,15 @@ def test_loads_of_parameters(row, count, offset, seed):
     relu=FLAGS,
     bias=FLAGS,
     bias_row=st.integers(0, 28),
+    int16=FLAGS,
     seed=SEEDS,
 )
-def test_stores(move, relu, bias, bias_row, seed):
+def test_stores(move, relu, bias, bias_row, int16, seed):
     device = make_device(seed)
     machine = device.machine
     machine.accumulator[::2] >>= 22  # Half of the rows small enough not to saturate.
     machine.parameters[::2] >>= 22
-    size = 4 if move.accumulator and move.flag else 1
+    size = (4 if move.flag else 1 + int16) if move.accumulator else 1
     want = bytearray(device.read(MEMORY_BASE, BYTES))
     pitch = move.pitch or DIM
     with np.errstate(all="ignore"):
@@ -171,7 +177,7 @@ def test_stores(move, relu, bias, bias_row, seed):
                     x += int(machine.parameters[bias_row + c // DIM, c % DIM]) if bias else 0
                     x = wrapped(x)
                     if not move.flag:
-                        x = scaled(x, move.scale)
+                        x = scaled(x, move.scale, bits=8 * size)
                         x = max(x, 0) if relu else x
                 else:
                     x = int(machine.scratchpad[row, c % DIM])
@@ -180,7 +186,9 @@ def test_stores(move, relu, bias, bias_row, seed):
     local = LocalAddress(row=move.row, accumulator=move.accumulator, full=move.flag).encode()
     device.run([
         CONFIG_ST.encode(stride=move.stride, activation=int(relu), scale=float_bits(move.scale)),
-        CONFIG_DRAIN.encode(bias=int(bias), bias_row=bias_row, block_stride=move.pitch),
+        CONFIG_DRAIN.encode(
+            bias=int(bias), int16=int(int16), bias_row=bias_row, block_stride=move.pitch
+        ),
         MVOUT.encode(dram=move.address, local=local, **move.local),
     ])
     assert device.read(MEMORY_BASE, BYTES) == bytes(want)

@@ -93,6 +93,35 @@ def test_a_causal_softmax_in_pieces_of_columns(device):
     assert (device.machine.statistics.total[:8] == totals).all()
 
 
+@pytest.mark.parametrize("name", SOFTMAX)
+@pytest.mark.parametrize("bias", [0, 1])
+def test_numerators_of_scores_that_are_int16_already(device, name, bias):
+    """As of the sums that they were scaled from: only the maximum is scaled, and no bias added."""
+    x = vectors(name)["q"].astype(np.int64) * 37
+    scale, stride = np.float32(0.021), len(x) + 1
+    q = requantize_to(x, scale, np.int16)
+    rows = Rows(device, x)
+    rows.run(Function.MAXIMUM, start=1)
+    put_blocks(device.machine.scratchpad, STAGED, stride, q)
+    device.run(
+        transform(
+            Function.EXPONENT,
+            shape=x.shape,
+            source=scratchpad_row(STAGED),
+            target=scratchpad_row(TARGET),
+            rows={"source_stride": stride, "target_stride": len(x), "bias_row": 3},
+            scale=float(scale),
+            type=ElementType.UINT8,
+            start=1,
+            finish=1,
+            bias=bias,
+        )
+    )
+    expected, totals = deferred_softmax(q)
+    assert (rows.result(np.uint8) == expected).all()
+    assert (device.machine.statistics.total[: len(x)] == totals).all()
+
+
 def test_gelu_of_the_vectors(device):
     v = vectors("gelu")
     rows = Rows(device, v["q"])

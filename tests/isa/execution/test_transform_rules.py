@@ -14,13 +14,25 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.device import DeviceError
-from tests.isa.execution.transform_rows import new_device
+from tests.isa.execution.transform_rows import CONFIG, new_device
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
+
+INT16_SCORES = {
+    "function": Function.EXPONENT,
+    "type": ElementType.UINT8,
+    "source": scratchpad_row(64),
+    "rows": {"source_stride": 4, "target_stride": 4},
+}
+"""Two local rows for each of four rows."""
 
 
 @pytest.fixture
 def device():
     return new_device()
+
+
+def test_scores_of_int16_in_the_scratchpad_are_legal(device):
+    device.run(transform(**({"shape": (4, 16), "target": 64 + 8} | INT16_SCORES)))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +41,12 @@ def device():
         ({"function": 15}, Cause.UNSUPPORTED),
         ({"function": Function.EXPONENT, "type": ElementType.INT8}, Cause.UNSUPPORTED),
         ({"function": Function.MOMENTS}, Cause.UNSUPPORTED),
+        ({"function": Function.SUM, "source": scratchpad_row(64)}, Cause.UNSUPPORTED),
+        ({**INT16_SCORES, "scale": 0.0}, Cause.SCALE),
+        ({**INT16_SCORES, "column_scale": 1}, Cause.SCALE),
+        ({**INT16_SCORES, "target": accumulator_row(0)}, Cause.UNSUPPORTED),
+        ({**INT16_SCORES, "target": 64 + 7}, Cause.OVERLAP),
+        ({**INT16_SCORES, "source": scratchpad_row(CONFIG.scratchpad_rows - 7)}, Cause.LOCAL_RANGE),
         ({"function": Function.SUM, "scale": float("nan")}, Cause.SCALE),
         ({"function": Function.SUM, "scale": -1.0}, Cause.SCALE),
         ({"function": Function.SUM, "column_scale": 1}, Cause.SCALE),

@@ -38,3 +38,7 @@ def test_what_reads_the_scratchpad_is_not_scaled(function):
     entry = FUNCTIONS[function]
     if entry.staged:
         assert not any((entry.scores, entry.scaled, entry.column_rescaled))
+    if entry.takes_int16:
+        assert entry.scores
+        assert entry.scaled
+        assert not entry.paired

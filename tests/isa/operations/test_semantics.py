@@ -102,6 +102,7 @@ def test_what_is_left_of_loops_is_at_fault(funct):
         (CONFIG_ST.encode(pool_stride=1), False),
         (CONFIG_ST.encode(pool_size=3), True),
         (CONFIG_DRAIN.encode(bias=1, bias_row=0xFFFF, block_stride=0xFFFF), True),
+        (CONFIG_DRAIN.encode(int16=1), False),
         (PRELOAD.encode(b=acc(99), b_cols=99, c=spad(SPAD), c_rows=9), True),
         (FLUSH.encode(skip=1), True),
         (FENCE.encode(), True),
@@ -188,6 +189,41 @@ def test_loading_no_parameters_is_always_legal():
 def test_columns_of_a_store(local, limit):
     assert cause_of(move(MVOUT, local, 1, limit)) is Cause.NONE
     assert cause_of(move(MVOUT, local, 1, limit + 1)) is Cause.SHAPE
+
+
+INT16 = CONFIG.with_values({"normalization": True})
+"""With a unit that makes use of them, MVOUT stores int16."""
+
+
+@pytest.mark.parametrize(
+    ("local", "limit", "int16"),
+    [(spad(0), 64, False), (acc(0), 32, True), (acc(0, full=True), 16, False)],
+)
+def test_rows_of_int16_span_half_as_many_blocks(local, limit, int16):
+    state = after(CONFIG_DRAIN.encode(int16=1, block_stride=1), config=INT16)
+    done = step(move(MVOUT, local, 1, limit), state, INT16)
+    assert done.cause is Cause.NONE
+    assert isinstance(done.operation, Store)
+    assert done.operation.int16 is int16
+    assert check(move(MVOUT, local, 1, limit + 1), state, INT16) is Cause.SHAPE
+
+
+@pytest.mark.parametrize("values", [{"bert": True}, {"normalization": False}])
+def test_int16_are_not_stored_without_the_unit_or_beside_gemminis_norms(values):
+    config = INT16.with_values(values)
+    assert check(CONFIG_DRAIN.encode(int16=1), ArchState.reset(config), config) is Cause.UNSUPPORTED
+    assert check(CONFIG_DRAIN.encode(), ArchState.reset(config), config) is Cause.NONE
+
+
+def test_windows_of_int16_are_not_supported():
+    config = INT16.with_values({"convolution": True})
+    window = CONFIG_ST.encode(
+        pool_stride=1, pool_size=1, pool_rows=1, pool_cols=1, image_rows=1, image_cols=1
+    )
+    for int16, cause in ((0, Cause.NONE), (1, Cause.UNSUPPORTED)):
+        state = after(window, CONFIG_DRAIN.encode(int16=int16), config=config)
+        assert check(move(MVOUT, acc(0), 1, 4), state, config) is cause
+        assert check(move(MVOUT, spad(0), 1, 4), state, config) is Cause.NONE
 
 
 @pytest.mark.parametrize(

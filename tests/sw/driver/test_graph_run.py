@@ -16,6 +16,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.ir.program import Load, Space
 from celosia.sw.models.cases import (
     Case,
     activation_case,
@@ -121,6 +122,23 @@ def test_attention_whose_scores_do_not_fit(mask, seen):
     assert len(maxima) == tiles(seen, 5 * config.dim), "keys are not taken block by block"
 
 
+@pytest.mark.parametrize("mask", [Mask(), Mask(keys=90, causal=True, first_row=60)], ids=str)
+def test_scores_that_begin_with_something(mask):
+    shapes = [HeadShape(rows=rows, keys=140, depth=4, width=4) for rows in (3, 21, 21)]
+    case = heads_case(shapes, mask, onto=True)
+    check_levels(case, configured("tiny", accumulator_kib=1))
+    loads = [
+        w.op
+        for w in check_levels(case, CONFIGS["base"]).ops
+        if isinstance(w.op, Load) and w.op.to.space is Space.ACCUMULATOR
+    ]
+    assert {load.view.tensor for load in loads} == {"onto0", "onto1", "onto2"}
+    first, second = (
+        {load.to.row for load in loads if load.view.tensor == name} for name in ("onto1", "onto2")
+    )
+    assert not first & second, "what comes next waits until these scores have left"
+
+
 class HeadShape(NamedTuple):
     """Extents of a head, in elements."""
 
@@ -130,8 +148,8 @@ class HeadShape(NamedTuple):
     width: int
 
 
-def heads_case(shapes: Iterable[HeadShape], mask: Mask = NO_MASK) -> Case:
-    """Heads of attention, each with queries, keys and values of its own."""
+def heads_case(shapes: Iterable[HeadShape], mask: Mask = NO_MASK, *, onto: bool = False) -> Case:
+    """Heads of attention, each with operands of its own; with `onto`, scores begin with numbers."""
     random, builder = np.random.default_rng(3), GraphBuilder("heads")
     inputs, outputs = {}, []
     for index, shape in enumerate(shapes):
@@ -145,7 +163,10 @@ def heads_case(shapes: Iterable[HeadShape], mask: Mask = NO_MASK) -> Case:
         sums = builder.tensor(Tensor(f"sums{index}", "int32", shape.rows, 1))
         out = builder.tensor(Tensor(f"out{index}", "int8", shape.rows, shape.width))
         how = DeferredSoftmax(0.1, sums, mask)
-        builder.matmul(f"scores{index}", p, q, k, how, b_transposed=True)
+        begun = builder.input(Tensor(f"onto{index}", "int32", *p.shape)) if onto else None
+        if begun:
+            inputs[begun.tensor] = random.integers(-60_000, 60_000, p.shape, np.int32)
+        builder.matmul(f"scores{index}", p, q, k, how, onto=begun, b_transposed=True)
         builder.matmul(f"context{index}", out, p, v, DivideBySums(sums, 2.0**-15))
         outputs.append(out.tensor)
     return Case(builder.finish(*outputs), inputs)

@@ -1,12 +1,23 @@
 """What graphs compute, against real numbers and definitions written out here."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from celosia.isa.numerics import GELU_SCALE
-from celosia.sw.ir.graph import Activation, AddResidual, Mask, Requantize, Sums, Tensor, Transform
+from celosia.sw.ir.graph import (
+    Activation,
+    AddResidual,
+    Mask,
+    MatMul,
+    Requantize,
+    Sums,
+    Tensor,
+    Transform,
+    View,
+)
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import (
@@ -150,6 +161,22 @@ def test_masked_keys_have_no_part_in_attention():
     other.inputs["value"][5:] = 99
     other.inputs["key"][5:] = -77
     assert (run(case)["context"] == run(other)["context"]).all()
+
+
+def test_scores_begin_with_what_is_put_under_them():
+    case = attention_case(1, 8, 16, 2)
+    first, *others = case.graph.ops
+    assert isinstance(first, MatMul)
+    hidden = np.zeros((8, 8), np.int32)
+    hidden[:, 5:] = -(1 << 30)
+    graph = replace(
+        case.graph,
+        tensors={**case.graph.tensors, "onto": Tensor("onto", "int32", 8, 8)},
+        ops=(replace(first, onto=View("onto", 0, 0, 8, 8)), *others),
+        constants={"onto": hidden},
+    )
+    masked = attention_case(1, 8, 16, 2, mask=Mask(keys=5))
+    assert (interpret(graph, case.inputs)["context"] == run(masked)["context"]).all()
 
 
 def test_inputs_are_checked():

@@ -90,6 +90,13 @@ def test_scales_of_columns_are_finite_constants_of_the_right_type():
     refuse(given, "scale: scale[0:1, 0:6] is not a constant")
 
 
+def test_only_scores_begin_with_something():
+    refuse(change(MATMUL, onto=View("a", 0, 0, 4, 6)), "onto: only the sums of a deferred softmax")
+    scores = attention_case(1, 4, 8, 0).graph
+    refuse(change(scores, onto=View("query", 0, 0, 4, 4)), "onto: query[0:4, 0:4] is int8")
+    refuse(change(scores, onto=View("query", 0, 0, 4, 3)), "onto: query[0:4, 0:3] is int8")
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf])
 def test_the_scale_of_scores_is_positive(scale):
     graph = softmax_case(2, 3, 0).graph

@@ -132,7 +132,11 @@ class _Random:
         shape = (cols, depth) if transposed else (depth, cols)
         a = self.tensor(self.draw(st.sampled_from(("int8", "uint8"))), rows, depth)
         b = self.tensor("int8", *shape)
-        self.builder.matmul(name, result, a, b, finish, bias=bias, b_transposed=transposed)
+        begun = kind is DeferredSoftmax and self.draw(st.booleans())
+        onto = self.tensor("int32", rows, cols) if begun else None
+        self.builder.matmul(
+            name, result, a, b, finish, bias=bias, onto=onto, b_transposed=transposed
+        )
         return result.tensor
 
     def combination(self, name: str, rows: int, cols: int) -> str:

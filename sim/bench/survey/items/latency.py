@@ -5,9 +5,15 @@ from functools import cache
 from typing import Final
 
 from celosia.sim.bench.survey.parts.analytical import Machine
+from celosia.sim.bench.survey.parts.decoding import CONTEXTS, step_job
 from celosia.sim.bench.survey.parts.jobs import Job
 from celosia.sim.bench.survey.parts.operators import MODELS, layer_operators, one_query
-from celosia.sim.bench.survey.parts.products import layer_job, layer_products, product_job
+from celosia.sim.bench.survey.parts.products import (
+    layer_job,
+    layer_products,
+    product_job,
+    stack_job,
+)
 from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
 from celosia.sw.reference.encoder import BERT_BASE
 
@@ -17,6 +23,8 @@ LENGTHS: Final = (128, 256, 512, 1024, 2048, 4096)
 _QUICK_LENGTH: Final = 512
 _LONG_LENGTH: Final = 1024
 _FIRST: Final = LENGTHS[0]
+_STACK: Final = 4
+"""Layers that are run one behind the other, to see whether they add up."""
 _STEPS: Final = 16
 """Steps of a decoder that are computed, each for those around it."""
 
@@ -26,27 +34,70 @@ def _lengths(scope: Scope) -> Iterator[int]:
     yield from (tokens for tokens in LENGTHS if tokens <= most)
 
 
+def _models(scope: Scope) -> Iterator[str]:
+    yield from ("BERT-Base",) if scope.quick else MODELS
+
+
 def _layer_jobs(scope: Scope) -> tuple[Job, ...]:
-    return tuple(layer_job(tokens) for tokens in _lengths(scope))
+    layers = (
+        layer_job(tokens, model=model) for model in _models(scope) for tokens in _lengths(scope)
+    )
+    others = () if scope.quick else (stack_job(_STACK, _FIRST), *map(step_job, CONTEXTS))
+    return (*layers, *others)
 
 
 def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
-    """Our layers on RTL, in cycles, and the growth of the whole model beside the survey's."""
-    jobs = {tokens: layer_job(tokens) for tokens in LENGTHS}
-    runs = {tokens: evidence.runs[job] for tokens, job in jobs.items() if job in evidence.runs}
-    for tokens, run in runs.items():
-        job = jobs[tokens]
-        yield evidence.rtl(item, f"BERT-Base l={tokens} cycles of a layer", run.cycles, job)
-        if _FIRST not in runs:
-            continue
+    """Our layers on RTL, in cycles, and the growth of whole models beside the survey's."""
+    first = evidence.runs.get(layer_job(_FIRST))
+    if first is None:
+        return
+    unit = BERT_BASE.layers * first.cycles
+    for model, shape in MODELS.items():
+        for tokens in LENGTHS:
+            job = layer_job(tokens, model=model)
+            if (run := evidence.runs.get(job)) is None:
+                continue
+            name = f"{model} l={tokens}"
+            yield evidence.rtl(item, f"{name} cycles of a layer", run.cycles, job)
+            yield Value(
+                name=f"{name}, RTL",
+                paper=evidence.paper.value(item, name),
+                ours=shape.layers * run.cycles / unit,
+                kind="rtl x layers",
+                settings=job.settings(),
+                netlist=job.netlist,
+                note=f"{shape.layers} times one layer, over BERT-Base at l = {_FIRST}",
+            )
+    yield from _stacked(evidence, item, first.cycles)
+    yield from _generated(evidence, item, unit)
+
+
+def _stacked(evidence: Evidence, item: str, layer: int) -> Iterator[Value]:
+    """Whether the cycles of layers add up."""
+    job = stack_job(_STACK, _FIRST)
+    if (run := evidence.runs.get(job)) is not None:
+        name = f"BERT-Base l={_FIRST}: {_STACK} layers over {_STACK} times one, percent more"
+        yield evidence.rtl(item, name, 100 * (run.cycles / (_STACK * layer) - 1), job)
+
+
+def _generated(evidence: Evidence, item: str, unit: int) -> Iterator[Value]:
+    """GPT-2 making all tokens of a text, by its steps at two contexts."""
+    jobs = tuple(map(step_job, CONTEXTS))
+    if any(job not in evidence.runs for job in jobs):
+        return
+    low, high = (evidence.runs[job].cycles for job in jobs)
+    slope = (high - low) / (CONTEXTS[1] - CONTEXTS[0])
+    for tokens in (length for length in LENGTHS if length <= CONTEXTS[-1]):
+        mean = low + slope * ((tokens - 1) / 2 - CONTEXTS[0])
         yield Value(
-            name=f"BERT-Base l={tokens}, RTL",
-            paper=evidence.paper.value(item, f"BERT-Base l={tokens}"),
-            ours=run.cycles / runs[_FIRST].cycles,
+            name=f"GPT-2 l={tokens}, RTL",
+            paper=evidence.paper.value(item, f"GPT-2 l={tokens}"),
+            ours=tokens * mean / unit,
             kind="rtl x layers",
-            settings=job.settings(),
-            netlist=job.netlist,
-            note=f"{BERT_BASE.layers} times one layer, over the same at l = {_FIRST}",
+            settings=jobs[-1].settings(),
+            netlist=jobs[-1].netlist,
+            note=f"{tokens} steps on the straight line through those behind {CONTEXTS[0]} and "
+            f"{CONTEXTS[1]:,} tokens, the product with the vocabulary included",
         )
 
 
@@ -58,10 +109,16 @@ def _profile(evidence: Evidence) -> Item:
         values=tuple(_measured(evidence, "fig9")),
         notes=(
             "The survey profiles a processor with libraries that it does not name; nobody can run "
-            "that again. Beside it stand layers of BERT-Base on our RTL.",
+            "that again. Beside it stand layers and steps on our RTL.",
         ),
-        missing="no RTL of BERT-Large and GPT-2, nor above the lengths that were asked for",
+        missing=_left_out(evidence.scope),
     )
+
+
+def _left_out(scope: Scope) -> str:
+    if scope.quick:
+        return f"--quick runs BERT-Base alone, up to l = {_QUICK_LENGTH}"
+    return "" if scope.long else f"without --long no layer of more than {_LONG_LENGTH:,} tokens"
 
 
 @cache

@@ -1,9 +1,10 @@
 """Runs on the RTL that do not depend on each other, and what is kept of one."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
@@ -21,6 +22,10 @@ from celosia.sw.models.cases import encoder_layer_case
 from celosia.sw.reference.encoder import BERT_BASE
 
 __all__ = ["Job", "Run", "Task", "WrongRunError", "run_task"]
+
+
+_LAYER: Final = re.compile(r"\d+\.")
+"""The number of a layer in front of an operator's name."""
 
 
 class WrongRunError(RuntimeError):
@@ -110,7 +115,8 @@ class Job:
             timing=self.timing,
             details=self.details,
         )
-        return Run.of(run_workload(options).report.total)
+        report = run_workload(options).report
+        return Run.of(report.total, report.operators)
 
     def kept(self, document: Mapping[str, Any]) -> "Run":
         """The inverse of a run's document.  Raises `TypeError` for other keys."""
@@ -142,10 +148,15 @@ class Run:
     elements_checked: int
     seconds: float
     """Time on the wall, which depends on the machine."""
+    operators: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Cycles by the name of an operator, those of all layers together."""
 
     @classmethod
-    def of(cls, measured: Measurement) -> "Run":
-        """What is kept of `measured`.  Raises `WrongRunError` if it is not right."""
+    def of(cls, measured: Measurement, operators: Iterable[Measurement] = ()) -> "Run":
+        """What is kept of `measured`, and of its parts.
+
+        Raises `WrongRunError` if it is not right.
+        """
         if not measured.right or measured.cycles is None:
             raise WrongRunError(
                 f"{measured.name}: {measured.mismatches:,} of {measured.elements_checked:,} "
@@ -158,11 +169,20 @@ class Run:
             dram_bytes=measured.dram_read_bytes + measured.dram_write_bytes,
             elements_checked=measured.elements_checked,
             seconds=measured.elapsed_seconds,
+            operators=_by_operator(operators),
         )
 
     def document(self) -> dict[str, Any]:
         """The run as an object for JSON."""
         return asdict(self)
+
+
+def _by_operator(operators: Iterable[Measurement]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in operators:
+        name = _LAYER.sub("", each.name)
+        found[name] = found.get(name, 0) + (each.cycles or 0)
+    return found
 
 
 def _measure_mode(job: Job) -> Measurement:

@@ -19,11 +19,10 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.models.encoder import encoder_layer_graph
 from celosia.sw.quantize.model import IntegerEncoder, layout
-from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
+from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, EncoderShape
 
 __all__ = [
     "ATTENTION",
-    "BERT_LARGE",
     "ELEMENT_FLOPS",
     "FFN",
     "MODELS",
@@ -36,7 +35,6 @@ __all__ = [
     "one_query",
 ]
 
-BERT_LARGE: Final = EncoderShape(layers=24, width=1024, heads=16, hidden=4096)
 MODELS: Final = {"BERT-Base": BERT_BASE, "BERT-Large": BERT_LARGE}
 
 PROJECTION: Final = "MHA projection"

@@ -5,11 +5,18 @@ from functools import cache
 from typing import Any, Final
 
 from celosia.sim.bench.survey.parts.jobs import Job
-from celosia.sim.bench.survey.parts.operators import Product, layer_operators
+from celosia.sim.bench.survey.parts.operators import MODELS, Product, layer_operators
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.reference.encoder import BERT_BASE
 
-__all__ = ["TOKENS", "LayerProduct", "layer_job", "layer_products", "product_job"]
+__all__ = [
+    "TOKENS",
+    "LayerProduct",
+    "layer_job",
+    "layer_products",
+    "product_job",
+    "stack_job",
+]
 
 TOKENS: Final = 512
 MACS_PER_CYCLE: Final = 256
@@ -57,13 +64,29 @@ def product_job(product: LayerProduct, **setting: Any) -> Job:
     )
 
 
-def layer_job(tokens: int, mode: str = "") -> Job:
-    """The run of one layer on `tokens` tokens, on `base`; in a mode of the host's, or compiled."""
-    layer = layer_operators(BERT_BASE, tokens)
-    details = WorkloadOptions(model=None if mode else "bert-base", seq=tokens)
+def layer_job(tokens: int, mode: str = "", model: str = "BERT-Base") -> Job:
+    """The run of one layer of `model` on `tokens` tokens, on `base`.
+
+    `mode` is one of a host's, of BERT-Base alone; empty: as compiled.
+    """
+    details = WorkloadOptions(model=None if mode else model.lower(), seq=tokens)
     return Job(
         workload="a layer of BERT-Base" if mode else "encoder-layer",
         details=details,
         mode=mode,
-        array_cycles=sum(op.macs for op in layer if isinstance(op, Product)) // MACS_PER_CYCLE,
+        array_cycles=_layer_cycles(model, tokens),
     )
+
+
+def stack_job(layers: int, tokens: int) -> Job:
+    """The run of so many layers of BERT-Base, one behind the other, on `base`."""
+    return Job(
+        workload="encoder",
+        details=WorkloadOptions(model="bert-base", layers=layers, seq=tokens),
+        array_cycles=layers * _layer_cycles("BERT-Base", tokens),
+    )
+
+
+def _layer_cycles(model: str, tokens: int) -> int:
+    layer = layer_operators(MODELS[model], tokens)
+    return sum(op.macs for op in layer if isinstance(op, Product)) // MACS_PER_CYCLE

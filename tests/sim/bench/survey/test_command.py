@@ -18,7 +18,7 @@ SCHEMA = json.loads((ROOT / "docs" / "survey.schema.json").read_text())
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("survey") / "out"
-    result = right("survey", "--only", "tab3,decoder", "--out", out)
+    result = right("survey", "--quick", "--only", "tab3,area", "--out", out)
     assert "tab3" in result.stdout
     return out
 
@@ -31,8 +31,8 @@ def _here(tmp_path, monkeypatch):
 def test_a_document_a_table_and_a_page_are_written(made):
     document = json.loads((made / "survey.json").read_text())
     jsonschema.validate(document, SCHEMA)
-    assert [item["id"] for item in document["items"]] == ["tab3", "decoder"]
-    assert "not built" in document["items"][1]["missing"]
+    assert [item["id"] for item in document["items"]] == ["tab3", "area"]
+    assert "--quick" in document["items"][1]["missing"]
     lines = list(csv.DictReader((made / "tab3.csv").read_text().splitlines()))
     line = next(line for line in lines if line["name"] == "l=512 total MOPs")
     assert (line["paper"], line["ours"]) == ("420000000.0", "424710144")
@@ -44,7 +44,7 @@ def test_the_page_is_whole_and_may_be_dark(made):
     assert '<html lang="en" data-dark>' in page
     assert "l=512 total MOPs" in page
     assert 'id="figure-tab3"' in page
-    assert "needs a decoder" in page
+    assert "--quick leaves it out" in page
     assert "http" not in page.partition("<script>")[0]
 
 
@@ -67,6 +67,8 @@ def test_it_is_compared_with_another(made, tmp_path):
         (("--quick", "--long"), "--quick and --long: only one of them"),
         (("--against", "missing.json"), "missing.json"),
         (("--jobs", "0"), "--jobs"),
+        (("--executor", "local:0"), "--executor local:0: write local:N"),
+        (("--executor", "local:1", "--jobs", "2"), "--executor and --jobs: only one of them"),
     ],
 )
 def test_bad_options_write_nothing(words, message):

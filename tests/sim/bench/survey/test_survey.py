@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 
@@ -17,9 +16,10 @@ from celosia.sim.bench.survey.survey import (
 )
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Lane
 from celosia.sim.workloads.workload_options import WorkloadOptions
 
-POOL = partial(ThreadPoolExecutor, 1)
+LANES = (Lane(make=lambda: ThreadPoolExecutor(1)),)
 JOBS = tuple(
     Job(workload="matmul", details=WorkloadOptions(shape=f"{n}x8x8"), array_cycles=n)
     for n in (1, 3, 2)
@@ -58,7 +58,7 @@ class Runs:
 
 
 def run(tmp_path, runs, tell=silent):
-    return run_survey([STUDY, STUDY], Scope(), RunStore(tmp_path), POOL, tell, runs)
+    return run_survey([STUDY, STUDY], Scope(), RunStore(tmp_path), LANES, tell, runs)
 
 
 def test_jobs_run_once_the_longest_first(tmp_path):

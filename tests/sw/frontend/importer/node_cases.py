@@ -23,6 +23,8 @@ from celosia.sw.frontend.nn.operators.operator import GraphError
 
 PAGE = Path(__file__).parents[4] / "docs" / "onnx-node-tests.md"
 
+ACCELERATED = Path(__file__).parents[2] / "quantize" / "graphs" / "accelerated_cases.txt"
+
 _PACKAGE = "onnx.backend.test.case.node"
 _ROUNDED = {"float16": 2.0**-9, "bfloat16": 2.0**-6}
 """Two units of the last place: the float graph computes in float32, and onnx rounds each step."""
@@ -55,7 +57,7 @@ def operator(case: Any) -> str:
 
 def judge(case: Any) -> str:
     """Nothing if all outputs are right, or the reason of a refusal; an error for anything else."""
-    values = [[_array(each) for each in inputs] for inputs, _ in case.data_sets]
+    values = [[array(each) for each in inputs] for inputs, _ in case.data_sets]
     try:
         found = _imported(case, {})
         if any(_DEPENDS in reason for reason in found.refused.values()):
@@ -69,7 +71,7 @@ def judge(case: Any) -> str:
     if found.lost:
         return next(iter([*found.refused.values(), *found.lost.values()]))
     for inputs, (_, outputs) in zip(values, case.data_sets, strict=True):
-        _compare(case, found, inputs, [_array(each) for each in outputs])
+        _compare(case, found, inputs, [array(each) for each in outputs])
     return ""
 
 
@@ -77,7 +79,8 @@ def _imported(case: Any, known: dict[str, Any]) -> Imported:
     return translate(checked_model(case.model), {}, known)
 
 
-def _array(value: Any) -> Any:
+def array(value: Any) -> Any:
+    """A value of a case as an array; sequences stay what they are."""
     if isinstance(value, TensorProto):
         return numpy_helper.to_array(value)
     return value if isinstance(value, list) else np.asarray(value)
@@ -117,7 +120,13 @@ def page() -> str:
             right[operator(case)] += 1
     count, good = sum(map(Counter.total, refused.values())) + right.total(), right.total()
     rows = "".join(_rows(name, right[name], refused[name]) for name in sorted({*right, *refused}))
-    return _HEAD.format(good=good, refused=count - good, count=count) + rows
+    return _HEAD.format(good=good, refused=count - good, count=count) + rows + accelerated()
+
+
+def accelerated() -> str:
+    """The section about the cases that the accelerator computes."""
+    names = ACCELERATED.read_text().split()
+    return _ACCELERATED.format(count=len(names)) + "".join(f"- {name}\n" for name in names)
 
 
 def _general(reason: str) -> str:
@@ -144,6 +153,21 @@ case is imported.
 
 | operator | right | refused | why |
 |---|--:|--:|---|
+"""
+
+_ACCELERATED = """
+## On the accelerator
+
+These {count} cases of MatMul, Gemm, Softmax, LayerNormalization, RMSNormalization, Gelu, Swish,
+Relu and Attention are quantized on their own input and computed by the accelerator, every element
+as the integer graph has it, and at least 25 dB from what onnx expects. Weights (of a norm, and the
+second operands of products) are constants, as in models. `test_node_cases.py` in
+`tests/sw/quantize/graphs` runs them, `python -m tests.sw.quantize.graphs.node_cases` finds them.
+Not in the list are norms over several axes and a softmax along another one than the last, products
+of stacks of matrices, attention with a softcap or with its scores as an output, rows of scores that
+no key is shown to (the accelerator gives the mean of all values there, not 0), and a softmax of
+numbers beyond 32.
+
 """
 
 if __name__ == "__main__":

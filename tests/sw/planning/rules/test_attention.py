@@ -23,7 +23,7 @@ GROUP = "stages.0.groups.0."
     ("rule", "path", "value"),
     [
         ("stages", GROUP + "heads", ()),
-        ("order", GROUP + "heads", (PLAN.stages[0].ops[2:], PLAN.stages[0].ops[:2])),
+        ("order", GROUP + "heads", (PLAN.stages[0].ops[1::-1], PLAN.stages[0].ops[2:])),
         ("rows", GROUP + "rows", (8, 8)),
         ("keys", GROUP + "keys", (8, 8)),
         ("keys-tiles", GROUP + "keys", (10, 10)),

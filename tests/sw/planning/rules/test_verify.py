@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.ir.graph import Activation, Sums, Tensor
+from celosia.sw.ir.graph import Activation, Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import decide
@@ -127,17 +127,25 @@ def test_an_illegal_plan_is_refused_with_the_rule_that_it_breaks(rule, plan):
     assert refused.value.rule == rule
 
 
-def test_stages_are_in_the_order_of_the_graph():
+@pytest.mark.parametrize("shared", [True, False])
+def test_stages_are_in_the_order_of_what_they_share(shared):
     builder = GraphBuilder("two")
-    for name in "xy":
-        a = builder.input(Tensor(f"a{name}", "int8", 4, 4))
+    a = builder.input(Tensor("a", "int8", 4, 4))
+    first = builder.tensor(Tensor("first", "int8", 4, 4))
+    second = builder.tensor(Tensor("second", "int8", 4, 4))
+    for name, source, out in (("x", a, first), ("y", first if shared else a, second)):
         b = builder.input(Tensor(f"b{name}", "int8", 4, 4))
-        c = builder.tensor(Tensor(f"c{name}", "int32", 4, 4))
-        builder.matmul(name, c, a, b, Sums())
-    graph = builder.finish("cx", "cy")
-    stages = tuple(replace(STAGE, op=name) for name in "yx")
-    with pytest.raises(PlanError, match=r"^order: "):
-        verify_plan(replace(PLAN, graph="two", stages=stages), graph, CONFIG)
+        builder.matmul(name, out, source, b, Requantize(0.1))
+    graph = builder.finish("first", "second")
+    pieces = replace(STAGE.a, tiles=1, first=1)
+    small = replace(STAGE, rows=(4,), tiles=(1,), a=pieces, bias="", tail=())
+    stages = tuple(replace(small, op=name) for name in "yx")
+    plan = replace(PLAN, graph="two", stages=stages)
+    if shared:
+        with pytest.raises(PlanError, match=r"^order: y, x: y comes before x, which it depends on"):
+            verify_plan(plan, graph, CONFIG)
+    else:
+        assert verify_plan(plan, graph, CONFIG) == plan
     with pytest.raises(PlanError, match="2 operators"):
         decide(graph, CONFIG)
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product
 from tests.support.quantized_exports import recognized
@@ -31,7 +33,11 @@ def test_every_bert_has_the_same_units(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["bert-fused", "vit", "gpt2", "opt", "llama", "whisper-encoder", "bart-decoder"]
+    "name",
+    [
+        *("bert-fused", "vit", "gpt2", "opt", "llama"),
+        *("whisper-encoder", "bart-decoder", "t5-encoder"),
+    ],
 )
 def test_all_products_of_other_transformers_are_units(name):
     assert share(name) == 1
@@ -54,7 +60,51 @@ def test_heads_of_queries_share_keys():
     assert first[0].query != first[1].query
 
 
-def test_a_bias_of_scores_is_refused_with_the_reason():
-    assert set(find_units(recognized("t5-encoder")).refusals.values()) == {
-        "a bias is added to its scores"
+def test_a_bias_is_added_to_the_scores_of_each_head():
+    _, units = kinds("t5-encoder")
+    first, second = (unit for unit in units if isinstance(unit, Attention))
+    ontos = [[head.onto for head in text] for text in first.heads]
+    assert ontos[0] == ontos[1], "all texts have the same"
+    assert [(view.row, view.rows, view.col, view.cols) for view in ontos[0] if view] == [
+        (0, 16, 16 * head, 16) for head in range(4)
+    ]
+    mine, other = ontos[0][0], second.heads[0][0].onto
+    assert mine is not None
+    assert other is not None
+    assert other.tensor != mine.tensor, "its scores have other steps"
+
+
+def attention(*shape):
+    """Attention of two texts and two heads, five queries and seven keys, with a bias."""
+    builder = GraphBuilder("biased")
+    q, k, v = (
+        builder.input(name, TensorType("float32", (2, 2, rows, 16)))
+        for name, rows in (("q", 5), ("k", 7), ("v", 7))
+    )
+    bias = builder.input("bias", TensorType("float32", shape))
+    attributes = {"scale": 0.25, "causal": False, "first_query": 0}
+    return builder.finish({"y": builder.op("attention", q, k, v, bias, **attributes)})
+
+
+@pytest.mark.parametrize(
+    ("shape", "row", "col", "rows"),
+    [
+        ((2, 2, 5, 7), 5, 7, 5),
+        ((1, 1, 5, 7), 0, 7, 5),
+        ((5, 7), 0, 7, 5),
+        ((2, 1, 1, 7), 1, 7, 1),
+        ((2, 1, 7), 0, 7, 1),
+    ],
+)
+def test_a_bias_is_repeated_as_it_broadcasts(shape, row, col, rows):
+    (unit,) = find_units(attention(*shape)).units.values()
+    assert isinstance(unit, Attention)
+    onto = unit.heads[1][1].onto
+    assert onto is not None
+    assert (onto.row, onto.col, onto.shape) == (row, col, (rows, 7))
+
+
+def test_a_bias_that_all_keys_share_is_refused():
+    assert set(find_units(attention(2, 2, 5, 1)).refusals.values()) == {
+        "its bias is not one for each key"
     }

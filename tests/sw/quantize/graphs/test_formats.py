@@ -25,6 +25,13 @@ def test_a_zero_point_stands_for_zero():
     assert found.numbers(whole) == pytest.approx(np.array([[0.0, -1.0, 3.0]]))
 
 
+def test_what_is_added_to_scores_never_wraps_them():
+    found = Format("int32", np.array([0.5, 0.5]))
+    whole, _ = found.integers(np.array([[-np.inf, np.finfo(np.float32).min], [3.0, np.inf]]))
+    assert whole.dtype == np.int32
+    assert whole.tolist() == [[-(1 << 30), -(1 << 30)], [6, 1 << 30]]
+
+
 def test_each_head_has_one_step_for_queries_and_smoothed_columns_for_values():
     model = quantized("gpt2")
     form = next(form for form in model.formats if form.role == "heads")

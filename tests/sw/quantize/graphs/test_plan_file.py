@@ -1,11 +1,17 @@
 """A plan has all that a model needs to run, and is refused if it is not whole."""
 
+import json
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.graphs.plan_file import PlanFileError, load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.plan_file import (
+    FORMAT,
+    PlanFileError,
+    load_model_plan,
+    save_model_plan,
+)
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_exports import inputs, quantized
 
@@ -40,7 +46,7 @@ def test_a_file_that_is_cut_short_or_of_another_format_is_refused(tmp_path):
     with pytest.raises(PlanFileError, match=r"is of format 'celosia.model_plan/0', not"):
         load_model_plan(path)
     with ZipFile(path, "w") as archive:
-        archive.writestr("plan.json", '{"format": "celosia.model_plan/1"}')
+        archive.writestr("plan.json", json.dumps({"format": FORMAT}))
     with pytest.raises(PlanFileError, match="is no whole plan"):
         load_model_plan(path)
     with pytest.raises(PlanFileError, match=r"nowhere\.plan"):

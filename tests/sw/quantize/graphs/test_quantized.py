@@ -6,8 +6,9 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
-from celosia.sw.frontend.nn.operators.operator import GraphError
+from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.ir import graph_interpret
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
@@ -23,7 +24,7 @@ LEAST_DB = {
     "llama": 16,
     "whisper-encoder": 22,
     "bart-decoder": 24,
-    "t5-encoder": 30,
+    "t5-encoder": 27,
 }
 """What was measured, less about 2 dB."""
 SEEDS = (0, 11, 12, 13, 14, 15)
@@ -89,6 +90,49 @@ def test_hidden_tokens_change_nothing_of_the_others():
     assert not shown.all()
     a, b = (each.outputs["last_hidden_state"] for each in (first, second))
     assert np.array_equal(a[shown], b[shown])
+
+
+def biased(shape):
+    """Attention of two texts and two heads with a bias that is given."""
+    builder = GraphBuilder("biased")
+    q, k, v = (builder.input(name, TensorType("float32", (2, 2, 9, 16))) for name in "qkv")
+    bias = builder.input("bias", TensorType("float32", shape))
+    attributes = {"scale": 0.25, "causal": False, "first_query": 0}
+    context = builder.op("attention", q, k, v, bias, **attributes)
+    return builder.finish({"y": context})
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 9, 9), (1, 1, 9, 9), (2, 1, 1, 9)])
+def test_a_bias_of_scores_may_hide_keys_and_need_not_be_known(shape):
+    graph, random = biased(shape), np.random.default_rng(0)
+
+    def sample():
+        given = {name: random.standard_normal((2, 2, 9, 16), np.float32) for name in "qkv"}
+        bias = 2 * random.standard_normal(shape, np.float32)
+        hidden = random.random(shape) < 0.4
+        return given | {"bias": np.where(hidden, np.float32(-1e30), bias)}
+
+    model = quantize_graph(graph, [sample() for _ in range(8)])
+    given = sample()
+    (real,) = interpret(graph, given).values()
+    result = run_model(model, given)
+    assert noise(real, result.outputs["y"]) > 25
+    assert not any("scores" in name for name in result.saturated)
+
+
+def test_a_norm_of_nearly_nothing_has_the_largest_epsilon():
+    builder = GraphBuilder("nothing")
+    x = builder.input("x", TensorType("float32", (8, 16)))
+    gamma, beta = (builder.constant(np.full(16, v, np.float32)) for v in (1, 0.5))
+    norm = builder.op("layernorm", x, gamma, beta, axis=1, epsilon=1e-5)
+    graph = builder.finish({"y": norm})
+    for size in (0, 1e-30, 1e-12, 1e-6):
+        given = {"x": size * np.random.default_rng(0).standard_normal((8, 16), np.float32)}
+        given["x"] = given["x"].astype(np.float32)
+        model = quantize_graph(graph, [given])
+        (real,) = interpret(graph, given).values()
+        (found,) = run_model(model, given).outputs.values()
+        assert noise(real, found) > 60
 
 
 def test_samples_that_do_not_fit_or_are_not_finite_are_refused():

@@ -1,8 +1,10 @@
 """Items: ours beside the survey's, with runs that are made up where RTL is needed."""
 
+from dataclasses import replace
+
 import pytest
 
-from celosia.sim.bench.survey.items import bottleneck, latency, memories, silicon
+from celosia.sim.bench.survey.items import bottleneck, generation, latency, memories, silicon
 from celosia.sim.bench.survey.items.inconsistencies import STUDIES as INCONSISTENT
 from celosia.sim.bench.survey.items.intensity import STUDIES as INTENSITIES
 from celosia.sim.bench.survey.parts.jobs import Run
@@ -99,8 +101,34 @@ def test_latency_grows_as_the_survey_says():
 
 def test_a_longer_survey_has_longer_layers():
     jobs = {scope: latency.STUDIES[0].jobs(scope) for scope in (QUICK, Scope(), Scope(long=True))}
-    assert [job.settings()["seq"] for job in jobs[Scope()]] == [128, 256, 512, 1024]
-    assert [len(each) for each in jobs.values()] == [3, 4, 6]
+    lengths = [job.settings().get("seq") for job in jobs[Scope()]]
+    assert lengths == [128, 256, 512, 1024, 128, 256, 512, 1024, 128, None, None]
+    assert [len(each) for each in jobs.values()] == [3, 11, 15]
+
+
+def test_whole_models_are_layers_and_steps_that_were_measured():
+    found = made(latency.STUDIES[0], Scope())
+    assert found["BERT-Large l=128, RTL"].ours == pytest.approx(2 * 16 / 9, rel=0.01)
+    assert found["BERT-Base l=128: 4 layers over 4 times one, percent more"].ours == 0
+    steps = [ours(found[f"GPT-2 l={tokens}, RTL"]) / tokens for tokens in (128, 1024)]
+    assert 1 < steps[1] / steps[0] < 1.1
+    assert "GPT-2 l=2048, RTL" not in found
+
+
+def test_a_step_is_as_long_as_its_bytes_and_its_cycles_have_owners():
+    (study,) = generation.STUDIES
+    runs = {
+        job: replace(made_up(job), operators={"up": job.array_cycles, "down + norm": 0, "norm": 9})
+        for job in study.jobs(QUICK)
+    }
+    item = study.make(Evidence(paper(), runs, QUICK))
+    found = {value.name: value for value in item.values}
+    assert found["step behind 128: percent of the memory's limit"].ours == pytest.approx(50)
+    assert found["step behind 128: percent of cycles, feed-forward"].ours == pytest.approx(50)
+    assert found["step behind 128: percent of cycles, others"].ours == pytest.approx(50)
+    assert found["step behind 1,024: bytes of int8 weights, keys and values"].ours == 142_424_832
+    assert "longer context" in item.missing
+    assert len(study.jobs(Scope())) == 2
 
 
 def test_a_cell_has_its_utilization_and_its_share_of_the_limit():

@@ -57,9 +57,12 @@ def test_a_job_runs_its_workload_on_its_setting(monkeypatch):
     asked = []
 
     total = Measurement(name="it", cycles=5, elements_checked=1)
-    outcome = SimpleNamespace(report=SimpleNamespace(total=total))
+    parts = [Measurement(name=name, cycles=2) for name in ("0.up", "1.up", "norm")]
+    outcome = SimpleNamespace(report=SimpleNamespace(total=total, operators=parts))
     monkeypatch.setattr(jobs, "run_workload", lambda options: asked.append(options) or outcome)
-    assert replace(JOB, latency=100).run().cycles == 5
+    run = replace(JOB, latency=100).run()
+    assert (run.cycles, run.operators) == (5, {"up": 4, "norm": 2})
+    assert replace(JOB).kept(run.document()) == run
     assert (asked[0].timing.latency, asked[0].details.shape) == (100, "8x8x8")
 
 

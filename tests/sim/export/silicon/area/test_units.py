@@ -16,8 +16,8 @@ from tests.support.exports import exported
         ("accelerator.execute.array.mesh", "mesh"),
         ("accelerator.execute.array", "transposer and skew"),
         ("accelerator.execute.writer.products", "execute control"),
-        ("accelerator.transform.unit.lanes.maximum$135", "lanes: maximum"),
-        ("accelerator.transform.unit.lanes.waiting_kinds", "lanes: control"),
+        ("accelerator.transform.lanes.unit.maximum$135", "lanes: maximum"),
+        ("accelerator.transform.lanes.unit.waiting_kinds", "lanes: control"),
         ("counters.read$36", "counters"),
     ],
 )

@@ -1,0 +1,46 @@
+"""What `import celosia` gives: a model of another tool as a function, computed by the accelerator.
+
+The layers are packages of their own: `celosia.isa`, `celosia.hw`, `celosia.sw` and `celosia.sim`.
+Nothing of them is imported before it is asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from celosia.sim.run.compiled_model import CompiledModel
+
+__all__ = ["compile"]
+
+
+def compile(
+    model: str | Path,
+    *,
+    preset: str = "base",
+    overrides: Sequence[str] = (),
+    calibration: "str | Path | Mapping[str, NDArray[Any]] | None" = None,
+    sizes: Mapping[str, int] | None = None,
+    simulator: str = "verilator",
+) -> "CompiledModel":
+    """An ONNX file, quantized for a configuration: a function of NumPy arrays, run on a device.
+
+    `calibration` is an .npz file, or arrays by the names of the model's inputs, with one axis of
+    samples before the shape of the input; None: random samples, which `report` says.  `sizes` binds
+    what the file leaves open, by the names of sizes or as ``input.axis``.  `preset` is a name or a
+    .toml file, `overrides` change its parameters, each as ``key=value``; `simulator` is
+    ``verilator``, ``amaranth`` or ``functional``.
+
+    Raises `ValueError` for what cannot be compiled, with the node, the rule and the place.
+    """
+    from celosia.sim.run.compiled_model import compile_model
+    from celosia.sim.run.model_run import ModelRun
+    from celosia.sim.run.run import RunOptions
+
+    options = RunOptions(
+        workload=str(model), simulator=simulator, preset=preset, overrides=tuple(overrides)
+    )
+    found = Path(calibration) if isinstance(calibration, str) else calibration
+    return compile_model(ModelRun(path=Path(model), sizes=sizes or {}, calibration=found), options)

@@ -1,0 +1,1 @@
+"""Documents that programs read: the schema of reports."""

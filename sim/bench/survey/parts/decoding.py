@@ -1,0 +1,26 @@
+"""The steps of GPT-2 small, as runs of their own."""
+
+from dataclasses import replace
+from typing import Final
+
+from celosia.sim.bench.survey.parts.jobs import Job
+from celosia.sim.workloads.decoder_workload import step_bytes
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.models.decoder_shape import GPT2_SMALL, Text
+
+__all__ = ["CONTEXTS", "bytes_of_step", "step_job"]
+
+CONTEXTS: Final = (128, 1024)
+"""Tokens in the caches before the step."""
+
+
+def bytes_of_step(context: int) -> int:
+    """Bytes of weights, keys and values that a token behind `context` others has to read."""
+    return step_bytes(GPT2_SMALL, Text(context))
+
+
+def step_job(context: int) -> Job:
+    """The run of the whole model for one token behind `context` others, on `base`."""
+    details = WorkloadOptions(model="gpt2-small", context=context, rows=1)
+    job = Job(workload="decoder", details=details, array_cycles=1)
+    return replace(job, array_cycles=bytes_of_step(context) // job.bytes_per_cycle)

@@ -1,0 +1,52 @@
+"""The JSON documents of models: where nodes run, and what a run has shown."""
+
+from math import isfinite
+from typing import Any
+
+from celosia.sim.run.model_run import ModelOutcome
+from celosia.sw.frontend.nn.graph import split_origin
+from celosia.sw.frontend.placement.placement import Placement
+
+__all__ = ["model_document", "placement_document"]
+
+
+def model_document(outcome: ModelOutcome) -> dict[str, Any]:
+    """The report of the only segment, or of all as programs of their own, and what models add."""
+    return outcome.report.document() | {
+        "placement": placement_document(outcome.placement),
+        "outputs": [
+            {
+                "name": each.name,
+                "sqnr_db": _finite(each.sqnr_db),
+                "exact_sqnr_db": _finite(each.exact_sqnr_db),
+                "cosine": each.cosine,
+                "top1": each.top1,
+            }
+            for each in outcome.distances
+        ],
+        "saturated": dict(outcome.saturated),
+        "host": dict(outcome.host),
+        "notes": list(outcome.notes),
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
+
+
+def placement_document(placement: Placement) -> dict[str, Any]:
+    """The share of the accelerator, and where each node runs, for JSON documents."""
+    nodes = [(*split_origin(node.origin), node) for node in placement.nodes]
+    return {
+        "accelerator_mac_share": placement.accelerator_mac_share,
+        "nodes": [
+            {
+                "name": name,
+                "operator": operator,
+                "where": str(node.where),
+                "reason": node.reason,
+                "macs": node.macs,
+            }
+            for name, operator, node in nodes
+        ],
+    }

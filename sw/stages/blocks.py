@@ -1,0 +1,83 @@
+"""A graph as blocks: operators that are computed together, and what they take alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from celosia.sw.ir.graph import Graph, Op, View, operands, results
+from celosia.sw.planning.forms.groups import Heads, Linear, groups
+
+__all__ = ["Block", "blocks_of", "part_of"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Operators that are computed together."""
+
+    number: int
+    ops: tuple[Op, ...]
+    needs: frozenset[int]
+    """The blocks that must be over before it."""
+
+
+def blocks_of(graph: Graph) -> tuple[Block, ...]:
+    """The blocks of a verified `graph` in its order, each with those that it depends on.
+
+    Neighbors that need the same, and that the same blocks need, are one: nothing is gained if they
+    are apart, such as queries, keys and values.
+    """
+    return _joined(_single_blocks(graph))
+
+
+def _joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Blocks of which neighbors that are alike to all others are one."""
+    readers = [
+        {other.number for other in blocks if block.number in other.needs} for block in blocks
+    ]
+    found: list[Block] = []
+    places: dict[int, int] = {}
+    for block in blocks:
+        same = block.number > 0 and readers[block.number] == readers[block.number - 1] != set()
+        if same and block.needs == blocks[block.number - 1].needs:
+            found[-1] = replace(found[-1], ops=(*found[-1].ops, *block.ops))
+        else:
+            needs = frozenset(places[each] for each in block.needs)
+            found.append(Block(len(found), block.ops, needs))
+        places[block.number] = len(found) - 1
+    return tuple(found)
+
+
+def _single_blocks(graph: Graph) -> list[Block]:
+    found: list[Block] = []
+    for group in groups(graph, fused_norms=True):
+        match group:
+            case Heads(heads):
+                ops: tuple[Op, ...] = tuple(chain(*((h.scores, h.context) for h in heads)))
+            case Linear(op, norm):
+                ops = (op,) if norm is None else (op, norm)
+            case _:
+                ops = (group,)
+        needs = frozenset(each.number for each in found if _depend(each.ops, ops, graph))
+        found.append(Block(len(found), ops, needs))
+    return found
+
+
+def part_of(graph: Graph, blocks: Sequence[Block]) -> Graph:
+    """`graph` with the operators of these blocks alone: it reads what nobody writes."""
+    return replace(graph, ops=tuple(op for block in blocks for op in block.ops))
+
+
+def _depend(earlier: Sequence[Op], later: Sequence[Op], graph: Graph) -> bool:
+    read = [view for op in later for view in operands(op)]
+    written = [view for op in later for view in results(op)]
+    before = [view for op in earlier for view in results(op)]
+    read_before = [view for op in earlier for view in operands(op)]
+    return _meet(before, [*read, *written], graph) or _meet(written, read_before, graph)
+
+
+def _meet(ones: Sequence[View], others: Sequence[View], graph: Graph) -> bool:
+    return any(
+        one.meets(other) or (one.tensor == other.tensor and one.tensor in graph.moving)
+        for one in ones
+        for other in others
+    )

@@ -1,0 +1,110 @@
+"""`celosia.compile` makes a function of a model: of NumPy arrays, with cycles and a report."""
+
+import subprocess
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+import celosia
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+from tests.support.command_line import SCHEMA
+from tests.support.faulty_devices import Idle, Stopping
+
+SIZES = {"batch": 2, "sequence": 8}
+
+
+def samples(seed):
+    return EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    found = tmp_path_factory.mktemp("models") / "bert.onnx"
+    found.write_bytes(EXPORTS["bert-17"].build(SMALL).SerializeToString())
+    return found
+
+
+@pytest.fixture(scope="module")
+def model(path):
+    drawn = [samples(seed) for seed in range(1, 7)]
+    calibration = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    options = {"preset": "base", "calibration": calibration, "sizes": SIZES}
+    return celosia.compile(str(path), simulator="functional", **options)
+
+
+def test_a_model_is_a_function_of_arrays(model):
+    given = samples(0)
+    outputs = model(given)
+    assert outputs.keys() == {"last_hidden_state"} == set(model.outputs)
+    assert outputs["last_hidden_state"].shape == (2, 8, 64)
+    by_name, in_order = model(**given), model(*(given[name] for name in model.inputs))
+    for other in (by_name, in_order):
+        assert np.array_equal(other["last_hidden_state"], outputs["last_hidden_state"])
+
+
+def test_the_report_is_that_of_the_command(model):
+    model(samples(0))
+    report = model.report()
+    jsonschema.validate(report, SCHEMA)
+    assert report["mismatches"] == 0
+    assert report["placement"]["accelerator_mac_share"] == 1
+    assert report["outputs"][0]["sqnr_db"] > 15
+    assert report["notes"] == []
+    assert model.cycles is None, "the functional simulator has no clock"
+
+
+def test_programs_are_compiled_once_for_a_mask(model, monkeypatch):
+    model(samples(0))
+    monkeypatch.setattr("celosia.sim.run.model_run.compile_graph", None)
+    model(samples(0))
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [(Idle, "elements differ from the integer graph"), (Stopping, "stopped: watchdog: no pro")],
+)
+def test_what_is_wrong_is_no_result(model, monkeypatch, device, message):
+    def opened(name, config, timing, memory_bytes, tell):
+        return device(config, memory_bytes=memory_bytes)
+
+    monkeypatch.setattr("celosia.sim.run.model_run.open_device", opened)
+    with pytest.raises(RuntimeError, match=message):
+        model(samples(0))
+    assert model.report()["mismatches"] or model.report()["failure"], "it says what was wrong"
+
+
+@pytest.mark.parametrize(
+    ("arrays", "named", "message"),
+    [
+        ((), {}, "input_ids: this input is missing"),
+        ((1, 2, 3, 4), {}, "4 arrays are more than the 3 inputs"),
+        ((np.zeros((2, 8), np.int64),), {"input_ids": 0}, "input_ids: this input is given twice"),
+        ((np.zeros((2, 9), np.int64),), {}, "input_ids: this input is int64"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(model, arrays, named, message):
+    full = {} if not arrays else {k: v for k, v in samples(0).items() if k != "input_ids"}
+    with pytest.raises(ValueError, match=message):
+        model(*arrays, **full, **named)
+
+
+def test_what_cannot_be_compiled_is_refused(path, tmp_path):
+    with pytest.raises(ValueError, match="nowhere"):
+        celosia.compile(tmp_path / "nowhere.onnx")
+    with pytest.raises(ValueError, match="sequence"):
+        celosia.compile(path, sizes={"batch": 2})
+    with pytest.raises(ValueError, match="calibration: x is"):
+        celosia.compile(path, sizes=SIZES, calibration={"x": np.zeros((1, 2))})
+    with pytest.raises(ValueError, match="medium"):
+        celosia.compile(path, sizes=SIZES, preset="medium")
+    with pytest.raises(ValueError, match="has not been called"):
+        celosia.compile(path, sizes=SIZES).report()
+
+
+def test_importing_celosia_imports_nothing_else():
+    code = "import celosia, sys; print([name for name in sys.modules if 'celosia.' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,82 @@
+"""The sweep over lanes, with areas and runs that are made up."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.bench.silicon import LANES, WORKLOADS, run_silicon
+from celosia.sim.bench.suite import Bench
+from celosia.sim.command.tables import silicon_table
+from celosia.sim.export.silicon.area.measure import Area, UnitArea
+from celosia.sim.run.report import Measurement, Report, Setting, as_json
+from celosia.sim.run.run import Outcome
+from celosia.sim.support.progress import silent
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
+SHORT = [each for each in WORKLOADS if each.workload == "encoder-layer"][:1]
+
+
+def area_of(config: AcceleratorConfig, _tell) -> Area:
+    """A thousand gates, and a hundred for each lane."""
+    gates = 1000.0 + 100.0 * config.lanes * config.normalization
+    return Area(config, {"all": UnitArea(gates=gates)}, ())
+
+
+def made_up(mismatches=0):
+    """Runs that take longer with fewer lanes: 1024 cycles of multiplications on 16."""
+
+    def run(options, _tell):
+        config = resolve_config(options.preset, options.overrides)
+        setting = Setting(
+            workload=options.workload,
+            preset=options.preset,
+            simulator=options.simulator,
+            config=config,
+            timing=options.timing,
+        )
+        whole = Measurement(
+            name="layer",
+            cycles=1024 + 64 // config.lanes - 4,
+            macs=1024 * config.macs_per_cycle,
+            mismatches=mismatches,
+            elements_checked=10,
+        )
+        return Outcome(
+            Report(setting=setting, operators=(whole,), whole=whole, elapsed_seconds=1.0)
+        )
+
+    return run_silicon(silent, run, area_of, workloads=SHORT)
+
+
+def test_every_number_of_lanes_is_measured_on_the_usual_memory():
+    assert [line.lanes for line in made_up()] == [*LANES]
+    assert {each.timing for each in WORKLOADS} == {MemoryTiming()}
+    assert {each.preset for each in WORKLOADS} == {"base"}
+    assert WORKLOADS[-1].details.seq == 2048
+
+
+def test_lanes_below_a_bound_are_shown_as_failing_and_are_no_error():
+    lines = made_up()
+    assert [line.runs[0].kept for line in lines] == [False, True, True, True]
+    assert [line.added_gates for line in lines] == [200, 400, 800, 1600]
+    assert Bench(silicon=lines).right
+    console = Console(width=120, record=True, force_terminal=True)
+    console.print(silicon_table(lines))
+    text = console.export_text(styles=True)
+    assert "97.34%" in text
+    assert "98.84%" in text
+
+
+@pytest.mark.parametrize("mismatches", [0, 1])
+def test_wrong_results_are_an_error(mismatches):
+    bench = Bench(silicon=made_up(mismatches))
+    assert bench.right == (mismatches == 0)
+    document = json.loads(as_json(bench.document()))
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert [line["lanes"] for line in document["silicon"]] == [*LANES]
