@@ -29,6 +29,8 @@ __all__ = ["decide_heads"]
 
 _EXPONENTS: Final = 2
 """Transforms that make the numerators of a part: the next scores can follow the first."""
+_SCALINGS: Final = 2
+"""Turns of the scaler that a step of softmax takes, at most."""
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -148,7 +150,7 @@ class _Group:
         config, dim, rows = self.memory.config, self.dim, max(self.rows)
         keys, depth = tiles(max(self.keys), dim), tiles(self.shape.depth, dim)
         products = max(rows, dim) * keys * (depth + self.width)
-        latency = 2 * (dim + LOCAL_READ_LATENCY + lane_latency(config, config.row_parts))
+        latency = 2 * (dim + LOCAL_READ_LATENCY + lane_latency(_SCALINGS, config.row_parts))
         softmax = rows * keys * (1 + config.row_parts) + latency
         return tiles(softmax, products)
 
