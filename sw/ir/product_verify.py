@@ -27,39 +27,62 @@ class _Corner(NamedTuple):
         return _Corner(self.tensor, self.depth + depth, self.across)
 
 
-def _meet(here: _Corner | None, wanted: _Corner | None) -> bool:
-    """Whether a tile is the one that is wanted, as far as both are known."""
-    return here is None or wanted is None or here == wanted
+class _Reach(NamedTuple):
+    """What products take of A or W along K: from one tile on, to the one behind the last."""
+
+    first: _Corner
+    behind: _Corner
+
+    def moved(self, across: int) -> "_Reach":
+        """The same of what is so much further across."""
+        first, behind = (each._replace(across=each.across + across) for each in self)
+        return _Reach(first, behind)
+
+
+def _longer(reach: _Reach | None, more: _Reach | None, *, before: bool) -> bool:
+    """Whether `more` is just behind or `before` a reach, as far as both are known."""
+    if reach is None or more is None:
+        return True
+    return more.behind == reach.first if before else more.first == reach.behind
+
+
+def _joined(reach: _Reach | None, more: _Reach | None, *, before: bool) -> _Reach | None:
+    """A reach with `more` just behind or `before` it."""
+    if reach is None or more is None:
+        return more
+    return _Reach(more.first, reach.behind) if before else _Reach(reach.first, more.behind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """The tiles of a product or a nest, or of all that sums are made of."""
+
+    a: _Reach | None
+    """None: A was made by a transform."""
+    w: _Reach | None
+    """None: W was made by a transform."""
+
+    def with_more(self, more: "_Tiles") -> "_Tiles | None":
+        """These and `more`, which go on along K at either end; None: they do not."""
+        for before in (False, True):
+            if _longer(self.a, more.a, before=before) and _longer(self.w, more.w, before=before):
+                a = _joined(self.a, more.a, before=before)
+                return _Tiles(a, _joined(self.w, more.w, before=before))
+        return None
+
+    def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
+        """Those that are so much further across."""
+        return _Tiles(self.a and self.a.moved(a), self.w and self.w.moved(w))
 
 
 @dataclass(slots=True)
 class _Sums:
-    """What products have left in rows of the accumulator, and with which tiles they go on."""
+    """What products have left in rows of the accumulator."""
 
     number: int
     rows: int
     cols: int
-    a: _Corner | None
-    """None: A was made by a transform."""
-    w: _Corner | None
-    """None: W was made by a transform."""
-
-    def meets(
-        self, number: int, shape: tuple[int, int], a: _Corner | None, w: tuple[str, int, int]
-    ) -> bool:
-        """Whether a product of these tiles goes on with the sums of `number`."""
-        same = self.number == number and (self.rows, self.cols) == shape
-        return same and w == self.w and _meet(a, self.a)
-
-
-@dataclass(slots=True)
-class _Tiles:
-    """The first tiles of a nest, and those that would be behind its last along K."""
-
-    a: _Corner | None
-    w: _Corner
-    next_a: _Corner | None
-    next_w: _Corner
+    tiles: _Tiles
 
 
 class ProductChecker:
@@ -80,25 +103,35 @@ class ProductChecker:
             return
         tiles = self._tiles(op)
         if tiles is None or not self._take_nest(op, tiles):
-            for each in op.each(self.dim):
+            products = list(op.each(self.dim))
+            if op.accumulate and self._comes_before(products[0]):
+                products.reverse()
+            for each in products:
                 self._multiply(each)
 
     # A product.
 
     def _multiply(self, op: Multiply) -> None:
+        tiles = self._tiles_of(op)
+        if op.accumulate:
+            number, tiles = self._go_on(op, tiles)
+        else:
+            number = self.sums.write(op, (op.c, op.c + op.rows))
+        self._keep(op.c, _Sums(number, op.rows, op.cols, tiles))
+
+    def _tiles_of(self, op: Multiply) -> _Tiles:
         scratchpad = self.scratchpad
         a = scratchpad.ops[scratchpad.read(op.a, op.a + op.rows)]
         w_rows = op.cols if op.w_transposed else op.depth
         w = scratchpad.ops[scratchpad.read(op.w, op.w + w_rows)]
         here_a = self._a_corner(a, op.a)
         here_w = self._w_corner(w, op.w, op.w_transposed) if isinstance(w, Load) else None
-        if op.accumulate:
-            number = self._go_on(op, here_a, here_w)
-        else:
-            number = self.sums.write(op, (op.c, op.c + op.rows))
-        next_a = here_a and here_a.moved(op.depth)
-        next_w = here_w and here_w.moved(op.depth)
-        self._keep(op.c, _Sums(number, op.rows, op.cols, next_a, next_w))
+        return _Tiles(_reach(here_a, op.depth), _reach(here_w, op.depth))
+
+    def _comes_before(self, op: Multiply) -> bool:
+        """Whether a product takes tiles that are ahead of those of the sums in its rows."""
+        sums, w = self._sums.get(op.c), self._tiles_of(op).w
+        return bool(sums and sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
 
     def _keep(self, row: int, sums: _Sums) -> None:
         self._sums[row] = sums
@@ -110,12 +143,11 @@ class ProductChecker:
         sums = self._sums.get(first)
         if sums is None or sums.number != number or not first < row == first + sums.rows - rows:
             return
-        a = sums.a and _Corner(sums.a.tensor, sums.a.depth, sums.a.across + row - first)
-        self._keep(row, replace(sums, rows=rows, a=a))
+        self._keep(row, replace(sums, rows=rows, tiles=sums.tiles.moved(a=row - first)))
         self._sums[first] = replace(sums, rows=row - first)
 
-    def _go_on(self, op: Multiply, a: _Corner | None, w: _Corner | None) -> int:
-        """The number of the sums that `op` goes on with."""
+    def _go_on(self, op: Multiply, tiles: _Tiles) -> tuple[int, _Tiles]:
+        """The number of the sums that `op` goes on with, and all tiles that they are made of."""
         number = self.sums.read(op.c, op.c + op.rows)
         self._split(op.c, op.rows, number)
         before, last = self.sums.ops[number], self._sums.get(op.c)
@@ -125,27 +157,25 @@ class ProductChecker:
             raise ValueError(f"does not go on with a product: {before}")
         if last is None or (last.number, last.rows, last.cols) != (number, op.rows, op.cols):
             raise ValueError(f"does not go on with the sums in its rows: {before}")
-        for here, wanted in ((a, last.a), (w, last.w)):
-            if not _meet(here, wanted):
-                raise ValueError(f"goes on with {here}, not with {wanted} behind {before}")
+        joined = last.tiles.with_more(tiles)
+        if joined is None:
+            raise ValueError(
+                f"goes on with {tiles}, not with what is beside {last.tiles}: {before}"
+            )
         self.sums.go_on(op, number)
-        return number
+        return number, joined
 
     # A nest of products.
 
     def _tiles(self, op: Products) -> _Tiles | None:
         """The tiles of a nest whose pieces stand each in one load; None: look at each product."""
-        first = last = None
+        found: _Tiles | None = None
         for piece in range(op.pieces):
             here = self._piece(op, piece)
-            if here is None:
+            found = here if found is None or here is None else found.with_more(here)
+            if found is None:
                 return None
-            if last is not None and not (here.w == last.next_w and _meet(here.a, last.next_a)):
-                return None
-            last, first = here, first or here
-        if first is None or last is None:
-            return None
-        return _Tiles(first.a, first.w, last.next_a, last.next_w)
+        return found
 
     def _piece(self, op: Products, piece: int) -> _Tiles | None:
         dim, scratchpad = self.dim, self.scratchpad
@@ -178,7 +208,7 @@ class ProductChecker:
         scratchpad.unused.difference_update((a_maker, w_maker))
         a_corner, w_corner = self._a_corner(a_op, a), self._w_corner(w_op, w, op.w_transposed)
         by = (op.k - 1) * dim + depth
-        return _Tiles(a_corner, w_corner, a_corner and a_corner.moved(by), w_corner.moved(by))
+        return _Tiles(_reach(a_corner, by), _reach(w_corner, by))
 
     def _take_nest(self, op: Products, tiles: _Tiles) -> bool:
         """Write the sums of a nest of these tiles; False: look at each product."""
@@ -189,24 +219,25 @@ class ProductChecker:
             (op.c + n * op.c_column, op.last_cols if n == last_column else dim, n * dim)
             for n in range(op.columns)
         ]
+        found = [tiles.moved(w=across) for *_, across in columns]
         if op.accumulate:
-            tensor, depth, first = tiles.w
-            for c, cols, across in columns:
+            for index, (c, cols, _) in enumerate(columns):
                 number = sums.one_maker(c, c + op.rows)
                 self._split(c, op.rows, number)
                 last = self._sums.get(c)
-                w = (tensor, depth, first + across)
-                if not last or not last.meets(number, (op.rows, cols), tiles.a, w):
+                if not last or (last.number, last.rows, last.cols) != (number, op.rows, cols):
                     return False
+                joined = last.tiles.with_more(found[index])
+                if joined is None:
+                    return False
+                found[index] = joined
                 numbers.append(number)
             for number in numbers:
                 sums.go_on(op, number)
         else:
             numbers = [sums.write(op, (c, c + op.rows)) for c, *_ in columns]
-        tensor, depth, first = tiles.next_w
-        for number, (c, cols, across) in zip(numbers, columns, strict=True):
-            w = _Corner(tensor, depth, first + across)
-            self._keep(c, _Sums(number, op.rows, cols, tiles.next_a, w))
+        for number, (c, cols, _), each in zip(numbers, columns, found, strict=True):
+            self._keep(c, _Sums(number, op.rows, cols, each))
         return True
 
     # Tiles in memory.
@@ -224,3 +255,8 @@ class ProductChecker:
         row, col = made.view.row + row, made.view.col + block * self.dim
         depth, across = (col, row) if transposed else (row, col)
         return _Corner(made.view.tensor, depth, across)
+
+
+def _reach(corner: _Corner | None, depth: int) -> _Reach | None:
+    """What is so long along K from a tile on."""
+    return corner and _Reach(corner, corner.moved(depth))

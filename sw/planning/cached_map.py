@@ -7,7 +7,7 @@ turns: what is added to it goes to the other one.
 
 Where the streams of several rows do not fit there, these and int16 from memory have a part of each
 bank of weights: products never read them, and the third bank is for what they read
-(`SeveralRowsMap`).
+(`SeveralTextsMap`).
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from typing import Final
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.memory_map import FewRowsMap
 
-__all__ = ["CachedMap", "SeveralRowsMap"]
+__all__ = ["CachedMap", "SeveralTextsMap"]
 
 _NUMERATORS: Final = 2
 """Sixteenths of a bank for the numerators of a part."""
@@ -70,7 +70,7 @@ class CachedMap(FewRowsMap):
         }
 
 
-class SeveralRowsMap(CachedMap):
+class SeveralTextsMap(CachedMap):
     """The same with room for the streams of several rows.
 
     All pieces of weights take as many rows, for those of texts of different lengths are not alike:

@@ -30,7 +30,7 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.plan import RingPlan
 
-__all__ = ["RING_SHARES", "FewRowsMap", "MemoryMap"]
+__all__ = ["RING_SHARES", "FewRowsMap", "MemoryMap", "SeveralRowsMap"]
 
 RING_SHARES: Final = 3
 """Two pieces of up to so large a share of a ring stay in it together, wherever the first stands."""
@@ -54,6 +54,14 @@ _FEW_ROWS_OF_HEADS: Final = {
     "values": 2,
 }
 """Sixty-fourths of a bank."""
+_SEVERAL_ROWS: Final = {
+    "bytes": (0, 8),
+    "queries": (0, 2),
+    "operands": (2, 6),
+    "activations": (8, 4),
+    "words": (12, 3),
+}
+"""First sixteenth of each of two banks, and their number."""
 
 
 class MemoryMap:
@@ -79,14 +87,18 @@ class MemoryMap:
         config, half, first = self.config, self.bank_rows // 2, self.banks
         words = first[3] + half
         yield "weights", _scratchpad((first[0], half), (first[3], half))
-        yield "bytes", _scratchpad((first[0] + half, half))
+        results = first[0] + half
         yield "activations", _scratchpad((first[1], half), (first[2], half))
         yield "wide", _scratchpad((first[1] + half, half))
         yield "normalized", _scratchpad((first[2] + half, half))
         yield "words", _scratchpad((words, half))
         if half >= 2 * _CHUNK_TILES * self.choices.block_tiles * config.dim:
+            yield "bytes", _scratchpad((results, half // 2))
+            yield "narrow", _scratchpad((results + half // 2, half // 2))
             yield "residuals", _scratchpad((words, half // 2))
             yield "added", _scratchpad((words + half // 2, half // 2))
+        else:
+            yield "bytes", _scratchpad((results, half))
         parameters = config.parameter_rows // 2
         yield "columns", RingPlan(space="parameters", spans=((0, parameters),))
         yield "affines", RingPlan(space="parameters", spans=((parameters, parameters),))
@@ -134,14 +146,22 @@ class MemoryMap:
         del residuals
         return "wide"
 
-    narrow_norms = "bytes"
-    """The ring of results of normalizations of one byte."""
+    @property
+    def narrow_norms(self) -> str:
+        """The ring of results of normalizations of one byte; apart from `bytes` if both have room.
+
+        Drains of what comes next pass normalizations, and would have to wait for their rows.
+        """
+        return "narrow" if "narrow" in self.rings else "bytes"
 
     nest_pieces: Literal[1, 2] = 2
     """Pieces of a nest along K."""
 
     stays = False
     """Results stay in their rings until somebody reads them."""
+
+    contexts = ""
+    """The ring of contexts on their way to memory; empty: they have one of their own."""
 
     streams_heads = False
     """Keys and values of heads stream past, as weights do, however few they are."""
@@ -228,7 +248,6 @@ class FewRowsMap(MemoryMap):
     are.
     """
 
-    narrow_norms = "activations"
     nest_pieces = 1
     stays = True
     spills = False
@@ -236,7 +255,7 @@ class FewRowsMap(MemoryMap):
     def _rings(self) -> Iterator[tuple[str, RingPlan]]:
         spans = [(self.banks[bank], self.bank_rows) for bank in (0, 1, 3)]
         rings = {**dict(super()._rings()), "weights": _scratchpad(*spans)}
-        for name in ("residuals", "added"):
+        for name in ("residuals", "added", "narrow"):
             rings.pop(name, None)
         share, first = self.bank_rows // 16, self.banks[2]
         for name, shares in _FEW_ROWS.items():
@@ -247,6 +266,11 @@ class FewRowsMap(MemoryMap):
         rings["operands"] = _scratchpad((first + 2 * share, 4 * share))
         yield from rings.items()
 
+    @property
+    def narrow_norms(self) -> str:
+        """The ring of results of normalizations of one byte: that of pieces of A."""
+        return "activations"
+
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses; results stay where wide ones are not needed yet."""
         share, spans = self.bank_rows // 64, {}
@@ -256,6 +280,56 @@ class FewRowsMap(MemoryMap):
             first += shares * share
         (spans["contexts out"],) = self.rings["wide"].spans
         return spans
+
+
+class SeveralRowsMap(MemoryMap):
+    """The rings of graphs whose products have at most twice the rows of the array.
+
+    Rows of A take an access in every cycle, and they are results that stay: so results of bytes
+    alternate between two banks.  Those of two bytes, which no product reads, are beside weights.
+    """
+
+    spills = False
+    stays = True
+
+    @property
+    def narrow_norms(self) -> str:
+        """The ring of results of normalizations of one byte: that of pieces of A."""
+        return "activations"
+
+    def _rings(self) -> Iterator[tuple[str, RingPlan]]:
+        rings = dict(super()._rings())
+        for name in ("residuals", "added", "narrow"):
+            rings.pop(name, None)
+        share, (*_, last) = self.bank_rows // 16, self.banks
+        weights = 10 * share
+        rings["weights"] = _scratchpad((0, weights), (last, weights))
+        rings["normalized"] = _scratchpad((weights, 6 * share))
+        rings["wide"] = _scratchpad((last + weights, 6 * share))
+        for name, (first, shares) in _SEVERAL_ROWS.items():
+            spans = [(bank + first * share, shares * share) for bank in self.banks[1:3]]
+            rings[name] = _scratchpad(*spans[:: -1 if name == "operands" else 1])
+        yield from rings.items()
+
+    def drain_tiles(self, ring: str, row_bytes: int) -> int:
+        """Tiles of columns of a transform: few, so that pieces of the next product alternate."""
+        return min(
+            super().drain_tiles(ring, row_bytes), self.nest_pieces * self.choices.piece_tiles
+        )
+
+    contexts = "activations"
+
+    def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
+        """The rows of what a head uses; what comes from memory is where int16 from there are."""
+        share, (even, odd) = self.bank_rows // 16, self.banks[1:3]
+        return {
+            "numerators even": (even + 15 * share, share),
+            "numerators odd": (odd + 15 * share, share),
+            "queries even": (even + 12 * share, share),
+            "queries odd": (odd + 12 * share, share),
+            "keys": (odd + 13 * share, 2 * share),
+            "values": (even + 13 * share, 2 * share),
+        }
 
 
 def _scratchpad(*spans: tuple[int, int]) -> RingPlan:

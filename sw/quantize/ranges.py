@@ -117,6 +117,8 @@ def int8_step(x: Floats, clip: Clip, worth: Floats | None = None) -> float:
 
 def top_of(x: Floats, clip: Clip) -> float:
     """The magnitude at which `x` is clipped, by a criterion other than `error`."""
+    if not x.size:
+        return 0.0
     if clip == "percentile":
         return float(np.percentile(np.abs(x), _PERCENTILE, method="higher")) or largest(x)
     return _least_divergent(np.abs(x)) if clip == "entropy" else largest(x)

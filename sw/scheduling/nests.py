@@ -53,6 +53,10 @@ class ProductBlock:
     """Row r sees the keys up to this one + r, and tiles of others are left out; None: all keys."""
     keys_along: bool = False
     """Keys are along K; else they are columns of C."""
+    backwards: bool = False
+    """The last pieces along K come first."""
+    begins: int = 0
+    """The tile of K that comes first: unless the block accumulates, its products only write."""
     first: int = 0
     """Rows before this one are left out."""
 
@@ -83,7 +87,11 @@ class _Pair:
 def products(moves: Moves, block: ProductBlock) -> Iterator[Op]:
     """The loads and products of `block`, each load before its first product."""
     pieces, dim = block.pieces, moves.dim
-    for k in _cuts(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles):
+    along = list(_cuts(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles))
+    if block.backwards:
+        along.reverse()
+        block = replace(block, begins=along[0][0])
+    for k in along:
         for columns in _cuts(tiles(block.cols, dim), pieces.columns):
             pairs = yield from _load(moves, block, k, columns)
             yield from _nests(block, pairs, columns, dim)
@@ -209,7 +217,7 @@ def _nest(
         columns=columns,
         last_depth=min(dim, block.depth - (last.k + last.a.blocks - 1) * dim),
         last_cols=min(dim, block.cols - (first + tile + columns - 1) * dim),
-        accumulate=block.accumulate or head.k > 0,
+        accumulate=block.accumulate or head.k != block.begins,
         a_unsigned=block.a_unsigned,
         w_transposed=block.w_transposed,
     )

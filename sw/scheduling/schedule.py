@@ -92,12 +92,17 @@ class _Loads:
             ahead = [need for need in ahead if need > number]
             while waiting and self._need[waiting[0]] <= number:
                 yield self._issue(waiting.popleft()), now
-            if number == 0 or array_cycles(self.ops[self.steps[number - 1]]):
+            if self._may_come_early(number):
                 early = self._early(waiting, self._room - len(ahead), number)
                 ahead += [self._need[load] for load in early]
                 yield from ((load, now) for load in early)
             yield step, now
         yield from ((load, self._times[-1]) for load in waiting)
+
+    def _may_come_early(self, number: int) -> bool:
+        """Whether loads come ahead before a step: behind nests, and wherever none are left."""
+        behind = number == 0 or array_cycles(self.ops[self.steps[number - 1]]) > 0
+        return behind or self._times[number] == self._times[-1]
 
     def _issue(self, load: int) -> int:
         self._issued.add(load)

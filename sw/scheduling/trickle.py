@@ -22,8 +22,8 @@ __all__ = ["array_cycles", "is_load", "trickled"]
 _STATISTICS_CYCLES: Final = 48
 """Cycles from the last sum of a block of rows to its statistics, for each row: the sum is computed,
 then root and reciprocal."""
-_ISSUED_AHEAD: Final = 3072
-"""Cycles of products that are issued before the array comes to them."""
+_ISSUED_AHEAD: Final = 48
+"""Products that are issued before the array comes to them: each takes a cycle for each row."""
 _NORM_CYCLES: Final = 16
 """Cycles from one transform of a normalization to the next, for each row and tile of columns: they
 share banks with all else."""
@@ -211,7 +211,7 @@ def _set_dues(steps: Sequence[_Step], reads: Mapping[_Step, int], dim: int) -> N
             _set_due(found, 0, _DRAIN_CYCLES, dim)
             continue
         rows = _transform(found[0]).source.rows
-        delay = rows * _STATISTICS_CYCLES + _ISSUED_AHEAD
+        delay = rows * (_STATISTICS_CYCLES + _ISSUED_AHEAD)
         whole = _set_due(found, delay, _NORM_CYCLES, dim)
         soon = reads.get(found[0], end) <= 2 * end - begin
         for step in found:

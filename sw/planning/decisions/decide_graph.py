@@ -6,6 +6,7 @@ refuse.
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -20,7 +21,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.planning.cached_map import CachedMap, SeveralRowsMap
+from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -35,7 +36,7 @@ from celosia.sw.planning.forms.stages import (
     SumsDrain,
     TailPart,
 )
-from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap
+from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap, SeveralRowsMap
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
@@ -56,27 +57,28 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     """
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
-    if _has_few_rows(graph, config):
+    for places in _maps(graph, config, choices):
         with suppress(ValueError):  # Something does not fit there.
-            return _planned(graph, _few_rows_map(graph, config, choices))
+            return _planned(graph, places)
     return _planned(graph, MemoryMap(config, choices))
 
 
-def _has_few_rows(graph: Graph, config: AcceleratorConfig) -> bool:
-    """Whether no product has more rows than the array, and there are products."""
-    rows = [op.out.rows for op in graph.ops if isinstance(op, MatMul)]
-    return bool(rows) and max(rows) <= config.dim
+def _maps(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Iterator[MemoryMap]:
+    """Where results may stay on the chip, if no product has many more rows than the array."""
+    rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
+    if 0 < rows <= config.dim:
+        yield _cached_map(graph, config, choices) if graph.appended else FewRowsMap(config, choices)
+    elif config.dim < rows <= 2 * config.dim and not graph.appended:
+        yield SeveralRowsMap(config, choices)
 
 
-def _few_rows_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> FewRowsMap:
-    """The map of a graph whose products have few rows: by whether it has caches, and streams."""
-    if not graph.appended:
-        return FewRowsMap(config, choices)
+def _cached_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> CachedMap:
+    """The map of a graph with caches, whose products have few rows: by how wide its streams are."""
     places = CachedMap(config, choices)
     streams = (op.out for op in graph.ops if isinstance(op, MatMul | Transform) and _adds(op))
     size = ELEMENT_BYTES["int16"]
     most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)
-    return places if most <= places.rows("wide") else SeveralRowsMap(config, choices)
+    return places if most <= places.rows("wide") else SeveralTextsMap(config, choices)
 
 
 def _adds(op: MatMul | Transform) -> bool:
@@ -105,6 +107,8 @@ class _Decisions:
         """The rings of tensors that stay there as they are computed."""
         self.of_heads: dict[str, str] = {}
         """The rings of results of bytes that heads read, if these stay."""
+        self.blocks = 0
+        """Blocks of sums so far: they take halves of the accumulator by turns."""
 
     def stages(self) -> Iterator[Stage]:
         """A stage for each group of operators."""
@@ -117,11 +121,13 @@ class _Decisions:
         for group in together:
             match group:
                 case Heads():
-                    stage = decide_heads(group.heads, self.places, self.graph, self.stays)
-                    for head in group.heads:
-                        self._stay(head.context.out, stage.groups[0].drain.results)
+                    turn = self.blocks % 2
+                    stage = decide_heads(group.heads, self.places, self.graph, self.stays, turn)
+                    self.blocks += bool(stage.first)
+                    self._contexts_stay(group, stage.groups[0].drain.results)
                 case Linear(op, norm):
                     stage = self._linear(op, norm)
+                    self.blocks += stage.blocks
                     self._stay(op.out, stage.drain.results)
                     if norm is not None:
                         self._norm_stays(norm)
@@ -135,6 +141,12 @@ class _Decisions:
     def _stay(self, out: View, ring: str) -> None:
         if self.places.stays and ring and not self.graph.tensors[out.tensor].cache:
             self.stays[out.tensor] = ring
+
+    def _contexts_stay(self, heads: Heads, ring: str) -> None:
+        """Contexts stay if they are of all rows: nobody finds those of several texts together."""
+        for out in (head.context.out for head in heads.heads):
+            if out.rows == self.graph.tensors[out.tensor].rows:
+                self._stay(out, ring)
 
     def _norm_stays(self, norm: LayerNorm) -> None:
         for output, ring in zip(norm.outputs, self._norm_results(norm), strict=True):
@@ -161,7 +173,7 @@ class _Decisions:
             sums="halves",
             drain=drain,
             slots="slots" if norm is not None or isinstance(op.finish, Softmax) else "",
-            norm=None if norm is None else self._norm_plan(norm, max(rows), source),
+            norm=norm and self._norm_plan(norm, max(rows), source, short=places.stays),
             tail=() if norm is None else self._tail(norm, rows),
         )
 
@@ -272,12 +284,10 @@ class _Decisions:
             return ()
         sizes = _sizes(even_cuts(rows[len(rows) - 1], _TAIL_TILES * self.dim, self.dim))
         parts = [
-            TailPart(rows=each, tiles=self._norm_tiles(norm, each, short=False)) for each in sizes
+            TailPart(rows=each, tiles=self._norm_tiles(norm, each, short=True)) for each in sizes
         ]
-        if ends:
-            short = self._norm_tiles(norm, sizes[-1], short=True)
-            ring = "words" if self.places.added != "words" else ""
-            parts[-1] = TailPart(rows=sizes[-1], tiles=short, source=ring)
+        if ends and self.places.added != "words":
+            parts[-1] = replace(parts[-1], source="words")
         return tuple(parts) if ends or len(parts) > 1 else ()
 
     def _bytes(self, view: View) -> int:

@@ -1,25 +1,17 @@
-"""How heads of attention are cut, and where their pieces stand.
+"""How heads of attention are computed, and where their pieces stand.
 
 `celosia.sw.planning.memory_map` has the rings.  Keys and values that do not fit there are streamed
 past, once for each block of rows.  They then share the ring of weights, whose banks take turns: so
-one piece arrives while another is read.
-
-Scores of all keys stand in half of the accumulator at once if enough rows of them do to stream
-through the tiles of weights, each of which takes as long as `dim` rows to move in.  Else keys are
-taken block by block, twice: once for the maximum, once for all else.  Between the two, scores wait
-in memory, and the first pass over one block comes between the second one over the block before.
-Where there is no other block, or memory sets the pace already (few rows), scores are computed once
-again: half as many products more.
+one piece arrives while another is read.  `celosia.sw.planning.decisions.head_cuts` cuts the heads.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import accumulate, groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
-from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import Graph, View
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.decisions.head_cuts import HeadCuts, HeadShape, head_shape
+from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import (
@@ -36,138 +28,105 @@ __all__ = ["decide_heads"]
 
 _EXPONENTS: Final = 2
 """Transforms that make the numerators of a part: the next scores can follow the first."""
-_INT16_BYTES: Final = 2
-_RETURNED: Final = 2
-"""The scores of so many parts fit into the ring that they come back to."""
 _QUARTERS: Final = 4
 _BLOCKS_IN_MEMORY: Final = 2
 """Blocks whose scores are in memory at once: those of one leave, those of the other come back."""
 
-
 Spans = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shape:
-    """What cuts and places of a head depend on."""
-
-    rows: int
-    """The number of queries."""
-    keys: int
-    depth: int
-    """Columns of queries and keys."""
-    width: int
-    """The number of columns of values."""
-    parameters: bool
-    """Something is added to scores or contexts, or each column has a scale of its own."""
-    onto: bool
-    """Scores begin with something: it arrives while those of the part before leave."""
-    type: str
-    """The type of the context."""
-    causal: bool
-    """A query does not see later keys, whose tiles are left out."""
-    first_row: int
-    """The position of the first query, if that matters."""
-    transposed: bool
-    """Keys stand in memory as rows."""
-
-
 def decide_heads(
-    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str]
+    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str], turn: int
 ) -> AttentionStage:
     """The stage of heads of `graph` that do not read each other; its rings are added to `memory`.
 
-    Some tensors stay in a ring as they are computed.
+    Some tensors stay in a ring as they are computed.  It is the `turn` of this half of the
+    accumulator: sums of what comes before the heads may still be in the other one.
 
     Raises `ValueError` that names the head if not even a row of its context fits.
     """
     alike = [
-        _Group(tuple(members), shape, memory, stays)
-        for shape, members in groupby(heads, lambda head: _shape(head, graph))
+        _Group(tuple(members), shape, memory, stays, turn)
+        for shape, members in groupby(heads, lambda head: head_shape(head, graph))
     ]
-    slots = "slots"
-    if any(group.spilled for group in alike):
+    slots, spilled = "slots", any(group.spilled for group in alike)
+    if spilled:
         slots = memory.add("slots of heads", _quarters(memory.slots // 2))
-    groups = []
     for group in alike:
-        group.slots = memory.rows(slots)
         try:
-            groups.append(group.decide())
+            group.cut(memory.rows(slots))
         except ValueError as error:
             raise ValueError(f"{group.heads[0].context.name}: {error}") from None
-    ahead = 1 if memory.choices.overlap else 0
-    return AttentionStage(groups=tuple(groups), slots=slots, ahead=ahead)
-
-
-def _shape(head: Head, graph: Graph) -> _Shape:
-    scores, context = head.scores, head.context
-    return _Shape(
-        rows=scores.out.rows,
-        keys=scores.out.cols,
-        depth=scores.a.cols,
-        width=context.out.cols,
-        parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
-        onto=scores.onto is not None,
-        type=graph.tensors[context.out.tensor].type,
-        causal=leaves_out(head.softmax.mask),
-        first_row=head.softmax.mask.first_row,
-        transposed=scores.b_transposed,
+    ahead = _ahead(alike) if memory.choices.overlap else 0
+    return AttentionStage(
+        groups=tuple(group.decide(ahead) for group in alike),
+        slots=slots if spilled else _slots(memory, ahead),
+        first="halves" if ahead == 1 and all(group.at_once for group in alike) else "",
+        ahead=ahead,
     )
 
 
-class _Group:
+def _ahead(groups: Sequence["_Group"]) -> int:
+    """Parts whose scores are summed up before a context: more than one where parts are short."""
+    wanted = max(group.parts_of_softmax for group in groups)
+    return max(1, min(wanted, *(group.most_ahead for group in groups)))
+
+
+def _slots(memory: MemoryMap, ahead: int) -> str:
+    """The ring of statistics: for those ahead, one that is drained, and one more."""
+    if ahead <= 1:
+        return "slots"
+    rows = memory.config.statistics_rows // (ahead + 2)
+    spans = tuple((turn * rows, rows) for turn in range(ahead + 2))
+    return memory.add("slots of heads", RingPlan(space="statistics", spans=spans, step=rows))
+
+
+class _Group(HeadCuts):
     """The decisions for heads of one shape."""
 
     def __init__(
         self,
         heads: tuple[Head, ...],
-        shape: _Shape,
+        shape: HeadShape,
         memory: MemoryMap,
         stays: Mapping[str, str],
+        turn: int,
     ):
-        self.heads, self.shape, self.memory, self.stays = heads, shape, memory, stays
-        self.dim, self.half = memory.config.dim, memory.accumulator_half
-        self.width = tiles(shape.width, self.dim)
-        self.slots = memory.slots
-        """Rows of a block whose statistics have room."""
-        self.spilled = self.spills and self._cut()[1] < shape.keys
-        """Scores wait in memory."""
+        super().__init__(heads, shape, memory)
+        self.stays = stays
+        self.of_contexts = turn * self.half
+        self.of_scores = self.half - self.of_contexts
 
-    def decide(self) -> HeadGroup:
-        """All of them."""
-        shape, memory, half, bank = self.shape, self.memory, self.half, self.memory.bank_rows
-        if self.width > half:
-            raise ValueError(
-                f"a head is {shape.width} wide, more than the {half * self.dim} that the sums of "
-                "fit"
-            )
-        most, block_keys = self._cut()
-        rows = tuple(size for _, size in even_cuts(shape.rows, most))
-        keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
-        if shape.causal and len(keys) == 1:
-            rows = tuple(self._causal_rows(most))
-            most = max(rows)
-        room = max(bank // 2, self._most_scores(rows, keys))
-        self.spans = memory.head_spans(room)
-        if self.spilled:
-            first, free = self.spans["keys"]
-            self.spans["scores back"] = first + free // 2, free // 2
+    def decide(self, ahead: int) -> HeadGroup:
+        """All of them, if the scores of so many parts are summed up `ahead` of a context."""
+        turns = max(2, ahead + 1)
+        even, odd = self._queries()
         return HeadGroup(
             heads=tuple((head.scores.name, head.context.name) for head in self.heads),
-            rows=rows,
-            keys=keys,
+            rows=self.rows,
+            keys=self.keys,
             spill=self._spill() if self.spilled else None,
-            queries=self._queries(),
+            queries=tuple((even, odd)[turn % 2] for turn in range(turns)),
             k=self._pieces("keys", (head.scores.b for head in self.heads)),
             v=self._pieces("values", (head.context.b for head in self.heads)),
-            scores=self._scores(at_once=len(keys) == 1),
+            scores=self._scores(turns if len(self.keys) == 1 else 0),
             exponents=1 if self.spilled else _EXPONENTS,
-            numerators=(
-                self._scratchpad("numerators even", fixed=True),
-                self._scratchpad("numerators odd", fixed=True),
+            numerators=self._numerators(turns),
+            contexts=self._contexts(max(self.rows), turns),
+            drain=self._drain(
+                self.memory.contexts or self._scratchpad("contexts out"), max(self.rows)
             ),
-            contexts=self._contexts(most),
-            drain=self._drain(self._scratchpad("contexts out"), max(rows)),
+        )
+
+    def _numerators(self, turns: int) -> tuple[str, ...]:
+        """A ring for each turn, whose pieces all stand in the same place."""
+        return tuple(
+            self._scratchpad(
+                f"numerators {('even', 'odd')[turn % 2]}",
+                fixed=True,
+                part=(turn // 2, tiles(turns, 2)),
+            )
+            for turn in range(turns)
         )
 
     def _queries(self) -> tuple[str, str]:
@@ -184,77 +143,10 @@ class _Group:
         rings = {self.stays.get(view.tensor, "") for view in views}
         return rings.pop() if len(rings) == 1 else ""
 
-    def _cut(self) -> tuple[int, int]:
-        """Rows of a block, and keys of a part."""
-        shape, memory, dim, half = self.shape, self.memory, self.dim, self.half
-        bank, keys = memory.bank_rows, tiles(shape.keys, dim)
-        most = min(memory.block_rows, self.slots, half // self.width)
-        # All numerators in half a bank, or beside just the queries that are used together.
-        queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
-        rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
-        rows = min(rows, memory.numerator_rows // keys)
-        if memory.choices.whole_scores and (rows >= shape.rows or self._are_enough(rows)):
-            return rows, shape.keys
-        rows = min(most, shape.rows, max(1, half // 4))
-        fit = min(half // 2, bank // 2)
-        if self.spills:
-            rows = min(rows, half // 2 // self.width, memory.slots // 2)
-            fit = min(fit, bank // 2 // _INT16_BYTES // _RETURNED)
-        return rows, dim * min(max(1, fit // rows), tiles(keys, 2))
-
-    def _are_enough(self, rows: int) -> bool:
-        """Whether blocks of so few rows take less time than parts of the keys of larger ones.
-
-        Causal ones that see few keys have more rows, but each of another shape.
-        """
-        if not self.spills:
-            return 3 * rows >= 2 * self.dim
-        return rows >= self.dim * (2 if self.shape.causal else 1)
-
-    @property
-    def spills(self) -> bool:
-        """Whether scores would wait in memory, if there are more than one part."""
-        memory, shape = self.memory, self.shape
-        fit = min(memory.block_rows, memory.slots // 2, self.half // 2 // self.width)
-        return (
-            memory.choices.scores_in_memory
-            and memory.spills
-            and memory.config.stores_int16
-            and self.dim <= fit < shape.rows
-        )
-
     def _spill(self) -> SpillPlan:
         """Places for three blocks: one leaves, one comes back, the end of a third may be late."""
         blocks = _BLOCKS_IN_MEMORY + self.memory.choices.overlap
         return SpillPlan(ring=self._scratchpad("scores back"), blocks=blocks)
-
-    @property
-    def _at_once(self) -> int:
-        """Rows of the accumulator that the scores of all keys may take."""
-        return self.half // 2 if self.shape.onto else self.half
-
-    def _causal_rows(self, least: int) -> Iterator[int]:
-        """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
-        row, rows, memory = 0, self.shape.rows, self.memory
-        most = min(memory.block_rows, self.slots, self.half // self.width)
-        room = min(self._at_once, memory.bank_rows // 2, memory.numerator_rows)
-        while row < rows:
-            sizes = range(most // self.dim * self.dim, least, -self.dim)
-            fit = (size for size in sizes if size * self._seen(row, size) <= room)
-            size = min(next(fit, least), rows - row)
-            yield size
-            row += size
-
-    def _seen(self, row: int, rows: int) -> int:
-        """Tiles of keys that some rows see."""
-        return tiles(keys_seen(self.heads[0].scores, row, rows, self.dim), self.dim)
-
-    def _most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...]) -> int:
-        """Rows that the scores of a part take, at most."""
-        if len(keys) > 1:
-            return max(rows) * tiles(max(keys), self.dim)
-        starts = accumulate(rows, initial=0)
-        return max(n * self._seen(row, n) for row, n in zip(starts, rows, strict=False))
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
@@ -294,16 +186,23 @@ class _Group:
 
         return max(range(max(1, usual - 1), most + 1), key=fitness)
 
-    def _scores(self, *, at_once: bool) -> str:
-        """The first half: for the scores of all keys that are made at once, or two by turns."""
-        whole = at_once and not self.shape.onto
-        spans = ((0, self.half),) if whole else _two(0, self.half // 2)
+    def _scores(self, turns: int) -> str:
+        """One half: all of it for the scores of all keys, if not of more than two parts.
+
+        No `turns`: scores are those of two parts of a block by turns.
+        """
         if self.spilled:
             spans = (0, self.half // 2), (self.half, self.half // 2)
+        elif turns == 0 or (turns <= 2 and self.shape.onto):
+            spans = _side_by_side(self.of_scores, self.half // 2, 2)
+        elif turns > 2:
+            spans = _side_by_side(self.of_scores, self.half // turns, turns)
+        else:
+            spans = ((self.of_scores, self.half),)
         return self._sums("scores", spans)
 
-    def _contexts(self, rows: int) -> str:
-        """The second half: for the contexts of two blocks by turns, if both fit.
+    def _contexts(self, rows: int, turns: int) -> str:
+        """The second half: for the contexts of two blocks by turns, or of more, if they fit.
 
         Where scores wait in memory, those of two parts and two contexts share both halves: sums of
         a bank leave while those of the other are added to.
@@ -311,17 +210,22 @@ class _Group:
         half = self.half
         if self.spilled:
             return self._sums("contexts", ((half // 2, half // 2), (half + half // 2, half // 2)))
-        fit = 2 * rows * self.width <= half
-        return self._sums("contexts", _two(half, half // 2) if fit else ((half, half),))
+        fit = min(turns, half // (rows * self.width))
+        return self._sums("contexts", _side_by_side(self.of_contexts, half // fit, fit))
 
     def _sums(self, name: str, spans: Spans) -> str:
         ring = RingPlan(space="accumulator", spans=spans, step=spans[0][1])
         return self.memory.add(name, ring)
 
-    def _scratchpad(self, name: str, *, fixed: bool = False) -> str:
-        """A ring of the scratchpad; pieces of a `fixed` one all stand in the same place."""
-        span = self.spans[name]
-        step = span[1] if fixed else 1
+    def _scratchpad(self, name: str, *, fixed: bool = False, part: tuple[int, int] = (0, 1)) -> str:
+        """A ring of the scratchpad, or one of several equal parts of its rows.
+
+        Pieces of a `fixed` one all stand in the same place.
+        """
+        (first, rows), (number, count) = self.spans[name], part
+        size = rows // count
+        span = first + number * size, size
+        step = size if fixed else 1
         return self.memory.add(name, RingPlan(space="scratchpad", spans=(span,), step=step))
 
     def _drain(self, results: str, rows: int) -> SumsDrain:
@@ -340,6 +244,6 @@ def _quarters(rows: int) -> RingPlan:
     return RingPlan(space="statistics", spans=spans, step=rows)
 
 
-def _two(first: int, rows: int) -> Spans:
-    """Two spans side by side."""
-    return (first, rows), (first + rows, rows)
+def _side_by_side(first: int, rows: int, count: int) -> Spans:
+    """So many spans of these rows."""
+    return tuple((first + turn * rows, rows) for turn in range(count))

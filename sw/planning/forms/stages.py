@@ -116,6 +116,11 @@ class LinearStage:
         """The operators that the stage computes."""
         return (self.op,) if self.norm is None else (self.op, self.norm.op)
 
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of sums, if they are summed up once."""
+        return len(self.rows) * len(self.tiles) + max(0, len(self.tail) - 1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NormStage:
@@ -207,7 +212,9 @@ class AttentionStage:
     groups: tuple[HeadGroup, ...]
     slots: str
     """The ring of statistics of blocks of rows."""
-    ahead: Literal[0, 1] = 1
+    first: str = ""
+    """The ring of the scores of the first part, which nothing hides; empty: as of all others."""
+    ahead: int = 1
     """The scores of so many parts are summed up before the context of a part."""
 
     @property

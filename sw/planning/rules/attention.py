@@ -98,7 +98,8 @@ def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:
         least, blocks = 2 + stage.ahead, group.spill.blocks
         yield "spill-blocks", blocks >= least, f"{blocks} blocks in memory, but {least} are needed"
     turns = len(stage.groups[0].queries)
-    yield "turns", 1 + stage.ahead <= turns, f"{turns} rings of queries, but {stage.ahead} ahead"
+    legal = 0 <= stage.ahead < turns
+    yield "turns", legal, f"{turns} rings of queries, but {stage.ahead} ahead"
     for names, what in ((group.queries, "queries"), (group.numerators, "numerators")):
         yield "turns", len(names) == turns, f"{len(names)} rings of {what}, not {turns}"
 

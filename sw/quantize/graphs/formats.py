@@ -290,7 +290,7 @@ class _Chooser:
         least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
         if self.clip == "error":
             return _best_range(sample_rows(x, _ROWS), least)
-        return HiddenRange.between(least, top_of(np.maximum(x, 0), self.clip) or 1.0)
+        return HiddenRange.between(least, top_of(x[x > 0], self.clip) or 1.0)
 
     def _spread(self, unit: Finishing, down: Product, hidden: Floats) -> Format:
         up, computed = unit.product, self.curves[unit.value.tensor]

@@ -35,7 +35,7 @@ def expand_attention(
     stage: AttentionStage, ops: Mapping[str, MatMul], moves: Moves
 ) -> Iterator[tuple[str, Op]]:
     """The operations of a legal `stage` of heads of `ops`, each with its operator."""
-    expansion = _Expansion(moves)
+    expansion = _Expansion(moves, stage.first)
     waiting: list[Part] = []
     slots = moves.rings[stage.slots]
     for part in parts(stage, ops, slots, moves.dim):
@@ -48,8 +48,8 @@ def expand_attention(
 
 
 class _Expansion:
-    def __init__(self, moves: Moves):
-        self.moves, self.dim = moves, moves.dim
+    def __init__(self, moves: Moves, first: str):
+        self.moves, self.dim, self.first = moves, moves.dim, first
         self.contexts: dict[Block, LocalRows] = {}
         """The sums of blocks whose contexts have begun."""
 
@@ -89,7 +89,8 @@ class _Expansion:
         block, group, op = part.block, part.block.group, part.block.scores
         a = op.a.part(row=block.row, rows=block.rows)
         wide = tiles(part.keys, self.dim)
-        c = self._take(group.scores, ("scores", part), block.rows, wide)
+        ring = group.scores if part.turn else self.first or group.scores
+        c = self._take(ring, ("scores", part), block.rows, wide)
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
             a_unsigned=self.moves.type(op.a) == "uint8",

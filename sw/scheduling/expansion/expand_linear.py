@@ -66,7 +66,12 @@ class _Expansion:
         )
 
     def summed(
-        self, sums: SumsBlock, columns: Cut, block: View | None = None
+        self,
+        sums: SumsBlock,
+        columns: Cut,
+        block: View | None = None,
+        *,
+        backwards: bool = False,
     ) -> Generator[Op, None, SumsBlock]:
         """Some columns of `sums` in the accumulator.
 
@@ -91,6 +96,7 @@ class _Expansion:
             w_transposed=op.b_transposed,
             pieces=self.stage.w,
             c=c,
+            backwards=backwards,
         )
         yield from products(self.moves, product)
         return replace(part, rows=c)
@@ -102,15 +108,17 @@ class _Expansion:
         slot = self._slot(cut)
         sums = replace(self.described(cut), slot=slot)
         counted = norm_settings(norm)
+        tails = stage.tail if last else ()
         *before, end = self.columns
         for columns in before:
             part = yield from self.summed(sums, columns)
             yield from drained(self.moves, finish, part, stage.drain, counted)
-        whole = (TailPart(rows=rows, tiles=stage.norm.tiles),)
         first = 0
-        for tail in stage.tail if last and stage.tail else whole:
+        for number, tail in enumerate(tails or (TailPart(rows=rows, tiles=stage.norm.tiles),)):
             some = sums.rows_part(first, tail.rows)
-            part = yield from self.summed(some, end, sums.out)
+            # To and fro along K: what the part before has used last is still there.
+            backwards = bool(tails) and number % 2 == 0
+            part = yield from self.summed(some, end, sums.out, backwards=backwards)
             yield from drained(self.moves, finish, part, stage.drain, counted)
             block = NormBlock(norm, row + first, tail.rows, slot + first)
             yield from normalized(self.moves, block, stage.norm, tail.tiles, tail.source)

@@ -7,7 +7,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sw.models.decoder import decoder_layer_graph
 from celosia.sw.models.decoder_shape import Text
-from celosia.sw.planning.cached_map import CachedMap, SeveralRowsMap
+from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage
@@ -18,7 +18,7 @@ TOGETHER = ("weights", "wide", "normalized", "words", "bytes", "activations")
 
 
 @pytest.mark.parametrize("preset", ["tiny", "rebalanced", "base"])
-@pytest.mark.parametrize("places", [CachedMap, SeveralRowsMap])
+@pytest.mark.parametrize("places", [CachedMap, SeveralTextsMap])
 def test_rings_that_are_used_together_share_no_row(preset, places):
     found = places(resolve_config(preset, ()), DEFAULT)
     for one, other in combinations(TOGETHER, 2):
@@ -28,7 +28,7 @@ def test_rings_that_are_used_together_share_no_row(preset, places):
 
 
 def test_products_of_several_rows_read_one_bank_and_weights_three():
-    places = SeveralRowsMap(BASE, DEFAULT)
+    places = SeveralTextsMap(BASE, DEFAULT)
     spans = {name: places.rings[name].spans for name in TOGETHER}
     bank = {name: {first // places.bank_rows for first, _ in each} for name, each in spans.items()}
     assert bank["weights"] == {0, 1, 3}

@@ -65,7 +65,7 @@ def test_what_is_needed_comes_before_and_takes_the_drains_before_it_along():
 
 
 def test_normalizations_come_late_and_drains_pass_them():
-    ops: list[Op] = [product(64), drain(), norm(), product(3000), drain(), product(3000)]
+    ops: list[Op] = [product(64), drain(), norm(), product(1500), drain(), product(1500)]
     # Root and reciprocal of 16 rows, and what is issued ahead of the array.
     assert order(ops) == [0, 1, 3, 4, 5, 2]
     assert order(ops, {3: (2,)}) == [0, 1, 2, 3, 4, 5]

@@ -54,7 +54,7 @@ def test_the_plan_is_as_these_tests_think():
         ("drain-tiles", QUERY + "drain.tiles", 0),
         ("results-fit", "rings.bytes.spans", ((128, 60),)),
         ("parameters", QUERY + "drain.parameters", ""),
-        ("parameters-fit", "rings.columns.spans", ((0, 40),)),
+        ("parameters-fit", "rings.columns.spans", ((0, 20),)),
         ("residuals", QUERY + "drain.residuals", "words"),
         ("residuals", OUTPUT + "drain.residuals", ""),
         ("residuals-fit", "rings.residuals.spans", ((3584, 16),)),
@@ -71,7 +71,7 @@ def test_the_plan_is_as_these_tests_think():
         ("norm-source-fits", "rings.added.spans", ((3840, 16),)),
         ("stages", DOWN + "norm", None),
         ("affines-fit", "rings.affines.spans", ((64, 3),)),
-        ("ring-apart", DOWN + "norm.source", "bytes"),
+        ("ring-apart", DOWN + "norm.source", "narrow"),
     ],
 )
 def test_an_illegal_plan_is_refused_with_its_rule(rule, path, value):

@@ -5,7 +5,7 @@ from itertools import accumulate, groupby
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.program import Load, Multiply, Space, Store, Transform, Written
+from celosia.sw.ir.program import Load, Multiply, Products, Space, Store, Transform, Written
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -69,12 +69,22 @@ def test_keys_and_values_of_a_head_are_loaded_once():
         )
 
 
-def test_scores_and_contexts_are_in_different_halves():
+def test_scores_and_contexts_are_in_different_halves_but_the_first_scores():
     half = BASE.accumulator_rows // 2
-    for one in apart(written(2, 100, 64), BASE):
-        if isinstance(one.op, Multiply):
-            assert (one.op.c < half) == one.operator.startswith("scores")
-            assert (one.op.c + one.op.rows <= half) == one.operator.startswith("scores")
+    products = [one for one in apart(written(2, 100, 64), BASE) if isinstance(one.op, Multiply)]
+    first = next(i for i, one in enumerate(products) if one.op.c >= half)
+    assert all(one.operator == "scores.head0" for one in products[:first])
+    for one in products[first:]:
+        scores = one.operator.startswith("scores")
+        assert (one.op.c >= half) == (one.op.c + one.op.rows > half) == scores
+
+
+def test_short_parts_have_several_scores_ahead_of_a_context():
+    operators = (
+        one.operator for one in written(6, 11, 32) if isinstance(one.op, Multiply | Products)
+    )
+    names = [name.partition(".")[0] for name, _ in groupby(operators)]
+    assert names == ["scores"] * 4 + ["context", "scores"] * 2 + ["context"] * 4
 
 
 def test_keys_block_by_block_have_one_maximum_and_one_sum():
@@ -94,7 +104,7 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
         assert first_keys == [0, *accumulate(op.cols for op in passes[:-1])]
     assert [op.settings["finish"] for op in exponents] == [0] * (len(exponents) - 1) + [1]
     half = config.accumulator_rows // 2
-    assert all(op.source.space is Space.ACCUMULATOR and op.source.end <= half for op in maxima)
+    assert all(op.source.space is Space.ACCUMULATOR and op.source.row >= half for op in maxima)
 
 
 def test_a_context_adds_up_all_blocks_of_keys():
@@ -122,7 +132,7 @@ def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_score
     scores = [place for name, place in runs if name == "scores"]
     # First for the maximum, then for the numerators, each in the part that the one before left.
     assert len(scores) == 2 * 16 * 1024 // 64
-    assert scores == [0, 1] * (len(scores) // 2)
+    assert scores == [2, 3] * (len(scores) // 2)
     assert [name for name, _ in runs][:20] == ["scores"] * 18 + ["context", "scores"]
 
 
