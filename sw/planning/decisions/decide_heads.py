@@ -49,11 +49,11 @@ def decide_heads(
         _Group(tuple(members), shape, memory, stays, turn)
         for shape, members in groupby(heads, lambda head: head_shape(head, graph))
     ]
-    slots, spilled = "slots", any(group.spilled for group in alike)
+    slots, spilled = "slots", all(group.spilled for group in alike)
     if spilled:
         slots = memory.add("slots of heads", _quarters(memory.slots // 2))
     for group in alike:
-        group.streams = memory.streams_heads or spilled
+        group.may_spill = group.spilled = spilled
         try:
             group.cut(memory.rows(slots))
         except ValueError as error:
@@ -95,8 +95,6 @@ class _Group(HeadCuts):
     ):
         super().__init__(heads, shape, memory)
         self.stays = stays
-        self.streams = memory.streams_heads
-        """Keys and values of no head of the stage stay in the scratchpad."""
         self.of_contexts = turn * self.half
         self.of_scores = self.half - self.of_contexts
 
@@ -153,7 +151,7 @@ class _Group(HeadCuts):
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
-        if self.streams:
+        if self.memory.streams_heads or self.spilled:
             return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)

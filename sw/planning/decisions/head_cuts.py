@@ -87,6 +87,8 @@ class HeadCuts:
         self.width = tiles(shape.width, self.dim)
         self.slots = memory.slots
         """Rows of a block whose statistics have room."""
+        self.may_spill = True
+        """All heads of the stage may have scores that wait in memory: if not, none has."""
         self.spilled = self.spills and self._cut()[1] < shape.keys
         """Scores wait in memory."""
 
@@ -171,7 +173,8 @@ class HeadCuts:
         memory, shape = self.memory, self.shape
         fit = min(memory.block_rows, memory.slots // 2, self.half // 2 // self.width)
         return (
-            memory.choices.scores_in_memory
+            self.may_spill
+            and memory.choices.scores_in_memory
             and memory.spills
             and memory.config.stores_int16
             and self.dim <= fit < shape.rows
