@@ -71,7 +71,7 @@ class _Tiles:
         return None
 
     def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
-        """Those that are so much further across."""
+        """These tiles, so much further across."""
         return _Tiles(self.a and self.a.moved(a), self.w and self.w.moved(w))
 
 
@@ -152,7 +152,7 @@ class ProductChecker:
         self._split(op.c, op.rows, number)
         before, last = self.sums.ops[number], self._sums.get(op.c)
         if isinstance(before, Load):
-            return self.sums.write(op, (op.c, op.c + op.rows))
+            return self.sums.write(op, (op.c, op.c + op.rows)), tiles
         if not isinstance(before, Multiply | Products):
             raise ValueError(f"does not go on with a product: {before}")
         if last is None or (last.number, last.rows, last.cols) != (number, op.rows, op.cols):
