@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.isa.numerics import INT16_MAX, INT16_MIN
+from celosia.isa.numerics import INT16_MAX, INT16_MIN, nearest
 from celosia.sw.frontend.nn.operators.operator import Attributes
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.quantize.ranges import sample_rows
@@ -46,8 +46,8 @@ class Computed:
     def __call__(self, x: NDArray[np.floating]) -> Floats:
         """What it makes of real numbers: float32, before it is rounded to a type."""
         curve = ACTIVATIONS[self.function]
-        whole = np.rint(x * (self.alpha * 2.0**curve.fraction_bits))
-        raw = curve.raw(np.clip(whole, INT16_MIN, INT16_MAX).astype(np.int16), {})
+        scaled = np.clip(x * (self.alpha * 2.0**curve.fraction_bits), INT16_MIN, INT16_MAX)
+        raw = curve.raw(nearest(scaled, np.int16, curve.name), {})
         return raw.astype(np.float32) * np.float32(curve.unit / self.alpha)
 
 
