@@ -71,7 +71,7 @@ class _Tiles:
         return None
 
     def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
-        """Those that are so much further across."""
+        """Tiles that are so much further across."""
         return _Tiles(self.a and self.a.moved(a), self.w and self.w.moved(w))
 
 
@@ -131,7 +131,9 @@ class ProductChecker:
     def _comes_before(self, op: Multiply) -> bool:
         """Whether a product takes tiles that are ahead of those of the sums in its rows."""
         sums, w = self._sums.get(op.c), self._tiles_of(op).w
-        return bool(sums and sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
+        if sums is None or sums.number != self.sums.one_maker(op.c, op.c + op.rows):
+            return False
+        return bool(sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
 
     def _keep(self, row: int, sums: _Sums) -> None:
         self._sums[row] = sums
@@ -152,7 +154,7 @@ class ProductChecker:
         self._split(op.c, op.rows, number)
         before, last = self.sums.ops[number], self._sums.get(op.c)
         if isinstance(before, Load):
-            return self.sums.write(op, (op.c, op.c + op.rows))
+            return self.sums.write(op, (op.c, op.c + op.rows)), tiles
         if not isinstance(before, Multiply | Products):
             raise ValueError(f"does not go on with a product: {before}")
         if last is None or (last.number, last.rows, last.cols) != (number, op.rows, op.cols):

@@ -27,17 +27,19 @@ class MadeRows:
     def write(self, op: Op, *ranges: tuple[int, int]) -> int:
         """`op` overwrites rows: each range is the first one, and the one behind the last.
 
-        Returns its number.  Raises `ValueError` if nobody has used what it overwrites.
+        Returns its number.  Raises `ValueError` if nobody has used what it overwrites, and no other
+        row of that is left: of numerators that a mask leaves out, nobody uses all.
         """
         self._last += 1
         for first, end in ranges:
             self._check_range(first, end)
             number = self.one_maker(first, end)
-            for old in (number,) if number else set(self._maker[first:end]):
-                if old in self.unused:
+            over = (number,) if number else set(self._maker[first:end])
+            self._maker[first:end] = [self._last] * (end - first)
+            for old in over:
+                if old in self.unused and old not in self._maker:
                     raise ValueError(f"overwrites what nobody has used: {self.ops[old]}")
                 self._whole.pop(old, None)
-            self._maker[first:end] = [self._last] * (end - first)
             self._whole[self._last] = first, end
         self.go_on(op, self._last)
         return self._last
