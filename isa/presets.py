@@ -10,6 +10,9 @@ from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_tex
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
 
 _BASE: Final = AcceleratorConfig(normalization=True)
+_HALF: Final = {"vector_lanes": 8, "transform_queue": 4}
+"""A normalization unit of half the lanes of a row, chosen from what is measured
+(docs/silicon.md)."""
 _GEMMINI: Final = AcceleratorConfig(dataflow="both", convolution=True, bert=True, loop_ws=True)
 _BOOLEANS: Final = {"true": True, "false": False}
 _MOST_BYTES: Final = MIB
@@ -29,7 +32,7 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
         "bus_bits": 64,
         "normalization": False,
     }),
-    "base": _BASE,
+    "base": _BASE.with_values(_HALF),
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
     "gemmini": _GEMMINI,
     "gemmini4": _GEMMINI.with_values({
@@ -48,12 +51,19 @@ def resolve_config(source: str = "base", overrides: Iterable[str] = ()) -> Accel
     """The configuration of a preset name or a TOML file, with ``key=value`` overrides on top.
 
     A TOML file holds the parameters at its top level, and may name a `preset` that it starts from.
+    An array that is smaller than the lanes of a preset has a lane for each column, unless
+    `vector_lanes` is overridden, too.
+
     Raises `ConfigError` that names the value, the rule and the place.
     """
     config = (
         _from_file(Path(source)) if source.endswith(".toml") else _from_preset(source, "preset")
     )
-    return config.with_values(dict(parse_override(text) for text in overrides))
+    values = dict(parse_override(text) for text in overrides)
+    dim = values.get("dim")
+    if isinstance(dim, int) and dim < config.vector_lanes:
+        values = {"vector_lanes": 0, **values}
+    return config.with_values(values)
 
 
 def parse_override(text: str) -> tuple[str, int | bool | str]:

@@ -23,6 +23,8 @@ from celosia.sim.command.faults.commands import register as register_verificatio
 from celosia.sim.command.models.build_command import build
 from celosia.sim.command.models.check_command import check
 from celosia.sim.command.models.language_commands import register as register_language
+from celosia.sim.command.models.opt_command import opt
+from celosia.sim.command.models.optimize_command import register as register_optimize
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
     BudgetOption,
@@ -71,6 +73,7 @@ from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
     CalibrateOption,
     InputOption,
+    OptimizeOption,
     SizesOption,
     head_columns,
 )
@@ -128,6 +131,7 @@ for register in (
     register_sweep,
     register_mappings,
     register_tune,
+    register_optimize,
 ):
     register(app)
 
@@ -189,6 +193,7 @@ def run(
     schedule: ScheduleOption = None,
     stages: StagesOption = None,
     tuned: TunedOption = None,
+    optimize: OptimizeOption = False,
     reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
@@ -236,6 +241,7 @@ def run(
         details=details,
         given=GivenPlan(plan=plan_file, schedule=schedule, tuned=tuned, stages=stages),
         reuse_memory=reuse_memory,
+        optimize=optimize,
         wave=parse_request(wave, wave_window, wave_scope, simulator.value),
         log=bool(profile or report_to or trace),
         advice=bool(profile or report_to or trace),
@@ -265,6 +271,7 @@ def run(
 
 app.command()(check)
 app.command()(build)
+app.command()(opt)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

@@ -18,6 +18,7 @@ from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expansion.expand import expand
@@ -165,7 +166,7 @@ def _planned(graph: Graph, plan: Plan, config: AcceleratorConfig) -> _Scheduled:
         ops = schedule_by_need(ops, config, graph.moving)
     else:
         ops = schedule(ops, config, overlap=plan.defer, moving=graph.moving)
-    return _Scheduled(with_affines(graph, config.dim), plan, ops)
+    return _Scheduled(with_spills(with_affines(graph, config.dim), plan), plan, ops)
 
 
 def _predicted(

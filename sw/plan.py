@@ -1,6 +1,7 @@
 """Decisions of the compiler, by predicted cycles: what is chosen, and what the rest would cost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final
@@ -17,6 +18,7 @@ from celosia.sw.ir.graph import (
     LayerNorm,
     MatMul,
     Op,
+    Sums,
     Transform,
     View,
 )
@@ -30,13 +32,16 @@ from celosia.sw.pipeline import (
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import (
     Plan,
     ProductStage,
     RejectedTactic,
     Tactic,
     only_stage,
+    simple_stages,
 )
+from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.search import product_plans
 from celosia.sw.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
@@ -60,6 +65,8 @@ COMPARED_TILES: Final = 4_096
 of a larger one are compared on the probe, and scaled."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
+_COLUMNS: Final = 192
+"""Tiles of columns of the sums in a probe."""
 _ALIKE: Final = 2
 """The number of operators of a kind that is enough to compare alternatives."""
 _SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
@@ -125,6 +132,8 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     chosen = choices_by_rows(graph, config)
     if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
+    if probe is not graph and _spills(graph, config, chosen):
+        return chosen
     best = _cycles(probe, config, timing, chosen)
     if not isinstance(best, int):
         return chosen
@@ -151,6 +160,19 @@ def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
     return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
+
+
+def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
+    """Whether scores of `graph` wait in memory, which those of a probe with few rows never do."""
+    with suppress(ValueError):
+        groups = (
+            group
+            for stage in simple_stages(decide_graph(graph, config, choices))
+            if isinstance(stage, AttentionStage)
+            for group in stage.groups
+        )
+        return any(group.spill is not None for group in groups)
+    return False
 
 
 def plan_graph(
@@ -257,7 +279,8 @@ def probe_graph(graph: Graph, config: AcceleratorConfig) -> Graph:
     It has no meaning: what the operators left out compute is read as if it stood in memory.
     """
     most = 2 * DEFAULT.block_tiles * config.dim
-    return replace(graph, ops=tuple(_few_rows(op, most) for op in _few_ops(graph.ops)))
+    ops = (_few_rows(op, most) for op in _few_ops(graph.ops))
+    return replace(graph, ops=tuple(_few_columns(op, _COLUMNS * config.dim) for op in ops))
 
 
 def _is_much_of(probe: Graph, graph: Graph, config: AcceleratorConfig) -> bool:
@@ -300,6 +323,14 @@ def _few_rows(op: Op, most: int) -> Op:
     if isinstance(op, Transform):
         return replace(op, source=part(op.source), out=part(op.out), finish=finish)
     return replace(op, a=part(op.a), out=part(op.out), finish=finish)
+
+
+def _few_columns(op: Op, most: int) -> Op:
+    """The first columns of sums that leave as they are: a vocabulary's, of which all are alike."""
+    if not (isinstance(op, MatMul) and isinstance(op.finish, Sums)) or op.b_transposed or op.bias:
+        return op
+    cols = min(op.out.cols, most)
+    return replace(op, b=op.b.part(col=0, cols=cols), out=op.out.part(col=0, cols=cols))
 
 
 def _few_rows_of_finish(finish: Finish, part: Callable[[View], View]) -> Finish:

@@ -35,6 +35,7 @@ EXCEPTIONS = {
     "sw/frontend/importer": {"numpy", "onnx"},
     "sw/frontend/importer/handlers": {"numpy", "onnx"},
     "sw/frontend/importer/source": {"google", "numpy", "onnx"},
+    "sw/mlir/dialects": {"xdsl"},
     "sw/reference/language/training": {"jax", "optax"},
 }
 """Folders that may import more than their layer."""

@@ -79,7 +79,7 @@ class _Rules:
 
 
 def _rules(m: Module, state: TransformFields, accumulator: Value) -> _Rules:
-    """Those of a source in the `accumulator`, or not."""
+    """The rules for a source in the `accumulator`, or in the scratchpad."""
     rules = _Rules()
     with m.Switch(state.transform.function):
         for function, known in FUNCTIONS.items():

@@ -7,6 +7,7 @@ from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.divider import DIVISOR_BITS, Divider
@@ -134,7 +135,8 @@ class Background(wiring.Component):
         found = divider.done & (purpose == _Purpose.MEAN)
         mean = Mux(negative, ~divider.quotient, divider.quotient)
         mean = Mux(self.norm.rms, 0, mean)[:MEAN_BITS].as_signed()
-        root_slot = self._take_root(m, Stages(m, found, 5), row, mean, root.i)
+        stages = Stages(m, found, 5, free=isinstance(platform, Wakeful))
+        root_slot = self._take_root(m, stages, row, mean, root.i)
         with m.If(begins):
             m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(rounded[-1])]
             m.d.sync += [
@@ -172,8 +174,8 @@ class Background(wiring.Component):
         scaled = stages.register(2, "scaled", mean[1] * self.norm.channels)
         rest = stages.register(3, "rest", (total[2] << 1) - scaled)
         product = stages.register(4, "product", (mean[3] * rest)[:ISQRT_BITS])
-        distance = stages.register(5, "distance", (squares[4] - product)[:ISQRT_BITS])
-        waiting_slot = slot[5]
+        distance = stages.held(5, "distance", (squares[4] - product)[:ISQRT_BITS])
+        waiting_slot = stages.held(5, "waiting_slot", slot[4])
         waits = Signal()
         with m.If(stages.valid[4]):
             m.d.sync += waits.eq(1)

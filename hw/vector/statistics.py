@@ -9,6 +9,7 @@ from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
@@ -114,7 +115,7 @@ class Statistics(wiring.Component):
             (self.sums, [total, squares]),
             (self.facts, [mean, reciprocal]),
         ):
-            _serve(m, port, [memory.read_port() for memory in memories])
+            _serve(m, port, [memory.read_port() for memory in memories], platform)
         m.d.comb += [
             background.norm.eq(self.norm),
             self.derived.eq(background.reciprocal.valid),
@@ -161,7 +162,7 @@ class Statistics(wiring.Component):
             m.d.sync += Cat(slot, squared).eq(queue.r_data)
 
 
-def _serve(m: Module, port: RowReadInterface, reads: list[ReadPort]) -> None:
+def _serve(m: Module, port: RowReadInterface, reads: list[ReadPort], platform: object) -> None:
     """Answer `port` with the contents of memories, side by side."""
     granted = Signal()
     words = Cat(read.data for read in reads)
@@ -169,7 +170,7 @@ def _serve(m: Module, port: RowReadInterface, reads: list[ReadPort]) -> None:
     for read in reads:
         m.d.comb += [read.en.eq(port.valid), read.addr.eq(port.row)]
     m.d.sync += granted.eq(port.valid)
-    with m.If(granted):
+    with m.If(resting(platform, granted)):
         m.d.sync += answer.eq(words)
     target: Any = port.data
     m.d.comb += [

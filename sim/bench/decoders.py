@@ -1,8 +1,8 @@
-"""The benchmarks of decoders: how near a step is to what memory sends at most."""
+"""The benchmarks of decoders: how near steps and a prefill are to what is possible at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.report import Report
@@ -22,10 +22,14 @@ PEERS: Final = "85 % of the limit on an FPGA (Li et al., arXiv 2502.10659)"
 
 @dataclass(frozen=True, kw_only=True)
 class Decoder:
-    """A step on preset `base`, with the share of the memory's limit that must be reached."""
+    """A step on preset `base`, with the share of a limit that must be reached."""
 
     model: str
-    context: int
+    of: Literal["memory", "array"] = "memory"
+    """The limit is that of memory, which sends weights and caches, or of the array, which makes the
+    products of a layer alone, without those above the diagonal."""
+    contexts: tuple[int, ...]
+    """Tokens before the step, of each of its texts."""
     bound: float
     rows: int = 1
     layers: int | None = None
@@ -35,7 +39,10 @@ class Decoder:
     def name(self) -> str:
         """The step in words, for people and for the baseline."""
         usual = MemoryTiming()
-        parts = [f"decoder {self.model}", f"context={self.context}", f"rows={self.rows}"]
+        context = str(self.contexts[0])
+        if len(self.contexts) > 1:
+            context = f"{min(self.contexts)}-{max(self.contexts)} of {len(self.contexts)} texts"
+        parts = [f"{self.workload} {self.model}", f"context={context}", f"rows={self.rows}"]
         parts += [] if self.layers is None else [f"{self.layers} layers"]
         if self.timing.latency != usual.latency:
             parts += [f"latency {self.timing.latency}"]
@@ -43,27 +50,45 @@ class Decoder:
             parts += [f"{self.timing.bytes_per_cycle} B/cycle"]
         return " ".join(parts)
 
+    @property
+    def workload(self) -> str:
+        """The name of the workload."""
+        return "decoder" if self.of == "memory" else "decoder-layer"
+
     def options(self, issue: Issue = "stream") -> RunOptions:
         """The options of the run that measures the step."""
         return RunOptions(
             issue=issue,
-            workload="decoder",
+            workload=self.workload,
             preset="base",
             simulator="verilator",
             timing=self.timing,
             details=WorkloadOptions(
-                model=self.model, context=self.context, rows=self.rows, layers=self.layers
+                model=self.model,
+                context=",".join(map(str, self.contexts)),
+                rows=self.rows,
+                layers=self.layers,
             ),
         )
 
 
+_GPT2: Final = "gpt2-small"
+_SLOW: Final = MemoryTiming(latency=100)
+_NARROW: Final = MemoryTiming(bytes_per_cycle=8)
+_SIXTEEN: Final = tuple(range(17, 385, 23))
+"""The contexts of 16 texts."""
+
 STEPS: Final = (
-    Decoder(model="gpt2-small", context=128, bound=0.95),
-    Decoder(model="gpt2-small", context=1024, bound=0.95),
-    Decoder(model="gpt2-small", context=128, bound=0.94, timing=MemoryTiming(latency=100)),
-    Decoder(model="gpt2-small", context=128, bound=0.96, timing=MemoryTiming(bytes_per_cycle=8)),
-    Decoder(model="opt-125m", context=128, bound=0.95),
-    Decoder(model="tinyllama", context=128, bound=0.93, layers=4),
+    Decoder(model=_GPT2, contexts=(128,), bound=0.95),
+    Decoder(model=_GPT2, contexts=(1024,), bound=0.95),
+    Decoder(model=_GPT2, contexts=(128,), bound=0.94, timing=_SLOW),
+    Decoder(model=_GPT2, contexts=(1024,), bound=0.94, timing=_SLOW),
+    Decoder(model=_GPT2, contexts=(128,), bound=0.96, timing=_NARROW),
+    Decoder(model=_GPT2, contexts=(1024,), bound=0.96, timing=_NARROW),
+    Decoder(model="opt-125m", contexts=(128,), bound=0.95),
+    Decoder(model="tinyllama", contexts=(128,), bound=0.93, layers=4),
+    Decoder(model=_GPT2, contexts=_SIXTEEN, bound=0.93),
+    Decoder(model=_GPT2, of="array", contexts=(0,), rows=512, bound=0.98),
 )
 
 
@@ -76,7 +101,9 @@ class DecoderLine:
 
     @property
     def reached(self) -> float | None:
-        """The share of the memory's limit; None if the run was stopped."""
+        """The share of the limit; None if the run was stopped."""
+        if self.decoder.of == "array":
+            return self.report.total.utilization(self.report.setting.config)
         return self.report.memory_limit_share
 
     @property
@@ -88,6 +115,7 @@ class DecoderLine:
         """The line as an object for JSON."""
         return {
             "name": self.decoder.name,
+            "of": self.decoder.of,
             "bound": self.decoder.bound,
             "reached": self.reached,
             "right": self.right,

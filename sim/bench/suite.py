@@ -8,10 +8,12 @@ from typing import Any, Final
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
-from celosia.sim.bench.cost import TABLE, CostSet, cost_line, run_operators, run_random
+from celosia.sim.bench.compilers.nonlinear import Nonlinear, run_nonlinear
+from celosia.sim.bench.compilers.row import Row
+from celosia.sim.bench.compilers.table import COMPILERS, run_compilers
+from celosia.sim.bench.costs.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
-from celosia.sim.bench.nonlinear import Nonlinear, run_nonlinear
 from celosia.sim.bench.silicon import SILICON, SiliconLine, run_silicon
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
 from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
@@ -41,12 +43,12 @@ __all__ = [
 
 BENCH_SCHEMA: Final = "celosia.bench/2"
 
-BENCHMARKS: Final = ("products", "encoders", "cost", "speed")
+BENCHMARKS: Final = ("products", "encoders", DECODERS, "cost", "speed")
 
 NONLINEAR: Final = "nonlinear"
 """A benchmark that only runs when it is asked for: it compares, and bounds nothing."""
 
-ON_REQUEST: Final = (DECODERS, NONLINEAR, TRACE, ADVICE, SILICON)
+ON_REQUEST: Final = (NONLINEAR, TRACE, ADVICE, SILICON, COMPILERS)
 """Benchmarks that only run when they are asked for."""
 
 
@@ -179,6 +181,7 @@ class Bench:
     nonlinear: Nonlinear | None = None
     trace: tuple[TraceLine, ...] | None = None
     advice: tuple[AdviceLine, ...] | None = None
+    compilers: tuple[Row, ...] | None = None
     silicon: tuple[SiliconLine, ...] | None = None
     baseline: Mapping[Key, int] = field(default_factory=dict)
     """Cycles of the committed baseline, by their keys."""
@@ -194,6 +197,7 @@ class Bench:
         right = right and (self.nonlinear is None or self.nonlinear.right)
         right = right and all(line.right for line in (*(self.trace or ()), *(self.silicon or ())))
         right = right and (self.advice is None or kept(self.advice))
+        right = right and all(row.right for row in self.compilers or ())
         return right and (self.speed is None or self.speed.right)
 
     @property
@@ -232,6 +236,7 @@ class Bench:
             "nonlinear": self.nonlinear.document() if self.nonlinear else None,
             "trace": None if self.trace is None else [line.document() for line in self.trace],
             "advice": None if self.advice is None else [line.document() for line in self.advice],
+            "rows": None if self.compilers is None else [row.document() for row in self.compilers],
             "silicon": None if self.silicon is None else [each.document() for each in self.silicon],
             "regressions": list(self.regressions),
             "speed": self.speed.document() if self.speed else None,
@@ -274,6 +279,7 @@ def run_bench(
         nonlinear=run_nonlinear(tell, seq) if NONLINEAR in names else None,
         trace=run_traces(tell) if TRACE in names else None,
         advice=run_advice(tell) if ADVICE in names else None,
+        compilers=run_compilers(tell) if COMPILERS in names else None,
         silicon=run_silicon(tell) if SILICON in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),

@@ -38,6 +38,7 @@ from celosia.sim.command.options.common import (
     TunedOption,
     UnsignedOption,
 )
+from celosia.sim.command.options.model import OptimizeOption
 from celosia.sim.run.compiled_forms import (
     ALL,
     FORMS,
@@ -46,6 +47,7 @@ from celosia.sim.run.compiled_forms import (
     graphs_of_workload,
 )
 from celosia.sim.run.given_plans import GivenPlan
+from celosia.sim.run.rewriting import rewritten
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.guard import guarded
@@ -91,6 +93,7 @@ def compile_workload(
     schedule: ScheduleOption = None,
     stages: StagesOption = None,
     tuned: TunedOption = None,
+    optimize: OptimizeOption = False,
     reuse_memory: ReuseOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
@@ -116,6 +119,8 @@ def compile_workload(
     config = resolve_config(preset or "base", options.overrides)
     with progress_bar() as tell:
         graphs = graphs_of_workload(options, tell)
+        if optimize:
+            graphs = tuple(rewritten(graph, config, options.timing, tell) for graph in graphs)
         legal = given.of(graphs, config, options.timing)
         if print_after == "graph":
             content = "".join(map(print_graph, graphs))

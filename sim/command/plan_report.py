@@ -155,7 +155,7 @@ def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> P
 
 
 def _graph(name: str, plan: GraphPlan) -> PlannedProgram:
-    groups = group_operators(plan.compiled.graph)
+    groups = group_operators(plan.compiled.graph, plan.compiled.plan.machine.dim)
     return PlannedProgram(
         name=name,
         predicted_cycles=plan.prediction.cycles,

@@ -1,6 +1,6 @@
 """Reports as tables on a terminal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -9,15 +9,16 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.bench.advice import AdviceLine, followed
-from celosia.sim.bench.cost import CostSet
-from celosia.sim.bench.decoders import PEERS, DecoderLine
-from celosia.sim.bench.encoders import EncoderLine
-from celosia.sim.bench.nonlinear import (
+from celosia.sim.bench.compilers.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
     VTA_UTILIZATION,
     Nonlinear,
 )
+from celosia.sim.bench.compilers.row import Row
+from celosia.sim.bench.costs.cost import CostSet
+from celosia.sim.bench.decoders import PEERS, DecoderLine
+from celosia.sim.bench.encoders import EncoderLine
 from celosia.sim.bench.silicon import SiliconLine
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
@@ -89,7 +90,7 @@ def print_report(
 
 def print_bench(console: Console, bench: Bench) -> None:
     """Every table that was measured."""
-    tables: tuple[tuple[Any, Callable[[Any], Table]], ...] = (
+    tables: tuple[Any, ...] = (
         (bench.products, products_table),
         (bench.encoders, encoders_table),
         (bench.decoders, decoders_table),
@@ -98,6 +99,7 @@ def print_bench(console: Console, bench: Bench) -> None:
         (bench.trace, trace_table),
         (bench.advice, advice_table),
         (bench.silicon, silicon_table),
+        (bench.compilers, compilers_table),
     )
     for measured, table in tables:
         if measured is not None:
@@ -207,18 +209,20 @@ def decoders_table(lines: Sequence[DecoderLine]) -> Table:
     table = Table(
         title="Steps of decoders in Verilator, 16 bytes per cycle unless it says so"
         + (", commands from a ring" if issues == {"ring"} else ""),
-        caption=f"of the memory's limit: weights, keys and values over its rate; {PEERS}",
+        caption=f"memory: weights, keys and values over its rate; array: products of tiles that "
+        f"somebody sees; {PEERS}",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("step", overflow="fold")
-    for head in ("cycles", "of the limit", "at least", "mismatches"):
+    for head in ("cycles", "limit of the", "share", "at least", "mismatches"):
         table.add_column(head, justify="right")
     for line in lines:
         color = "green" if line.right else "red"
         table.add_row(
             line.decoder.name,
             whole(line.report.total.cycles),
+            line.decoder.of,
             f"[{color}]{percent(line.reached)}[/]",
             percent(line.decoder.bound),
             mismatches(line.report.total),
@@ -267,6 +271,20 @@ def speed_table(speed: Speed) -> Table:
     counted = "valgrind is not there" if count is None else f"{count:,.0f}"
     table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
     table.caption_justify = "left"
+    return table
+
+
+def compilers_table(rows: Sequence[Row]) -> Table:
+    """What the idea of each compiler gains here, beside what its authors say."""
+    table = Table(title="Ideas of other compilers, in cycles of the RTL", title_justify="left")
+    for head in ("system", "mechanism", "work", "claim"):
+        table.add_column(head, overflow="fold")
+    table.add_column("gain", justify="right")
+    for row in rows:
+        color = "" if row.right else "[red]"
+        gain = NOTHING if row.gain is None else f"{color}{row.gain:.3f} x"
+        cells = (row.about.system, row.about.mechanism, row.work, row.about.claim)
+        table.add_row(*map(escape, cells), gain)
     return table
 
 

@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Final
 
 from celosia.isa.encoding import Command, Funct
-from celosia.sw.ir.graph import Graph, MatMul, results
+from celosia.sw.ir.causal import needed_macs
+from celosia.sw.ir.graph import Graph, results
 from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = [
@@ -49,6 +50,7 @@ class Group:
     name: str
     operators: tuple[str, ...]
     macs: int
+    """Without tiles of keys that no row of causal attention sees."""
     tensors: tuple[str, ...]
     """The tensors that the group's operators write."""
 
@@ -72,8 +74,9 @@ def group_name(operator: str) -> str:
     return layer + _KINDS.get(kind, kind)
 
 
-def group_operators(graph: Graph) -> tuple[Group, ...]:
-    """The groups of `graph` in the order in which they begin."""
+def group_operators(graph: Graph, dim: int) -> tuple[Group, ...]:
+    """The groups of `graph` in the order in which they begin, on an array of `dim`."""
+    macs = needed_macs(graph, dim)
     members: dict[str, list] = {}
     for op in graph.ops:
         members.setdefault(group_name(op.name), []).append(op)
@@ -85,7 +88,7 @@ def group_operators(graph: Graph) -> tuple[Group, ...]:
             Group(
                 name=name,
                 operators=tuple(op.name for op in ops),
-                macs=sum(op.macs for op in ops if isinstance(op, MatMul)),
+                macs=sum(macs.get(op.name, 0) for op in ops),
                 tensors=tuple(tensor for tensor in tensors if tensor not in seen),
             )
         )

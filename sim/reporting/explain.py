@@ -154,6 +154,11 @@ def _summary(document: Mapping[str, Any], lost: int) -> str:
             f" No program can take fewer than {limit['cycles']:,} cycles on this array and memory "
             f"(bound by {limit['bound']}): {cycles - limit['cycles']:,} could be saved at most."
         )
+    if share := document.get("memory_limit_share"):
+        text += (
+            f" Weights, keys and values of the step come in {share:.1%} of its cycles, at the "
+            "memory's rate."
+        )
     if bounded_by_memory(document):
         text += (
             " Memory is what limits it: only more bytes per cycle, or fewer bytes, make it "

@@ -27,8 +27,8 @@ from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.schedules.starts import compilers_plan
 from celosia.sw.scheduling.expansion.expand import expand
-from celosia.sw.starts import compilers_plan
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload"]
 
@@ -66,7 +66,10 @@ class Compilation:
 
 
 def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]:
-    """The graphs of a workload; each product is one.  Raises `InputError` for bad options."""
+    """The graphs of a workload; each product is one.  Raises `InputError` for bad options.
+
+    They are as they are made, also with `optimize`.
+    """
     if options.workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{options.workload}: a program is compiled already")
     check_options(options.workload, options.details)

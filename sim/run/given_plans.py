@@ -15,10 +15,10 @@ from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.primitives import ScheduleFile
+from celosia.sw.planning.schedules.starts import scheduled_plan
 from celosia.sw.planning.schedules.text import parse_schedule
-from celosia.sw.stages.compose import best_stages, staged_plan
-from celosia.sw.stages.search import STRATEGIES
-from celosia.sw.starts import scheduled_plan
+from celosia.sw.planning.stages.compose import best_stages, staged_plan
+from celosia.sw.planning.stages.search import STRATEGIES
 
 __all__ = ["BEST", "GivenPlan"]
 
@@ -39,7 +39,7 @@ class GivenPlan:
     tuned: str | None = None
     """A log of `celosia tune`."""
     stages: str | None = None
-    """A strategy of stages (`celosia.sw.stages.search`), or `BEST`."""
+    """A strategy of stages (`celosia.sw.planning.stages.search`), or `BEST`."""
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -72,12 +72,12 @@ def measure_graph(
     differing = {
         tensor: int(np.count_nonzero(value != expected[tensor])) for tensor, value in found.items()
     }
-    groups = group_operators(case.graph)
+    groups = group_operators(case.graph, device.config.dim)
     prediction = predict_graph(compiled, device.config, timing)
     predicted = add_predicted(groups, prediction)
     whole = Measurement(
         name=name,
-        macs=case.graph.macs,
+        macs=sum(group.macs for group in groups),
         entries=len(program),
         mismatches=sum(differing.values()),
         elements_checked=sum(value.size for value in found.values()),

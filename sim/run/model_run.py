@@ -14,13 +14,16 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.report import Report
+from celosia.sim.run.rewriting import search_progress
 from celosia.sim.run.run import RunOptions, compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
+from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
@@ -48,6 +51,7 @@ __all__ = [
     "Prepared",
     "distances",
     "prepare",
+    "random_samples",
     "read_samples",
     "run_prepared",
 ]
@@ -64,6 +68,8 @@ class ModelRun:
     sizes: Mapping[str, int]
     calibration: Path | Mapping[str, Array] | None = None
     """An .npz file, or what is in it."""
+    costs: Costs | None = None
+    """What it is rewritten by; None: it is quantized as it was recognized."""
 
 
 @dataclass(frozen=True)
@@ -128,27 +134,39 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     tell("recognizing operators", None)
     recognized = recognize(imported.graph)
     graph, notes = recognized.graph, list(imported.notes)
-    units = find_units(graph)
-    if job.calibration is not None:
-        samples = read_samples(job.calibration, graph)
-    else:
+    if job.calibration is None:
         notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
-        # A mask that is no count of keys is known by its name only.
-        masks = [name for name in graph.inputs if "mask" in name]
-        masks += padded_masks(graph, units)
-        samples = [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
+        samples = random_samples(graph, seed)
+    else:
+        samples = read_samples(job.calibration, graph)
     try:
-        model = quantize_graph(
-            graph,
-            samples,
-            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
-            said_ranges(imported.graph, imported.ranges),
-        )
-    except GraphError as error:
+        said = said_ranges(imported.graph, imported.ranges)
+        if job.costs is None:
+            model = quantize_graph(
+                graph,
+                samples,
+                lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+                said,
+            )
+        else:
+            done = optimize_model(
+                graph, samples, job.costs, said=said, progress=search_progress(tell)
+            )
+            model, recognized = done.model, replace(recognized, graph=done.floats.graph)
+    except ValueError as error:
         raise InputError(f"{job.path}: {error}") from None
     if not model.segments:
         raise InputError(f"{job.path}: nothing of it is for the accelerator")
-    return Prepared(model, place_units(imported.graph, recognized, units), tuple(notes), graph)
+    placement = place_units(imported.graph, recognized, find_units(recognized.graph))
+    return Prepared(model, placement, tuple(notes), graph)
+
+
+def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
+    """Samples to calibrate on where none are given."""
+    # A mask that is no count of keys is known by its name only.
+    masks = [name for name in graph.inputs if "mask" in name]
+    masks += padded_masks(graph, find_units(graph))
+    return [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
 
 
 def run_prepared(
@@ -169,7 +187,7 @@ def run_prepared(
 def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
     """The samples in a file: arrays named after inputs, with one axis of samples before theirs.
 
-    Raises `InputError` for other names or shapes, or none.
+    Raises `InputError` for other names or shapes, or none, and for numbers that are all the same.
     """
     path = given if isinstance(given, Path) else "calibration"
     arrays = _arrays(given) if isinstance(given, Path) else given
@@ -184,6 +202,8 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
         counts[name] = len(array)
     if len(set(counts.values())) != 1 or 0 in counts.values():
         raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+    if all(array.size > 1 and (array == array.flat[0]).all() for array in arrays.values()):
+        raise InputError(f"{path}: all its arrays are constant: that says nothing of ranges")
     return [
         {name: array[number] for name, array in arrays.items()}
         for number in range(next(iter(counts.values())))

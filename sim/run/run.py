@@ -21,6 +21,7 @@ from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement, Report, Setting
+from celosia.sim.run.rewriting import rewritten
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, ignore, silent
@@ -86,6 +87,8 @@ class RunOptions:
     """Changes of the preset's parameters, each as ``key=value``."""
     timing: MemoryTiming = field(default_factory=MemoryTiming)
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    optimize: bool = False
+    """Rewrite a graph before it is compiled."""
     given: GivenPlan = field(default_factory=GivenPlan)
     """The plan by which a product alone or a graph is computed."""
     reuse_memory: bool = False
@@ -144,6 +147,8 @@ def run_workload(
         raise InputError(f"--reuse-memory: {options.workload} is no graph with tensors between")
     if options.given.options and options.workload not in WORKLOADS:
         raise InputError(f"{options.given.options[0]}: {options.workload} is compiled already")
+    if options.optimize and not isinstance(WORKLOADS.get(options.workload), GraphWorkload):
+        raise InputError(f"--optimize: {options.workload} is no graph")
     if options.log:
         opener = _logging(options)
     if options.wave is not None:
@@ -200,6 +205,9 @@ def _run_graph(
     tell("preparing the operands", None)
     with _building(options, config, opener):
         job = workload.make(options.details, options.timing.seed, tell)
+        if options.optimize:
+            graph = rewritten(job.case.graph, config, options.timing, tell)
+            job = replace(job, case=replace(job.case, graph=graph))
         tell("compiling", None)
         compiled = _compiled(options, job.case.graph, config)
     tell("predicting how long it takes", None)

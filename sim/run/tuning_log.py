@@ -18,7 +18,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.plan_space import PlanSpace
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 
 __all__ = ["DEFAULT", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
 

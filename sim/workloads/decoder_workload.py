@@ -1,5 +1,6 @@
 """A step of a decoder with random weights, behind caches of random keys and values."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,12 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
-from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
+from celosia.sw.models.decoder import (
+    CacheLayout,
+    decoder_graph,
+    decoder_layer_graph,
+    position_angles,
+)
 from celosia.sw.models.decoder_shape import (
     GPT2_SMALL,
     OPT_125M,
@@ -23,63 +29,99 @@ from celosia.sw.models.decoder_shape import (
 from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
 
-__all__ = ["DECODERS", "decoder", "step_bytes"]
+__all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
 
 DECODERS: Final = {"gpt2-small": GPT2_SMALL, "opt-125m": OPT_125M, "tinyllama": TINYLLAMA}
 """The decoders by name."""
 
 
 def decoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
-    """A step of a few tokens of one text behind a context, the vocabulary's product included."""
-    shape, text = _shape(options), _text(options)
+    """A step of a few tokens of each text behind its context, the vocabulary's product included."""
+    return _job("decoder", options, seed, tell)
+
+
+def decoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+    """The same of one layer, without the vocabulary's product."""
+    return _job("decoder-layer", options, seed, tell)
+
+
+def _job(name: str, options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+    shape, texts, alone = _shape(name, options), _texts(name, options), name == "decoder-layer"
+    if alone:
+        shape = shape.with_layers(1)
+    capacity = max(text.keys for text in texts)
+    _check_memory(shape, texts, capacity)
     tell(f"drawing {shape.weights:,} weights", None)
     model = random_decoder(shape, seed)
-    graph = decoder_graph(model, [text], text.keys)
+    make = decoder_layer_graph if alone else decoder_graph
+    graph = make(model, texts, capacity)
     random = np.random.default_rng(seed + 1)
-    rows = CacheLayout(1, text.keys).rows
+    rows = CacheLayout(len(texts), capacity).rows
     inputs: dict[str, Array] = {
         name: int8_matrix(random, rows, shape.cache_width)
         for name in graph.inputs
         if graph.tensors[name].cache
     }
-    inputs["embedding"] = int16_matrix(random, text.rows, shape.width, model.stream_spread)
-    inputs |= position_angles(shape, [text])
-    return GraphJob(Case(graph, inputs), step_bytes=step_bytes(shape, text))
+    tokens = sum(text.rows for text in texts)
+    inputs["embedding"] = int16_matrix(random, tokens, shape.width, model.stream_spread)
+    inputs |= position_angles(shape, texts)
+    weights = shape.layer_weights if alone else shape.weights
+    return GraphJob(Case(graph, inputs), step_bytes=weights + cache_bytes(shape, texts))
 
 
-def step_bytes(shape: DecoderShape, text: Text) -> int:
+def step_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
     """Bytes that each step has to read: the int8 weights, and keys and values of all layers.
 
     Padding, bias, scales and copies do not count.
     """
-    return shape.weights + 2 * shape.layers * shape.cache_width * text.keys
+    return shape.weights + cache_bytes(shape, texts)
 
 
-def _shape(options: WorkloadOptions) -> DecoderShape:
+def cache_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
+    """Bytes of keys and values of all tokens of `texts`, in all layers."""
+    return 2 * shape.layers * shape.cache_width * sum(text.keys for text in texts)
+
+
+def _shape(name: str, options: WorkloadOptions) -> DecoderShape:
     if options.model is None:
-        raise InputError(f"decoder: give --model, one of {', '.join(DECODERS)}")
+        raise InputError(f"{name}: give --model, one of {', '.join(DECODERS)}")
     if options.model not in DECODERS:
         raise InputError(f"--model {options.model}: there are {', '.join(DECODERS)}")
     shape = DECODERS[options.model]
-    if options.layers is not None:
-        shape = shape.with_layers(options.layers)
-    if shape.weights > MAX_MEMORY_BYTES:
-        raise InputError(
-            f"--layers {shape.layers}: {shape.weights:,} bytes of weights are more than the "
-            f"{MAX_MEMORY_BYTES:,} of the largest memory"
-        )
-    return shape
+    return shape if options.layers is None else shape.with_layers(options.layers)
 
 
-def _text(options: WorkloadOptions) -> Text:
+def _texts(name: str, options: WorkloadOptions) -> list[Text]:
     if options.context is None:
-        raise InputError("decoder: give --context, the number of tokens in the caches")
-    text = Text(options.context, 1 if options.rows is None else options.rows)
-    if text.rows < 1 or text.context < 0:
-        raise InputError(f"--context {text.context} --rows {text.rows}: that is no step")
-    if text.keys > MAX_COLUMNS:
+        raise InputError(f"{name}: give --context, the number of tokens in the caches")
+    rows = 1 if options.rows is None else options.rows
+    texts = [Text(_context(part, options.context), rows) for part in options.context.split(",")]
+    for text in texts:
+        if text.rows < 1:
+            raise InputError(f"--rows {text.rows}: a step has at least one token")
+        if text.keys > MAX_COLUMNS:
+            raise InputError(
+                f"--context {text.context} --rows {text.rows}: {text.keys} keys are more than the "
+                f"{MAX_COLUMNS} of the longest row"
+            )
+    return texts
+
+
+def _context(part: str, whole: str) -> int:
+    """The tokens of one text in the caches."""
+    if not (part.isascii() and part.isdecimal() and len(part) <= len(str(MAX_COLUMNS))):
         raise InputError(
-            f"--context {text.context} --rows {text.rows}: {text.keys} keys are more than the "
-            f"{MAX_COLUMNS} of the longest row"
+            f"--context {whole}: {part!r} is no number of tokens: give N, or N,N,... for several "
+            f"texts, each from 0 to {MAX_COLUMNS - 1}"
         )
-    return text
+    return int(part)
+
+
+def _check_memory(shape: DecoderShape, texts: Sequence[Text], capacity: int) -> None:
+    caches = 2 * shape.layers * shape.cache_width * CacheLayout(len(texts), capacity).rows
+    needed = shape.weights + caches
+    if needed > MAX_MEMORY_BYTES:
+        raise InputError(
+            f"--layers {shape.layers}, texts: {len(texts)}: {needed:,} bytes of weights and caches "
+            f"are more than the {MAX_MEMORY_BYTES:,} of the largest memory"
+        )

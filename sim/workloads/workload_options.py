@@ -30,7 +30,7 @@ class WorkloadOptions:
     dim: int | None = None
     model: str | None = None
     layers: int | None = None
-    context: int | None = None
+    context: str | None = None
     rows: int | None = None
     text: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from typing import Final
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.decoder_workload import decoder
+from celosia.sim.workloads.decoder_workload import decoder, decoder_layer
 from celosia.sim.workloads.graph_workloads import (
     GraphJob,
     attention,
@@ -174,6 +174,11 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         "a step of a decoder with random weights and caches, the vocabulary's product included",
         frozenset({"model", "layers", "context", "rows"}),
         decoder,
+    ),
+    "decoder-layer": GraphWorkload(
+        "a layer of a decoder alone, of a step or of a prefill (--context 0)",
+        frozenset({"model", "context", "rows"}),
+        decoder_layer,
     ),
 }
 """Everything that `celosia run` knows by name."""

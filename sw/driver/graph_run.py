@@ -37,11 +37,13 @@ class GraphRun:
     def written(self) -> Iterator[str]:
         """The tensors that operators write to memory, caches among them.
 
-        Those whose bytes belong to others when the program ends are left out.
+        Those whose bytes belong to others when the program ends are left out, and those that the
+        program alone knows.
         """
         memory = self.compiled.memory
         gone = frozenset[str]() if memory is None else memory.gone
-        return (name for name in self._computed if name not in gone)
+        scratch = {name for name, tensor in self.compiled.graph.tensors.items() if tensor.scratch}
+        return (name for name in self._computed if name not in gone | scratch)
 
     @property
     def _computed(self) -> Iterator[str]:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from celosia.sw.ir.graph import DeferredSoftmax, Graph, Mask, MatMul, View
 
-__all__ = ["Seen", "first_row_of", "keys_seen", "leaves_out", "seen_products"]
+__all__ = [
+    "Seen",
+    "first_row_of",
+    "keys_seen",
+    "leaves_out",
+    "needed_macs",
+    "seen_products",
+]
 
 
 def leaves_out(mask: Mask) -> bool:
@@ -75,3 +82,13 @@ def seen_products(graph: Graph) -> Mapping[str, Seen]:
         elif op.a in diagonals:
             found[op.name] = Seen(op, along=True, diagonal=diagonals[op.a])
     return found
+
+
+def needed_macs(graph: Graph, dim: int) -> Mapping[str, int]:
+    """Multiply-accumulates of each product of `graph`, without tiles of keys that no row sees."""
+    seen = seen_products(graph)
+    return {
+        op.name: seen[op.name].macs(dim) if op.name in seen else op.macs
+        for op in graph.ops
+        if isinstance(op, MatMul)
+    }

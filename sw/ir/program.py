@@ -218,9 +218,10 @@ class Drain:
     """What a store does to sums on their way out of the accumulator, without a transform."""
 
     scale: float | None = None
-    """The float32 that requantizes the sums to int8; None: they stay int32."""
+    """The float32 that requantizes the sums to what is stored, int8 or int16; None: they stay
+    int32."""
     relu: bool = False
-    """Negative results become 0 (int8 only)."""
+    """Negative results become 0 (not of int32)."""
     bias_row: int | None = None
     """The first parameter row of the bias, which is added before; None: there is none."""
 

@@ -113,7 +113,8 @@ class _Machine:
             sums = numerics.wrap32(sums.astype(np.int64) + bias)
         if drain.scale is None:
             return sums
-        return numerics.requantize_to(sums, drain.scale, np.int8, rectify=drain.relu)
+        kind = self.values[view.tensor].dtype
+        return numerics.requantize_to(sums, drain.scale, kind, rectify=drain.relu)
 
     def drain(self, count: int | None) -> None:
         """Let the program's first `count` stores reach memory; None: all of them."""

@@ -27,6 +27,9 @@ class Tensor:
     """The element that stands for 0."""
     cache: bool = False
     """An input whose elements operators may overwrite once, each before anything reads it."""
+    scratch: bool = False
+    """Memory of a program's own, which no operator knows: its elements are stored again as soon as
+    what was there has been loaded."""
 
     @property
     def shape(self) -> tuple[int, int]:

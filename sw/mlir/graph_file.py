@@ -1,16 +1,18 @@
 """Graphs as files: a text, and the values of constants in an .npz of the same name beside it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 
-__all__ = ["load_graph", "save_graph"]
+__all__ = ["load_constants", "load_graph", "save_graph", "save_text"]
 
 _RESOURCE: Final = "values/"
 """What names of constants begin with in an .npz: any name may follow."""
@@ -18,21 +20,31 @@ _RESOURCE: Final = "values/"
 
 def save_graph(graph: Graph, path: Path) -> None:
     """Write the text of `graph` to `path`, and the constants to an .npz of the same name."""
-    arrays: dict[str, Any] = {_RESOURCE + name: value for name, value in graph.constants.items()}
+    save_text(print_graph(graph), graph.constants, path)
+
+
+def save_text(text: str, constants: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Write the text of a graph of any level to `path`, and its constants beside it."""
+    arrays: dict[str, Any] = {_RESOURCE + name: value for name, value in constants.items()}
     with path.with_suffix(".npz").open("wb") as file:
         np.savez(file, **arrays)
-    path.write_text(print_graph(graph))
+    path.write_text(text)
 
 
 def load_graph(path: Path) -> Graph:
     """What `save_graph` has written to `path`; raises `ValueError` that names the file."""
-    beside = path.with_suffix(".npz")
-    try:
-        with np.load(beside, allow_pickle=False) as arrays:
-            constants = {name.removeprefix(_RESOURCE): arrays[name] for name in arrays}
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{beside}: {error}") from None
+    constants = load_constants(path)
     try:
         return parse_graph(path.read_text(), constants)
     except (ValueError, OSError) as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def load_constants(path: Path) -> dict[str, NDArray[Any]]:
+    """The constants beside the text `path`, by name; raises `ValueError` that names their file."""
+    beside = path.with_suffix(".npz")
+    try:
+        with np.load(beside, allow_pickle=False) as arrays:
+            return {name.removeprefix(_RESOURCE): arrays[name] for name in arrays}
+    except (ValueError, OSError, EOFError, BadZipFile) as error:
+        raise ValueError(f"{beside}: {error}") from None

@@ -13,14 +13,19 @@ from celosia.sw.mlir.fields import described
 from celosia.sw.mlir.names import OPERATORS, memref
 from celosia.sw.mlir.operation import VALUE_NAME, Attribute, Operation, print_operation
 
-__all__ = ["print_graph"]
+__all__ = ["graph_operation", "print_graph"]
 
 _NAMES: Final = {kind: name for name, kind in OPERATORS.items()}
 
 
 def print_graph(graph: Graph) -> str:
     """The text of a verified `graph`; the same for equal graphs."""
-    return print_operation(_Printer(graph).operation())
+    return print_operation(graph_operation(graph))
+
+
+def graph_operation(graph: Graph) -> Operation:
+    """A verified `graph` as an operation ``cel.graph``."""
+    return _Printer(graph).operation()
 
 
 class _Printer:

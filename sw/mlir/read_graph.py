@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import Graph, Op, Tensor, View
@@ -13,7 +14,7 @@ from celosia.sw.mlir.names import ELEMENTS, OPERATORS, memref
 from celosia.sw.mlir.operation import Operation
 from celosia.sw.mlir.parser import parse_operation
 
-__all__ = ["parse_graph"]
+__all__ = ["blank_constants", "graph_of", "parse_graph"]
 
 _TYPES: Final = {element: name for name, element in ELEMENTS.items()}
 _MEMREF: Final = re.compile(r"memref<(\d{1,9})x(\d{1,9})x(\w+)>")
@@ -24,7 +25,28 @@ def parse_graph(text: str, constants: Mapping[str, NDArray[Any]]) -> Graph:
 
     Raises `ValueError` that names line and column of what is wrong.
     """
-    return _Reader(parse_operation(text), constants).graph()
+    return graph_of(parse_operation(text), constants)
+
+
+def graph_of(operation: Operation, constants: Mapping[str, NDArray[Any]]) -> Graph:
+    """The graph of an operation ``cel.graph``, as `parse_graph` reads it from a text."""
+    return _Reader(operation, constants).graph()
+
+
+def blank_constants(operation: Operation) -> dict[str, NDArray[Any]]:
+    """Zeros for all constants of an operation ``cel.graph``, by name of resource.
+
+    What is no constant of a known type is left out: reading the graph says what is wrong with it.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for region in operation.regions:
+        for each in region:
+            kind = _MEMREF.fullmatch("".join(each.result_types[:1]))
+            if each.name == "cel.constant" and kind is not None and kind[3] in _TYPES:
+                shape = int(kind[1]), int(kind[2])
+                zero = np.zeros((1, 1), _TYPES[kind[3]])
+                found[str(each.attributes.get("resource"))] = np.broadcast_to(zero, shape)
+    return found
 
 
 class _Reader:

@@ -183,6 +183,8 @@ class _Lowering:
         drain, bias, row = op.drain, {}, {"stride": self._stride(op.view)}
         if drain.bias_row is not None:
             bias = {"bias": 1, "bias_row": drain.bias_row}
+        if drain.scale is not None and self._bytes(op.view) > 1:
+            bias["int16"] = 1
         if drain.scale is not None:
             row |= {"scale": encoding.float_bits(drain.scale), "activation": _RELU * drain.relu}
         yield from self._configure(encoding.CONFIG_DRAIN, block_stride=op.source.pitch, **bias)

@@ -20,6 +20,9 @@ class Choices:
     whole_scores: bool = True
     """Scores of all keys stand in the accumulator at once, where enough rows of them do; else block
     by block."""
+    scores_in_memory: bool = True
+    """Scores of long rows go to memory as int16 and come back, where that takes less time; else
+    they are computed twice."""
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
     schedule_loads: bool = False
@@ -47,6 +50,7 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "piece_tiles": (1, 2, 4),
     "fused_norms": (True, False),
     "whole_scores": (True, False),
+    "scores_in_memory": (True, False),
     "overlap": (True, False),
     "schedule_loads": (False, True),
 }

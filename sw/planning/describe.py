@@ -64,11 +64,10 @@ def describe_graph(plan: Plan, graph: Graph) -> Iterator[tuple[str, str]]:
 def _heads(group: HeadGroup, ops: Mapping[str, MatMul]) -> str:
     scores, context = (ops[name] for name in group.heads[0])
     shape = f"{scores.out.rows} queries and {scores.out.cols} keys of {scores.a.cols}"
-    keys = (
-        "all scores of a block at once"
-        if len(group.keys) == 1
-        else f"scores of {max(group.keys)} keys at a time, for the maximum and once again"
-    )
+    keys = "all scores of a block at once"
+    if len(group.keys) > 1:
+        back = "once again" if group.spill is None else "back from memory, where they wait as int16"
+        keys = f"scores of {max(group.keys)} keys at a time, for the maximum and {back}"
     streams = group.k.ring == group.v.ring
     stay = "are streamed for each block" if streams else "stay until the next head"
     return (

@@ -166,6 +166,9 @@ class MemoryMap:
     streams_heads = False
     """Keys and values of heads stream past, as weights do, however few they are."""
 
+    spills = True
+    """Scores of long rows may wait in memory, which has time for them."""
+
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""
         first, bank = self.banks, self.bank_rows
@@ -203,6 +206,11 @@ class MemoryMap:
         tile_rows = config.dim * config.max_blocks
         fit = self.rows("weights") // (_RING_PIECES * tile_rows)
         return max(1, min(self.choices.piece_tiles, config.max_blocks, fit))
+
+    @property
+    def key_tiles(self) -> int:
+        """Tiles of keys in a piece that streams past, at most."""
+        return self.piece_tiles
 
     def columns(self, ring_rows: int) -> int:
         """Tiles of columns that a load moves, and of which two pieces of W stay in a ring."""
@@ -242,6 +250,7 @@ class FewRowsMap(MemoryMap):
 
     nest_pieces = 1
     stays = True
+    spills = False
 
     def _rings(self) -> Iterator[tuple[str, RingPlan]]:
         spans = [(self.banks[bank], self.bank_rows) for bank in (0, 1, 3)]
@@ -280,6 +289,7 @@ class SeveralRowsMap(MemoryMap):
     alternate between two banks.  Those of two bytes, which no product reads, are beside weights.
     """
 
+    spills = False
     stays = True
 
     @property

@@ -78,7 +78,8 @@ def dependences(
 
     Only the nearest ones are named, and of the products that read a row since it was written only
     the last: no schedule changes the order of products.  Any load of the tensors `moving` reads
-    what was stored to them (`Graph.moving`).
+    what was stored to them (`Graph.moving`).  What is stored a second time comes behind the loads
+    of what was there.
     """
     known = {
         Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
@@ -86,7 +87,7 @@ def dependences(
         Space.PARAMETERS: _Rows(config.parameter_rows),
         _STATISTICS: _Rows(config.statistics_rows),
     }
-    stored = Stored(moving)
+    stored, loaded = Stored(moving), Stored(moving)
     found: list[tuple[int, ...]] = []
     for index, op in enumerate(ops):
         needs: set[int] = set()
@@ -99,9 +100,11 @@ def dependences(
         for space, first, end in used.reads:
             known[space].read(first, end, index, product=product)
         match op:
-            case Load():
+            case Load() if op.view.tensor in stored.tensors:
                 needs |= stored.numbers(op.view)
+                loaded.add(op.view, index)
             case Store():
+                needs |= loaded.numbers(op.view)
                 stored.add(op.view, index)
             case _:
                 pass

@@ -26,9 +26,11 @@ __all__ = ["SumsBlock", "chunks", "drained", "mask_settings", "transformed"]
 
 @dataclass(frozen=True, kw_only=True)
 class SumsBlock:
-    """Sums in the accumulator, a block for each tile of columns, and what they become."""
+    """Sums in local rows, a block for each tile of columns, and what they become."""
 
     rows: LocalRows
+    tile_blocks: int = 1
+    """Blocks of a tile: 2 of int16, which are in the scratchpad."""
     out: View
     bias: View | None = None
     scale: Scale = 1.0
@@ -64,7 +66,9 @@ class SumsBlock:
         scale = self.scale
         return replace(
             self,
-            rows=self.rows.block(col // dim, tiles(cols, dim)),
+            rows=self.rows.block(
+                self.tile_blocks * (col // dim), tiles(self.tile_blocks * cols, dim)
+            ),
             out=columns(self.out),
             bias=self.bias and columns(self.bias),
             scale=columns(scale) if isinstance(scale, View) else scale,

@@ -67,7 +67,9 @@ class Expected:
         """Cycles from the last one of `op` until `reader`, which depends on it, may begin."""
         match op:
             case Multiply() | Products():
-                return 2 * self._dim + _HANDOVER
+                # Sums are added to on their way out of the array, one product behind the other.
+                adds = isinstance(reader, Multiply | Products)
+                return 0 if adds else 2 * self._dim + _HANDOVER
             case Transform():
                 if isinstance(reader, Transform):
                     return self._facts(op, reader)

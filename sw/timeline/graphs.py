@@ -141,7 +141,8 @@ def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
     The steps of a row take no fewer cycles than one of its results has local rows.
     """
     entry, rows = FUNCTIONS[op.function], op.source.rows
-    width = config.dim // 2 if entry.staged else config.dim
+    staged = op.source.space is Space.SCRATCHPAD
+    width = config.dim // 2 if staged else config.dim
     blocks, turns = -(-op.cols // width), entry.turns
     header = int(entry.headed)
     steps = rows * (turns * blocks + header)
@@ -160,9 +161,7 @@ def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
         scalings=entry.scalings,
         last_part=last - 1,
         # Half a row of bytes takes an access, too.
-        accesses=tuple(
-            rows * blocks if entry.staged else each.rows * each.blocks for each in op.targets
-        ),
+        accesses=tuple(rows * blocks if staged else each.rows * each.blocks for each in op.targets),
         rows=rows,
         slots=range(slot, slot + rows),
         facts=entry.facts,

@@ -28,7 +28,10 @@ def test_the_presets_are_the_promised_ones(name, dim, scratchpad, accumulator, b
 
 
 def test_base_is_the_default():
-    assert resolve_config() == PRESETS["base"] == AcceleratorConfig(normalization=True)
+    assert resolve_config() == PRESETS["base"]
+    assert PRESETS["base"] == AcceleratorConfig(
+        normalization=True, vector_lanes=8, transform_queue=4
+    )
 
 
 @pytest.mark.parametrize(

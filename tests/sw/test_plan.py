@@ -1,19 +1,26 @@
 """Decisions by predicted cycles."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sw import plan as plan_module
+from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
+from celosia.sw.models.decoder import decoder_graph
+from celosia.sw.models.decoder_shape import Text
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.plan import choose, plan_graph, plan_product, probe_graph, product_tiles
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
+from tests.sw.models.decoder_runs import model
 
 TINY, BASE = PRESETS["tiny"], PRESETS["base"]
 SHAPE = EncoderShape(layers=2, width=16, heads=4, hidden=32)
@@ -36,7 +43,7 @@ def test_what_is_chosen_costs_no_more_than_what_was_searched():
 def test_every_alternative_is_listed():
     found = plan_graph(layer(5), TINY)
     listed = {(each.name, each.value) for each in found.rejected}
-    assert len(listed) == len(list(found.choices.others())) == 11
+    assert len(listed) == len(list(found.choices.others())) == 12
     assert {name for name, _ in listed} == {name for name, _ in found.choices.items()}
 
 
@@ -51,6 +58,16 @@ def test_a_probe_has_few_operators_of_a_kind_and_few_rows():
     assert len(probe.ops) < len(graph.ops) / 3
     assert product_tiles(probe, TINY) < product_tiles(graph, TINY) / 3
     assert {type(op) for op in probe.ops} == {type(op) for op in graph.ops}
+
+
+def test_a_probe_has_few_columns_of_a_vocabulary():
+    decoder = model("opt", layers=1)
+    vocabulary = np.zeros((decoder.shape.width, 1000), np.int8)
+    tensors = {**decoder.tensors, "vocabulary.weights": vocabulary}
+    graph = decoder_graph(replace(decoder, tensors=tensors), [Text(3)], 4)
+    last = probe_graph(graph, TINY).ops[-1]
+    assert isinstance(last, GraphProduct)
+    assert last.out.cols == last.b.cols == 192 * TINY.dim
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.schedules.fluent import Schedule
-from celosia.sw.starts import compilers_plan, plain_plan
+from celosia.sw.planning.schedules.starts import compilers_plan, plain_plan
 
 __all__ = ["HALIDE", "halide"]
 
@@ -56,7 +56,7 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
 
 def _steps(plain: Schedule) -> dict[str, Plan]:
     """The plans of a schedule: each has what those before it have."""
-    tiles = plain.config.max_blocks
+    tiles = min(4, plain.config.max_blocks)
     tall = plain.tensorize(OP, times=tiles)
     pieces = tall.tile(OP, k=tiles, a=tiles, first=1, columns=2, drain=tiles)
     wide = pieces.split(OP, tiles=(2 * tiles,)).keep(OP, "b").double_buffer(OP, "b", 0)

@@ -10,7 +10,7 @@ from celosia.sim.support.progress import Progress
 from celosia.sw.models.branches import branches_case
 from celosia.sw.pipeline import compile_graph, compile_plan
 from celosia.sw.plan import choose
-from celosia.sw.stages.compose import staged_plans
+from celosia.sw.planning.stages.compose import staged_plans
 
 __all__ = ["IOS", "ios"]
 

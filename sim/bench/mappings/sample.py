@@ -19,7 +19,7 @@ from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
 from celosia.sim.run.run import RunOptions
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.planning.forms.plan import ProductStage, only_stage
-from celosia.sw.planning.plan_space import Choice, PlanSpace
+from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
 
 __all__ = ["BATCH", "COLUMNS", "Batch", "Drawn", "Request", "draw_batch", "joined"]
 

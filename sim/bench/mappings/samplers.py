@@ -9,8 +9,8 @@ from typing import Final
 
 from celosia.sim.support.problems import InputError
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.plan_space import Choice, PlanSpace
 from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
 
 __all__ = ["Sampler", "choices_of", "draws", "enumerated"]
 

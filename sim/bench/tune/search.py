@@ -12,7 +12,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
-from celosia.sw.planning.plan_space import Choice, PlanSpace
+from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
 
 __all__ = ["EXHAUSTIVE", "STRATEGIES", "SearchPlan", "search", "trials_until"]
 

@@ -18,9 +18,9 @@ from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
 from celosia.sw.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.plan_space import Choice, PlanSpace
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
 from celosia.sw.refine import best_plan
 
 __all__ = ["Found", "Oracle", "Trial", "product_of", "space_of", "try_plan"]

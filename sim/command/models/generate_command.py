@@ -140,7 +140,7 @@ class _CountedStepper:
     def _row(self, steps: Sequence[Step], rate: int) -> Iterator[str]:
         shape = self._session.model.decoder.shape
         cycles = sum(step.result.cycles or 0 for step in steps)
-        least = sum(step_bytes(shape, step.text) for step in steps) / rate
+        least = sum(step_bytes(shape, [step.text]) for step in steps) / rate
         yield f"{len(steps):,}"
         yield f"{sum(step.text.rows for step in steps):,}"
         yield f"{cycles / len(steps):,.0f}"

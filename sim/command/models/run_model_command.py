@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.outputs import write_reports
@@ -25,6 +26,7 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
+from celosia.sw.frontend.cost import Costs
 
 __all__ = ["MODEL_SUFFIXES", "run_model_file"]
 
@@ -54,7 +56,15 @@ def run_model_file(
     planned = path.suffix == PLAN_SUFFIX
     if planned and (sizes or calibration):
         raise InputError(f"{path}: a plan has its sizes and its calibration: no --dim, --calibrate")
-    job = ModelRun(path=path, sizes=parse_sizes(sizes or ()), calibration=calibration)
+    if planned and options.optimize:
+        raise InputError(f"--optimize: {path} is compiled as it was built")
+    config = resolve_config(options.preset or "base", options.overrides)
+    job = ModelRun(
+        path=path,
+        sizes=parse_sizes(sizes or ()),
+        calibration=calibration,
+        costs=Costs(config, options.timing) if options.optimize else None,
+    )
     with progress_bar() as tell:
         prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
         outcome = run_prepared(prepared, inputs, options, tell)

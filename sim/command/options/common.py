@@ -203,7 +203,7 @@ ModelOption = Annotated[
         metavar="NAME",
         help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
         "(the published one), bert-base or bert-large (random), or a quantized model "
-        "FILE.safetensors; decoder: gpt2-small, opt-125m or tinyllama, with random weights.",
+        "FILE.safetensors; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama (random).",
         rich_help_panel=_COMPUTES,
     ),
 ]
@@ -216,12 +216,16 @@ LayersOption = Annotated[
     ),
 ]
 ContextOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="decoder: so many tokens in the caches.", rich_help_panel=_COMPUTES),
+    str | None,
+    typer.Option(
+        metavar="N[,N...]",
+        help="decoder: tokens in the caches, of each text of the step.",
+        rich_help_panel=_COMPUTES,
+    ),
 ]
 RowsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="decoder: so many tokens in the step (1).", rich_help_panel=_COMPUTES),
+    typer.Option(min=1, help="decoder: tokens of each text (1).", rich_help_panel=_COMPUTES),
 ]
 TextOption = Annotated[
     list[str] | None,

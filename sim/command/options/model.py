@@ -7,7 +7,7 @@ import typer
 
 from celosia.sim.support.problems import InputError
 
-__all__ = ["CalibrateOption", "InputOption", "SizesOption", "head_columns"]
+__all__ = ["CalibrateOption", "InputOption", "OptimizeOption", "SizesOption", "head_columns"]
 
 _PANEL: Final = "MODEL.onnx"
 
@@ -38,6 +38,10 @@ SizesOption = Annotated[
         "attention: columns of each head.",
         rich_help_panel=_PANEL,
     ),
+]
+OptimizeOption = Annotated[
+    bool,
+    typer.Option("--optimize", help="Rewrite the graph first: what celosia optimize finds."),
 ]
 
 

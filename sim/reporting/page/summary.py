@@ -57,6 +57,8 @@ def summary_section(document: Document, told: Explanation) -> str:
     ]
     if limit:
         tiles.insert(3, tile(f"{limit['cycles']:,}", f"cycles at least ({limit['bound']})"))
+    if share := document.get("memory_limit_share"):
+        tiles.insert(3, tile(f"{share:.2%}", "of the memory's limit"))
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
     if told.doubted or told.changes is not None:
         body.append(paragraph(told.heading))

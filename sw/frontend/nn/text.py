@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+import numpy as np
+
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
@@ -25,7 +27,15 @@ from celosia.sw.mlir.names import ELEMENTS
 from celosia.sw.mlir.operation import VALUE_NAME, Attribute, Operation, print_operation
 from celosia.sw.mlir.parser import parse_operation
 
-__all__ = ["parse_float_graph", "print_float_graph", "tensor_text"]
+__all__ = [
+    "blank_constants",
+    "float_graph_of",
+    "float_graph_operation",
+    "parse_float_graph",
+    "print_float_graph",
+    "tensor_of",
+    "tensor_text",
+]
 
 _ELEMENTS: Final = {
     **ELEMENTS,
@@ -46,8 +56,21 @@ def tensor_text(kind: TensorType) -> str:
     return f"tensor<{''.join(f'{size}x' for size in kind.shape)}{_ELEMENTS[kind.dtype]}>"
 
 
+def tensor_of(text: str) -> TensorType | None:
+    """The type that a text of MLIR is; None for one that float graphs do not have."""
+    found = _TENSOR.fullmatch(text)
+    if found is None or found[2] not in _TYPES:
+        return None
+    return TensorType(_TYPES[found[2]], tuple(map(int, found[1].split("x")[:-1])))
+
+
 def print_float_graph(graph: FloatGraph) -> str:
     """The text of a verified `graph`; the same for equal graphs."""
+    return print_operation(float_graph_operation(graph))
+
+
+def float_graph_operation(graph: FloatGraph) -> Operation:
+    """A verified `graph` as an operation ``nn.graph``."""
     types = graph.types()
     values: dict[str, str] = {}
     for name in types:
@@ -83,9 +106,7 @@ def print_float_graph(graph: FloatGraph) -> str:
         )
 
     top: dict[str, Attribute] = {"name": graph.name}
-    return print_operation(
-        Operation(name="nn.graph", attributes=top, regions=(tuple(described()),))
-    )
+    return Operation(name="nn.graph", attributes=top, regions=(tuple(described()),))
 
 
 def parse_float_graph(text: str, constants: Mapping[str, Array]) -> FloatGraph:
@@ -93,7 +114,27 @@ def parse_float_graph(text: str, constants: Mapping[str, Array]) -> FloatGraph:
 
     Raises `ValueError` that names line and column of what is wrong.
     """
-    return _Reader(constants).graph(parse_operation(text))
+    return float_graph_of(parse_operation(text), constants)
+
+
+def float_graph_of(operation: Operation, constants: Mapping[str, Array]) -> FloatGraph:
+    """The graph of an operation ``nn.graph``, as `parse_float_graph` reads it from a text."""
+    return _Reader(constants).graph(operation)
+
+
+def blank_constants(operation: Operation) -> dict[str, Array]:
+    """Zeros for all constants of an operation ``nn.graph``, by name of resource.
+
+    What is no constant of a known type is left out: reading the graph says what is wrong with it.
+    """
+    found: dict[str, Array] = {}
+    for region in operation.regions:
+        for each in region:
+            kind = tensor_of("".join(each.result_types[:1]))
+            if each.name == "nn.constant" and kind is not None:
+                zero = np.zeros((), kind.dtype)
+                found[str(each.attributes.get("resource"))] = np.broadcast_to(zero, kind.shape)
+    return found
 
 
 class _Reader:
@@ -165,12 +206,11 @@ class _Reader:
     def _define(self, operation: Operation) -> tuple[TensorType, str]:
         if len(operation.results) != 1:
             raise fail(operation, f"it has {len(operation.results)} results, not 1")
-        found = _TENSOR.fullmatch(operation.result_types[0])
-        if found is None or found[2] not in _TYPES:
+        text = operation.result_types[0]
+        kind = tensor_of(text)
+        if kind is None:
             known = ", ".join(_TYPES)
-            text = operation.result_types[0]
             raise fail(operation, f"type {text!r} is no tensor<SIZESxELEMENT> of {known}")
-        kind = TensorType(_TYPES[found[2]], tuple(map(int, found[1].split("x")[:-1])))
         name, (value,) = typed(operation, operation.attributes, "name", str), operation.results
         if value in self._names:
             raise fail(operation, f"%{value} is defined a second time")

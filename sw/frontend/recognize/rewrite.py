@@ -1,16 +1,17 @@
 """Puts operators in the place of parts of a graph that they equal."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.recognize.prove import Build, Probe, difference
 from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.passes.rewriting.engine import Level, Refusal, Rule, sweep
 
-__all__ = ["Finder", "Match", "Refusal", "Rewritten", "rebuild", "rewrite"]
+__all__ = ["FLOAT", "Finder", "Match", "Refusal", "Rewritten", "rebuild", "rewrite"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,18 +30,6 @@ class Match:
     """How operands are drawn for the proof, by number, where rows of all scales do not do."""
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A part that looked like an operator, and why it is none."""
-
-    what: str
-    root: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.root}: looks like {self.what}, but {self.reason}"
-
-
 Finder = Callable[[Reader], Iterable[Match | Refusal]]
 
 
@@ -54,33 +43,19 @@ class Rewritten:
     """For origins of nodes within a replaced part, the origin of its root."""
 
 
-def rewrite(graph: FloatGraph, find: Finder) -> Rewritten:
+def rewrite(graph: FloatGraph, find: Finder, name: str = "") -> Rewritten:
     """The graph with all that `find` recognizes and numbers prove, and what they do not."""
     reader = Reader(graph)
-    accepted: dict[str, Match] = {}
-    refused: list[Refusal] = []
+    rule = Rule(name=name, summary="", level=FLOAT, find=find, repeats=False)
+    done = sweep(rule, graph)
     absorbed: dict[str, str] = {}
-    proved: dict[Hashable, str | None] = {}
-    for found in find(reader):
-        if isinstance(found, Refusal):
-            refused.append(found)
-            continue
-        part = _likeness(reader, found)
-        if part not in proved:
-            proved[part] = difference(reader, found.root, found.operands, found.build, found.probes)
-        reason = proved[part]
-        if reason is not None:
-            refused.append(Refusal(found.what, found.root, reason))
-            continue
-        accepted[found.root] = found
+    for found in done.accepted.values():
         root = reader.producer(found.root)
         assert root is not None
         for node in reader.between(found.root, found.operands):
             if node.origin != root.origin:
                 absorbed[node.origin] = root.origin
-    if accepted:
-        graph = rebuild(graph, accepted)
-    return Rewritten(graph, tuple(refused), absorbed)
+    return Rewritten(done.graph, done.refusals, absorbed)
 
 
 def _likeness(reader: Reader, match: Match) -> Hashable:
@@ -106,7 +81,7 @@ def _likeness(reader: Reader, match: Match) -> Hashable:
     return match.what, places, tuple(lines)
 
 
-def rebuild(graph: FloatGraph, matches: dict[str, Match]) -> FloatGraph:
+def rebuild(graph: FloatGraph, matches: Mapping[str, Match]) -> FloatGraph:
     """The graph with replacements; nodes that nothing reads any more are gone."""
     builder = GraphBuilder(graph.name)
     new: dict[str, str] = {}
@@ -128,3 +103,13 @@ def rebuild(graph: FloatGraph, matches: dict[str, Match]) -> FloatGraph:
 
 def _names(new: dict[str, str], names: Sequence[str]) -> list[str]:
     return [new[name] for name in names]
+
+
+def _difference(reader: Reader, match: Match) -> str | None:
+    return difference(reader, match.root, match.operands, match.build, match.probes)
+
+
+FLOAT: Final = Level(
+    name="nn", read=Reader, likeness=_likeness, difference=_difference, rebuild=rebuild
+)
+"""Float graphs: parts are evaluated in float64."""

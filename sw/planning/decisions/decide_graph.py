@@ -21,7 +21,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.planning.cached_map import CachedMap
+from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -57,19 +57,32 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     """
     if not config.normalization:
         raise ValueError("normalization: this accelerator has no unit for transforms")
-    for places in _maps(graph, config):
+    for places in _maps(graph, config, choices):
         with suppress(ValueError):  # Something does not fit there.
-            return _planned(graph, places(config, choices))
+            return _planned(graph, places)
     return _planned(graph, MemoryMap(config, choices))
 
 
-def _maps(graph: Graph, config: AcceleratorConfig) -> Iterator[type[MemoryMap]]:
+def _maps(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Iterator[MemoryMap]:
     """Where results may stay on the chip, if no product has many more rows than the array."""
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
     if 0 < rows <= config.dim:
-        yield CachedMap if graph.appended else FewRowsMap
+        yield _cached_map(graph, config, choices) if graph.appended else FewRowsMap(config, choices)
     elif config.dim < rows <= 2 * config.dim and not graph.appended:
-        yield SeveralRowsMap
+        yield SeveralRowsMap(config, choices)
+
+
+def _cached_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> CachedMap:
+    """The map of a graph with caches, whose products have few rows: by how wide its streams are."""
+    places = CachedMap(config, choices)
+    streams = (op.out for op in graph.ops if isinstance(op, MatMul | Transform) and _adds(op))
+    size = ELEMENT_BYTES["int16"]
+    most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)
+    return places if most <= places.rows("wide") else SeveralTextsMap(config, choices)
+
+
+def _adds(op: MatMul | Transform) -> bool:
+    return isinstance(op.finish, AddResidual)
 
 
 def _planned(graph: Graph, places: MemoryMap) -> Plan:

@@ -17,6 +17,7 @@ __all__ = [
     "NormPlan",
     "NormStage",
     "PiecesOfW",
+    "SpillPlan",
     "SumsDrain",
     "TailPart",
 ]
@@ -162,6 +163,16 @@ class CombineStage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpillPlan:
+    """How scores wait in memory, as int16, until the maxima of their rows are known."""
+
+    ring: str
+    """The ring of the scratchpad that the scores of a part come back to."""
+    blocks: int
+    """Blocks of rows whose scores have a place in memory, by turns."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HeadGroup:
     """Heads of attention that are alike.
 
@@ -176,6 +187,8 @@ class HeadGroup:
     keys: tuple[int, ...]
     """Keys of each part of a block; more than one are passed twice: first for the maxima, then for
     all else."""
+    spill: SpillPlan | None = None
+    """How scores of more than one part come to their second pass; None: they are computed again."""
     queries: tuple[str, ...]
     k: PiecesOfW
     """The pieces of keys."""
@@ -193,7 +206,7 @@ class HeadGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionStage:
-    """Heads of attention: neither scores nor numerators are ever in memory."""
+    """Heads of attention: numerators are never in memory, and scores as far as plans spill them."""
 
     kind: Literal["attention"] = "attention"
     groups: tuple[HeadGroup, ...]

@@ -34,7 +34,7 @@ def attention_rules(
             stage.slots,
             "statistics",
             max(group.rows),
-            pieces=1 + stage.ahead,
+            pieces=1 + stage.ahead + (group.spill is not None),
             shares=SHARES,
         )
     yield from _apart(stage, rules)
@@ -65,6 +65,9 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield "exponents", group.exponents > 0, f"{group.exponents} transforms are none"
     for ring in group.numerators:
         yield from rules.fits("numerators-fit", ring, "scratchpad", most)
+    if group.spill is not None:
+        yield "spill", rules.stores_int16, "scores wait in memory, but no store makes int16"
+        yield from rules.fits("spill-fits", group.spill.ring, "scratchpad", 2 * most)
     yield "values", not context.b_transposed, f"the values of {context} are transposed"
     yield from rules.pieces(group.v, max(group.keys), transposed=False)
     wide = rules.tiles(context.out.cols)
@@ -86,7 +89,14 @@ def _most_scores(group: HeadGroup, scores: MatMul, dim: int) -> int:
 
 
 def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:
-    """All parts count their turns alike, and one that waits for its context has rows of its own."""
+    """All parts count their turns alike, and one that waits for its context has rows of its own.
+
+    In memory, too: scores of a block leave while those of the block before are there, and those of
+    one whose contexts are behind (`ahead`).
+    """
+    if group.spill is not None:
+        least, blocks = 2 + stage.ahead, group.spill.blocks
+        yield "spill-blocks", blocks >= least, f"{blocks} blocks in memory, but {least} are needed"
     turns = len(stage.groups[0].queries)
     legal = 0 <= stage.ahead < turns
     yield "turns", legal, f"{turns} rings of queries, but {stage.ahead} ahead"
@@ -100,9 +110,11 @@ def _apart(stage: AttentionStage, rules: StageRules) -> Iterator[Rule]:
     weights = {ring for group in groups for ring in (group.k.ring, group.v.ring)}
     weights |= {group.drain.results for group in groups}
     numerators = {ring for group in groups for ring in group.numerators}
-    yield from rules.apart(weights, numerators)
+    back = {group.spill.ring for group in groups if group.spill is not None}
+    yield from rules.apart(weights, numerators, back)
     for group in groups:
         yield from rules.apart((group.k.ring,), group.queries, group.numerators)
+        yield from rules.apart(back, group.queries)
     for turn in range(len(groups[0].queries)):
         mine = {group.numerators[turn] for group in groups}
         others = {

@@ -27,10 +27,11 @@ SHARES: Final = 3
 class StageRules:
     """Makes the rules of the stages of a plan."""
 
-    def __init__(self, plan: Plan, graph: Graph):
+    def __init__(self, plan: Plan, graph: Graph, *, stores_int16: bool):
         self.plan = plan
         self.machine = plan.machine
         self.graph = graph
+        self.stores_int16 = stores_int16
 
     def tiles(self, cols: int) -> int:
         """Tiles that cover so many columns."""

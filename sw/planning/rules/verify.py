@@ -104,7 +104,7 @@ def _rules(
     stage: Stage, ops: list[Op], plan: Plan, graph: Graph, config: AcceleratorConfig
 ) -> Iterator[Rule]:
     """The rules of a stage that computes `ops`."""
-    rules = StageRules(plan, graph)
+    rules = StageRules(plan, graph, stores_int16=config.stores_int16)
     match stage, ops:
         case ProductStage(), [MatMul() as op]:
             yield from _StageChecker(plan, stage, op, graph, config).rules()
@@ -170,7 +170,8 @@ class _StageChecker:
         """All rules of the stage."""
         yield from chain(self._cuts(), self._pieces(), self._sums(), self._drain())
         rings = self.stage.a.ring, self.stage.b.ring
-        yield from StageRules(self.plan, self.graph).apart(*((ring,) for ring in rings))
+        rules = StageRules(self.plan, self.graph, stores_int16=self.config.stores_int16)
+        yield from rules.apart(*((ring,) for ring in rings))
 
     def _cuts(self) -> Iterator[Rule]:
         stage, rows = self.stage, self.op.out.rows

@@ -14,6 +14,7 @@ from celosia.sw.planning.schedules.rings import (
     stage_of,
     with_own_rings,
     with_stage,
+    without_idle,
 )
 from celosia.sw.planning.schedules.roles import TURNS, with_rings
 
@@ -95,4 +96,4 @@ def _heads_kept(plan: Plan, index: int, stage: Stage, step: Keep) -> Plan:
     }
     rings = {name: RingPlan(space="scratchpad", spans=spans[name]), **plan.rings}
     kept = with_rings(stage, step.what, (name,))
-    return with_stage(replace(plan, rings=rings), index, kept)
+    return without_idle(with_stage(replace(plan, rings=rings), index, kept))

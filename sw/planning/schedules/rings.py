@@ -8,7 +8,7 @@ from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.roles import rings_of, with_rings
 
-__all__ = ["buffered", "names_of_role", "stage_of", "with_own_rings", "with_stage"]
+__all__ = ["buffered", "names_of_role", "stage_of", "with_own_rings", "with_stage", "without_idle"]
 
 
 def stage_of(plan: Plan, op: str) -> int:
@@ -30,9 +30,8 @@ def names_of_role(stage: Stage, role: str) -> tuple[str, ...]:
 
 
 def with_stage(plan: Plan, index: int, stage: Stage) -> Plan:
-    """`plan` with another stage in a place; rings that nobody names any more are left out."""
-    stages = (*plan.stages[:index], stage, *plan.stages[index + 1 :])
-    return _without_idle(replace(plan, stages=stages))
+    """`plan` with another stage in a place."""
+    return replace(plan, stages=(*plan.stages[:index], stage, *plan.stages[index + 1 :]))
 
 
 def with_own_rings(plan: Plan, index: int, role: str, rings: tuple[RingPlan, ...]) -> Plan:
@@ -48,7 +47,8 @@ def with_own_rings(plan: Plan, index: int, role: str, rings: tuple[RingPlan, ...
             name = f"{name} of {stage.ops[0]}" + (f" {turn + 1}" if turn else "")
         names.append(name)
     known = {**plan.rings, **dict(zip(names, rings, strict=True))}
-    return with_stage(replace(plan, rings=known), index, with_rings(stage, role, tuple(names)))
+    changed = with_rings(stage, role, tuple(names))
+    return without_idle(with_stage(replace(plan, rings=known), index, changed))
 
 
 def buffered(ring: RingPlan, pieces: int, place: str) -> RingPlan:
@@ -70,6 +70,7 @@ def buffered(ring: RingPlan, pieces: int, place: str) -> RingPlan:
     )
 
 
-def _without_idle(plan: Plan) -> Plan:
+def without_idle(plan: Plan) -> Plan:
+    """`plan` without the rings that no stage names."""
     used = {name for stage in plan.stages for name in names_in(stage)}
     return replace(plan, rings={name: ring for name, ring in plan.rings.items() if name in used})

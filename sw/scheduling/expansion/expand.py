@@ -6,6 +6,7 @@ from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op, Written
 from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
+from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
@@ -36,7 +37,7 @@ def expand(plan: Plan, graph: Graph) -> tuple[Written, ...]:
 
 
 def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
-    moves = Moves(plan, graph, open_rings(plan))
+    moves = Moves(plan, with_spills(graph, plan), open_rings(plan))
     known = {op.name: op for op in graph.ops}
     for stage in plan.stages:
         if isinstance(stage, ConcurrentStage):

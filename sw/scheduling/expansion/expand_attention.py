@@ -1,92 +1,44 @@
-"""Heads of attention to operations: scores and numerators never leave the chip.
+"""Heads of attention to operations: numerators never leave the chip, and scores seldom.
 
 A *part* is some keys of a block of rows.  The scores of a part are summed up before the context of
 the part ahead of it, which still waits for its numerators, so that softmax runs beside products:
 
     array:      scores(0) scores(1) context(0) scores(2) context(1) ...
     transforms:           softmax(0)           softmax(1), context(0) ...
+
+Where scores wait in memory, those of the next block (') take their place between contexts:
+
+    array:      scores'(1) context(0)  scores'(2) context(1)  ...
+    transforms:            maximum'(1), exponents(1)  maximum'(2), exponents(2) ...
+    memory:                scores'(1) leave, scores(1) and (2) come back ...
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.causal import keys_seen, leaves_out
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul
-from celosia.sw.ir.program import LocalRows, Op
+from celosia.sw.ir.causal import first_row_of
+from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, View
+from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Store
 from celosia.sw.planning.extents import even_cuts, tiles
-from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
+from celosia.sw.planning.forms.spills import spill_view
+from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.scheduling.drains import SumsBlock, drained, mask_settings, transformed
+from celosia.sw.scheduling.expansion.head_parts import Block, Part, parts
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
 
 __all__ = ["expand_attention"]
 
 
-@dataclass(frozen=True)
-class _Block:
-    """A block of rows of a head."""
-
-    group: HeadGroup
-    scores: MatMul
-    context: MatMul
-    row: int
-    rows: int
-    slot: int
-
-    dim: int
-
-    @property
-    def diagonal(self) -> int | None:
-        """The last key that the block's first row sees; None: all rows see all keys."""
-        how = self.scores.finish
-        assert isinstance(how, DeferredSoftmax)
-        return how.mask.first_row + self.row if leaves_out(how.mask) else None
-
-    @property
-    def keys(self) -> int:
-        """The number of keys of the tiles that its rows see: all others are left out."""
-        return keys_seen(self.scores, self.row, self.rows, self.dim)
-
-    @property
-    def cuts(self) -> Iterator[tuple[int, int]]:
-        """First key and keys of each part."""
-        keys = self.group.keys
-        for end, count in zip(accumulate(keys), keys, strict=True):
-            key = end - count
-            if key < self.keys:
-                yield key, min(end, self.keys) - key
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some keys of a block, and what is computed of them."""
-
-    block: _Block
-    key: int
-    keys: int
-    turn: int
-    """The number of parts before it."""
-    maximum: bool
-    """The maxima of rows are found."""
-    exponent: bool
-    """Numerators are made, and their share of the context behind them."""
-
-    @property
-    def diagonal(self) -> int | None:
-        """The last of its keys that the block's first row sees; None: all rows see all keys."""
-        last = self.block.diagonal
-        return None if last is None else last - self.key
-
-
 def expand_attention(
     stage: AttentionStage, ops: Mapping[str, MatMul], moves: Moves
 ) -> Iterator[tuple[str, Op]]:
     """The operations of a legal `stage` of heads of `ops`, each with its operator."""
-    expansion = _Expansion(stage, ops, moves)
-    waiting: list[_Part] = []
-    for part in expansion.parts():
+    expansion = _Expansion(moves, stage.first)
+    waiting: list[Part] = []
+    slots = moves.rings[stage.slots]
+    for part in parts(stage, ops, slots, moves.dim):
         yield from ((part.block.scores.name, op) for op in expansion.scores(part))
         waiting.append(part)
         if len(waiting) > stage.ahead:
@@ -96,39 +48,48 @@ def expand_attention(
 
 
 class _Expansion:
-    def __init__(self, stage: AttentionStage, ops: Mapping[str, MatMul], moves: Moves):
-        self.stage, self.ops, self.moves = stage, ops, moves
-        self.dim = moves.dim
-        self.contexts: dict[_Block, LocalRows] = {}
+    def __init__(self, moves: Moves, first: str):
+        self.moves, self.dim, self.first = moves, moves.dim, first
+        self.contexts: dict[Block, LocalRows] = {}
         """The sums of blocks whose contexts have begun."""
 
-    def parts(self) -> Iterator[_Part]:
-        """All parts in order: those of a block twice, if its keys are more than one."""
-        turn = 0
-        for block in self._blocks():
-            cuts = list(block.cuts)
-            both = (True, True)
-            for maximum, exponent in [both] if len(cuts) == 1 else [(True, False), (False, True)]:
-                for key, count in cuts:
-                    yield _Part(block, key, count, turn, maximum, exponent)
-                    turn += 1
-
-    def _blocks(self) -> Iterator[_Block]:
-        slots = self.moves.rings[self.stage.slots]
-        for group in self.stage.groups:
-            for scores, context in group.heads:
-                for end, rows in zip(accumulate(group.rows), group.rows, strict=True):
-                    slot = slots.take((scores, end), rows)
-                    ops = self.ops[scores], self.ops[context]
-                    yield _Block(group, *ops, end - rows, rows, slot, self.dim)
-
-    def scores(self, part: _Part) -> Iterator[Op]:
+    def scores(self, part: Part) -> Iterator[Op]:
         """The scores of a part, and the passes of softmax over them."""
+        sums = yield from self._returned(part) if part.returns else self._summed(part)
+        if part.maximum:
+            yield from self._pass(part, Function.MAXIMUM, sums)
+        if part.spills:
+            yield from self._spilled(part, sums)
+        if part.exponent:
+            ring = _turn(part.block.group.numerators, part)
+            wide = tiles(part.keys, self.dim)
+            numerators = self._take(ring, part, part.block.rows, wide)
+            most = self.dim * tiles(wide, part.block.group.exponents)
+            for col, cols in even_cuts(part.keys, most, self.dim):
+                target = numerators.block(col // self.dim, tiles(cols, self.dim))
+                some = sums.part(self.dim, col, cols)
+                yield from self._pass(part, Function.EXPONENT, some, target)
+
+    def _block_of(self, part: Part, rows: LocalRows) -> SumsBlock:
+        """The scores of a part in local rows; those of int16 have their bias."""
+        block, op = part.block, part.block.scores
+        assert isinstance(op.finish, DeferredSoftmax)
+        bias = op.bias and op.bias.part(col=part.key, cols=part.keys)
+        return SumsBlock(
+            rows=rows,
+            tile_blocks=2 if part.returns else 1,
+            out=op.out.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys),
+            bias=None if part.returns else bias,
+            scale=op.finish.scale,
+            slot=block.slot,
+        )
+
+    def _summed(self, part: Part) -> Generator[Op, None, SumsBlock]:
+        """The scores of a part as sums: products."""
         block, group, op = part.block, part.block.group, part.block.scores
         a = op.a.part(row=block.row, rows=block.rows)
-        out = op.out.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys)
         wide = tiles(part.keys, self.dim)
-        ring = group.scores if part.turn else self.stage.first or group.scores
+        ring = group.scores if part.turn else self.first or group.scores
         c = self._take(ring, ("scores", part), block.rows, wide)
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
@@ -146,21 +107,45 @@ class _Expansion:
             onto = op.onto.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys)
             yield from self.moves.fill(onto, c)
         yield from products(self.moves, product)
-        assert isinstance(op.finish, DeferredSoftmax)
-        bias = op.bias and op.bias.part(col=part.key, cols=part.keys)
-        sums = SumsBlock(rows=c, out=out, bias=bias, scale=op.finish.scale, slot=block.slot)
-        if part.maximum:
-            yield from self._pass(part, Function.MAXIMUM, sums)
-        if part.exponent:
-            numerators = self._take(_turn(group.numerators, part), part, block.rows, wide)
-            most = self.dim * tiles(wide, group.exponents)
-            for col, cols in even_cuts(part.keys, most, self.dim):
-                target = numerators.block(col // self.dim, tiles(cols, self.dim))
-                some = sums.part(self.dim, col, cols)
-                yield from self._pass(part, Function.EXPONENT, some, target)
+        return self._block_of(part, c)
+
+    def _spilled(self, part: Part, sums: SumsBlock) -> Iterator[Op]:
+        """The scores of a part to memory, as int16."""
+        assert isinstance(sums.scale, float)
+        bias = None
+        if sums.bias is not None:
+            ring = part.block.group.drain.parameters
+            bias = yield from self.moves.load_parameters(sums.bias, ring)
+        for col, view, rows in self._memory(part, sums):
+            row = None if bias is None else bias + col // self.dim
+            yield Store(view, rows, Drain(scale=sums.scale, bias_row=row))
+
+    def _returned(self, part: Part) -> Generator[Op, None, SumsBlock]:
+        """The scores of a part from memory, where no bias is added any more."""
+        block, spill = part.block, part.block.group.spill
+        assert spill is not None
+        wide = tiles(2 * part.keys, self.dim)
+        sums = self._block_of(part, self._take(spill.ring, ("back", part), block.rows, wide))
+        for _, view, rows in self._memory(part, sums):
+            yield Load(view, rows)
+        return sums
+
+    def _memory(self, part: Part, sums: SumsBlock) -> Iterator[tuple[int, View, LocalRows]]:
+        """What a command moves of the scores of a part: first column, place in memory, local rows.
+
+        Of a tile on the diagonal, rows that see nothing of it do not move.
+        """
+        block, dim, diagonal = part.block, self.dim, part.diagonal
+        place = spill_view(block.group, block.number, block.rows)
+        most = dim if diagonal is not None else max(1, self.moves.machine.max_blocks // 2) * dim
+        for col, cols in even_cuts(part.keys, most, dim):
+            first = 0 if diagonal is None else first_row_of(col, diagonal, dim)
+            rows, some = block.rows - first, sums.part(dim, col, cols).rows
+            view = place.part(row=first, rows=rows, col=part.key + col, cols=cols)
+            yield col, view, replace(some, row=some.row + first, rows=rows)
 
     def _pass(
-        self, part: _Part, function: Function, sums: SumsBlock, *targets: LocalRows
+        self, part: Part, function: Function, sums: SumsBlock, *targets: LocalRows
     ) -> Iterator[Op]:
         """A pass of softmax over the scores of some keys."""
         block = part.block
@@ -174,12 +159,12 @@ class _Expansion:
         drain = block.group.drain
         yield from transformed(self.moves, function, sums, drain, settings, targets, mask=mask)
 
-    def context(self, part: _Part) -> Iterator[tuple[str, Op]]:
+    def context(self, part: Part) -> Iterator[tuple[str, Op]]:
         """The share of a part in the context of its block, which leaves when it is complete."""
         if part.exponent:
             yield from ((part.block.context.name, op) for op in self._context(part))
 
-    def _context(self, part: _Part) -> Iterator[Op]:
+    def _context(self, part: Part) -> Iterator[Op]:
         block, group, op = part.block, part.block.group, part.block.context
         if part.key == 0:
             wide = tiles(op.out.cols, self.dim)
@@ -219,6 +204,6 @@ class _Expansion:
         return LocalRows(pieces.space, pieces.take(key, rows * blocks), rows, blocks, rows)
 
 
-def _turn(rings: tuple[str, ...], part: _Part) -> str:
+def _turn(rings: tuple[str, ...], part: Part) -> str:
     """The ring whose turn it is."""
     return rings[part.turn % len(rings)]

@@ -17,11 +17,12 @@ from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
-STEP = Decoder(model="gpt2-small", context=128, bound=0.95)
+STEP = Decoder(model="gpt2-small", contexts=(128,), bound=0.95)
+PREFILL = Decoder(model="gpt2-small", of="array", contexts=(0,), rows=512, bound=0.99)
 
 
-def line(cycles, mismatches=0):
-    """A run of 16,000 bytes, which 16 bytes per cycle send in 1,000 cycles."""
+def line(cycles, mismatches=0, decoder=STEP):
+    """A run of 16,000 bytes, which 16 bytes per cycle send in 1,000 cycles, or of as long work."""
 
     def run(options, _tell):
         setting = Setting(
@@ -32,7 +33,11 @@ def line(cycles, mismatches=0):
             timing=options.timing,
         )
         whole = Measurement(
-            name="decoder", cycles=cycles, mismatches=mismatches, elements_checked=10
+            name="decoder",
+            macs=256_000,
+            cycles=cycles,
+            mismatches=mismatches,
+            elements_checked=10,
         )
         return Outcome(
             Report(
@@ -44,7 +49,7 @@ def line(cycles, mismatches=0):
             )
         )
 
-    (only,) = run_decoders(silent, run, [STEP])
+    (only,) = run_decoders(silent, run, [decoder])
     return only
 
 
@@ -53,9 +58,13 @@ def test_the_table_of_the_issue_is_complete():
         ("decoder gpt2-small context=128 rows=1", 0.95),
         ("decoder gpt2-small context=1024 rows=1", 0.95),
         ("decoder gpt2-small context=128 rows=1 latency 100", 0.94),
+        ("decoder gpt2-small context=1024 rows=1 latency 100", 0.94),
         ("decoder gpt2-small context=128 rows=1 8 B/cycle", 0.96),
+        ("decoder gpt2-small context=1024 rows=1 8 B/cycle", 0.96),
         ("decoder opt-125m context=128 rows=1", 0.95),
         ("decoder tinyllama context=128 rows=1 4 layers", 0.93),
+        ("decoder gpt2-small context=17-362 of 16 texts rows=1", 0.93),
+        ("decoder-layer gpt2-small context=0 rows=512", 0.98),
     ]
 
 
@@ -68,11 +77,21 @@ def test_what_is_measured_is_what_its_name_says():
             bytes_per_cycle=8 if "8 B" in step.name else 16,
         )
         assert options.details.layers == (4 if "4 layers" in step.name else None)
+        assert options.workload == step.name.split()[0]
+        contexts = options.details.context.split(",")
+        assert len(set(contexts)) == (16 if "16 texts" in step.name else 1)
 
 
 @pytest.mark.parametrize(
     ("found", "right"),
-    [(line(1052), True), (line(1053), False), (line(1000, 1), False), (line(None), False)],
+    [
+        (line(1052), True),
+        (line(1053), False),
+        (line(1000, 1), False),
+        (line(None), False),
+        (line(1010, decoder=PREFILL), True),
+        (line(1011, decoder=PREFILL), False),
+    ],
 )
 def test_a_step_is_right_above_its_bound_without_a_mismatch(found, right):
     bench = Bench(decoders=(found,))

@@ -50,6 +50,27 @@ def test_a_step_is_right_with_every_tensor_compared(model, context, rows):
     assert document["elements_checked"] > cached
 
 
+def test_texts_of_different_lengths_have_a_row_each():
+    words = ("--model", "opt-125m", "--context", "9,0,4", "--layers", 1, "--json", "-")
+    document = valid(right("run", "decoder", *words, *FAST).stdout)
+    assert (document["status"], document["mismatches"]) == ("right", 0)
+    cached = 2 * (16 + 3 * (10 + 16)) * shape("opt").cache_width
+    assert document["elements_checked"] > cached
+
+
+def test_a_layer_of_a_prefill_counts_what_rows_see():
+    words = ("--model", "gpt2-small", "--context", 0, "--rows", 24, "--json", "-")
+    document = valid(right("run", "decoder-layer", *words, *FAST).stdout)
+    assert (document["status"], document["mismatches"]) == ("right", 0)
+    names = [each["workload"] for each in document["operators"]]
+    assert "vocabulary" not in names
+    assert not any(name.startswith("1.") for name in names)
+    attention = next(each for each in document["operators"] if "attention" in each["workload"])
+    tiles = 24 // 4
+    assert attention["macs"] == 2 * 4 * 8 * 4 * 4 * tiles * (tiles + 1) // 2
+    refused("--layers is no option", "run", "decoder-layer", *words, "--layers", 2)
+
+
 def test_all_layers_run_and_without_a_clock_there_is_no_share():
     words = ("--model", "opt-125m", "--context", 3, "--json", "j.json")
     result = right("run", "decoder", *words, *FAST)
@@ -60,8 +81,8 @@ def test_all_layers_run_and_without_a_clock_there_is_no_share():
 
 def test_the_share_of_the_limit_is_of_weights_and_caches():
     text = Text(128, 1)
-    moved = step_bytes(GPT2_SMALL, text)
-    assert moved == GPT2_SMALL.weights + 2 * 12 * 768 * 129
+    moved = step_bytes(GPT2_SMALL, [text, text])
+    assert moved == GPT2_SMALL.weights + 2 * 2 * 12 * 768 * 129
     setting = Setting(
         workload="decoder",
         preset="base",
@@ -84,10 +105,18 @@ def test_the_share_of_the_limit_is_of_weights_and_caches():
         ("decoder: give --context", "--model opt-125m"),
         ("4097 keys are more than the 4096", "--model opt-125m --context 4096"),
         ("4097 keys are more than the 4096", "--model opt-125m --context 1 --rows 4096"),
+        ("4097 keys are more than the 4096", "--model opt-125m --context 1,4096"),
+        ("'x' is no number of tokens", "--model opt-125m --context 1,x"),
+        ("'-1' is no number of tokens", "--model opt-125m --context -1"),
+        ("'' is no number of tokens", "--model opt-125m --context 1,"),
+        ("'99999' is no number of tokens", "--model opt-125m --context 99999"),
         ("--rows", "--model opt-125m --context 1 --rows 0"),
         ("--layers", "--model opt-125m --context 1 --layers 0"),
         ("--seq is no option of decoder", "--model opt-125m --context 1 --seq 4"),
-        ("bytes of weights are more than", "--model opt-125m --context 1 --layers 99999999"),
+        (
+            "bytes of weights and caches are more than",
+            "--model opt-125m --context 1 --layers 99999999",
+        ),
     ],
 )
 def test_what_is_no_step_is_refused(message, words):

@@ -113,6 +113,19 @@ def test_models_that_cannot_be_read_are_refused(model):
     refused("not a safetensors file", "language", "perplexity", "--model", "model")
 
 
+def test_a_model_whose_heads_do_not_divide_is_refused(model):
+    content = (model / WEIGHTS).read_bytes()
+    for name, before, after, problem in (
+        ("heads", 2, 3, "heads: 3 do not divide a width of 32"),
+        ("key_heads", 1, 4, "key_heads: 4 do not divide 2 heads"),
+    ):
+        old, new = (f'{name}\\": {value}'.encode() for value in (before, after))
+        assert content.count(old) == 1
+        (model / WEIGHTS).write_bytes(content.replace(old, new))
+        refused(problem, *GENERATE, "a")
+        refused(problem, *FUNCTIONAL, "a")
+
+
 def test_training_needs_its_extra_and_enough_steps(monkeypatch):
     monkeypatch.setattr(language_commands, "EXTRA", ("jax_that_is_not_there",))
     refused("pip install 'celosia[training]'", "language", "train", "--out", "out")

@@ -13,6 +13,7 @@ from celosia.sim.profile.operator_groups import (
     group_name,
     group_operators,
 )
+from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import attention_case, layernorm_case, random_integer_encoder
 from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.pipeline import compile_graph
@@ -45,7 +46,7 @@ def test_the_group_of_an_operator(operator, group):
 
 
 def test_an_encoder_has_a_group_for_each_layer_and_kind():
-    groups = group_operators(GRAPH)
+    groups = group_operators(GRAPH, 4)
     names = [f"{layer}.{kind}" for layer in range(2) for kind in LAYER]
     assert [group.name for group in groups] == ["norm", *names]
     assert sum(group.macs for group in groups) == GRAPH.macs
@@ -55,15 +56,20 @@ def test_an_encoder_has_a_group_for_each_layer_and_kind():
 
 
 def test_every_tensor_that_is_written_is_of_one_group():
-    written = [tensor for group in group_operators(GRAPH) for tensor in group.tensors]
+    written = [tensor for group in group_operators(GRAPH, 4) for tensor in group.tensors]
     assert sorted(written) == sorted(set(GRAPH.tensors) - set(GRAPH.constants) - {"embedding"})
 
 
 def test_the_heads_of_an_attention_are_one_group():
-    (group,) = group_operators(attention_case(3, 9, 8, 0).graph)
+    (group,) = group_operators(attention_case(3, 9, 8, 0).graph, 4)
     assert group.name == "attention"
     assert len(group.operators) == 6
     assert group.tensors == ("numerators", "sums", "context")
+
+
+def test_tiles_that_no_row_sees_are_no_work():
+    (group,) = group_operators(attention_case(1, 16, 8, 0, mask=Mask(causal=True)).graph, 4)
+    assert group.macs == 2 * 8 * 4 * 4 * (1 + 2 + 3 + 4)
 
 
 def test_a_program_is_cut_where_products_of_another_group_follow():
@@ -79,7 +85,7 @@ def test_a_compiled_encoder_is_cut_into_its_groups():
     compiled = compile_graph(GRAPH, PRESETS["tiny"])
     expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
     cuts = cut_program(expanded, compiled.operators)
-    names = {group.name for group in group_operators(GRAPH)}
+    names = {group.name for group in group_operators(GRAPH, 4)}
     assert {cut.group for cut in cuts} == names - {"norm"}
     assert [cut.mark for cut in cuts] == sorted(cut.mark for cut in cuts)
 

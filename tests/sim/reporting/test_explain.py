@@ -113,6 +113,12 @@ def test_what_memory_bounds_is_said_first(document):
     assert "cost nothing" in remedy(weights, document["operators"][0], bound)
 
 
+def test_a_step_of_a_decoder_is_told_its_share_of_the_memorys_limit(document):
+    assert "keys and values" not in str(explain(document))
+    step = {**document, "memory_limit_share": 0.9765}
+    assert "keys and values of the step come in 97.7% of its cycles" in str(explain(step))
+
+
 def test_behind_the_last_product_no_queue_is_too_short(document):
     """A store that is queued when nothing is multiplied any more."""
     loss = Loss("matmul", "wait_queue_store", 9)  # The log has none before a product.

@@ -29,6 +29,7 @@ def test_samples_are_along_the_first_axis(tmp_path):
         ({"x": np.zeros((2, 3))}, r"x is \(2, 3\); there are x of"),
         ({"z": np.zeros((1, 2, 3))}, "z is"),
         ({"x": np.zeros((0, 2, 3))}, "one number, not 0, is needed"),
+        ({"x": np.full((4, 2, 3), 0.5)}, "all its arrays are constant"),
         ({"x": np.array([{}], object)}, "is no .npz file of arrays"),
     ],
 )

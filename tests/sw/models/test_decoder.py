@@ -1,7 +1,11 @@
 """Decoders: a prefill and steps behind it are one computation, cut anywhere."""
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.causal import seen_products
@@ -54,19 +58,39 @@ def test_devices_compute_prefill_and_steps(preset, form, pieces):
     assert_same(in_pieces(decoder, pieces, on_device(preset)), whole)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1, 17))
-@pytest.mark.parametrize("preset", ["tiny", "rebalanced", "base"])
-def test_all_cuts_on_devices(preset, first):
-    decoder = model()
-    whole = in_pieces(decoder, (17,), interpreted)
-    assert_same(in_pieces(decoder, (17 - first, first), on_device(preset)), whole)
+PRESETS = ("tiny", "rebalanced", "base")
+
+
+@settings(max_examples=5)
+@given(
+    preset=st.sampled_from(PRESETS),
+    form=st.sampled_from(["gpt2", "opt", "llama"]),
+    prefill=st.integers(1, 8),
+    steps=st.lists(st.integers(1, 16), min_size=1, max_size=3),
+)
+def test_any_steps_behind_any_prefill_are_one_prefill(preset, form, prefill, steps):
+    decoder = model(form, key_heads=2 if form == "llama" else 4)
+    ends = [prefill, *(prefill + end for end in accumulate(steps))]
+    pieces = [end - start for start, end in pairwise([0, *ends]) if end <= CAPACITY]
+    whole = in_pieces(decoder, (sum(pieces),), interpreted)
+    assert_same(in_pieces(decoder, pieces, on_device(preset)), whole)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["gpt2", "llama"])
+@pytest.mark.parametrize("rows", range(1, 17))
+@pytest.mark.parametrize("preset", PRESETS)
+def test_all_cuts_on_devices(preset, rows, form):
+    decoder = model(form, key_heads=2 if form == "llama" else 4)
+    whole = in_pieces(decoder, (20,), interpreted)
+    assert_same(in_pieces(decoder, (20 - rows, rows), on_device(preset)), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["gpt2", "llama"])
 @pytest.mark.parametrize("pieces", [(11, 1, 2), (3, 9)])
-def test_cuts_on_rtl(pieces):
-    decoder = model()
+def test_cuts_on_rtl(pieces, form):
+    decoder = model(form)
     whole = in_pieces(decoder, (sum(pieces),), interpreted)
     assert_same(in_pieces(decoder, pieces, on_device("tiny", "verilator")), whole)
 

@@ -66,3 +66,8 @@ def test_facts_of_rows_take_longer_than_their_steps():
     assert EXPECTED.latency(part, reader) == 1
     assert EXPECTED.latency(whole, reader) >= FACTS_CYCLES + SQUARED_FACTS_LATENCY
     assert EXPECTED.latency(PRODUCT, whole) >= 2 * DIM
+
+
+def test_sums_are_added_to_one_product_behind_the_other():
+    assert EXPECTED.latency(PRODUCT, PRODUCT) == 0
+    assert EXPECTED.latency(PRODUCT, STORE) > DIM

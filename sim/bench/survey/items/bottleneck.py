@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from celosia.sim.bench.nonlinear import HOST_CYCLES
+from celosia.sim.bench.compilers.nonlinear import HOST_CYCLES
 from celosia.sim.bench.survey.parts.jobs import Job
 from celosia.sim.bench.survey.parts.operators import Elementwise, layer_operators
 from celosia.sim.bench.survey.parts.products import layer_job

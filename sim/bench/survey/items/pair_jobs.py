@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench.nonlinear import MODES, measure_mode
+from celosia.sim.bench.compilers.nonlinear import MODES, measure_mode
 from celosia.sim.bench.survey.parts.jobs import Run
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent

@@ -16,11 +16,11 @@ CONTEXTS: Final = (128, 1024)
 
 def bytes_of_step(context: int) -> int:
     """Bytes of weights, keys and values that a token behind `context` others has to read."""
-    return step_bytes(GPT2_SMALL, Text(context))
+    return step_bytes(GPT2_SMALL, [Text(context)])
 
 
 def step_job(context: int) -> Job:
     """The run of the whole model for one token behind `context` others, on `base`."""
-    details = WorkloadOptions(model="gpt2-small", context=context, rows=1)
+    details = WorkloadOptions(model="gpt2-small", context=str(context), rows=1)
     job = Job(workload="decoder", details=details, array_cycles=1)
     return replace(job, array_cycles=bytes_of_step(context) // job.bytes_per_cycle)

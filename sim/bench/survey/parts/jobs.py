@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench.nonlinear import MODES, measure_mode
+from celosia.sim.bench.compilers.nonlinear import MODES, measure_mode
 from celosia.sim.run.report import Measurement
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.cache import digest
@@ -70,7 +70,7 @@ class Job:
     workload: str
     details: WorkloadOptions = field(default_factory=WorkloadOptions)
     mode: str = ""
-    """A mode of `celosia.sim.bench.nonlinear` of one BERT-base layer; empty: as compiled."""
+    """A mode of `nonlinear` in `sim/bench/compilers` of one BERT-base layer; empty: as compiled."""
     preset: str = "base"
     overrides: tuple[str, ...] = ()
     latency: int = MemoryTiming.latency

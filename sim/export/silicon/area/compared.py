@@ -49,10 +49,11 @@ class Share:
 def share_of_frozen(larger: Area, smaller: Area) -> Share | None:
     """What `larger` has that `smaller` has not, as shares of `FROZEN`.
 
-    None, unless `smaller` is the configuration of `FROZEN`; the number of lanes, which a design
-    without the unit does not have, may differ.
+    None, unless `smaller` is the configuration of `FROZEN`; lanes and a queue of transforms, which
+    a design without the unit does not have, may differ.
     """
-    if replace(smaller.config, vector_lanes=FROZEN.config.vector_lanes) != FROZEN.config:
+    alike = {"vector_lanes": 0, "transform_queue": FROZEN.config.transform_queue}
+    if replace(smaller.config, **alike) != replace(FROZEN.config, **alike):
         return None
     logic = larger.logic.gates - smaller.logic.gates
     whole = larger.gates_with_sram() - smaller.gates_with_sram()

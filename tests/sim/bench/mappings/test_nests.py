@@ -14,8 +14,8 @@ from celosia.sw.ir.program import Load, LoadParameters
 from celosia.sw.pipeline import compile_plan, predict_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import only_stage
-from celosia.sw.planning.plan_space import PlanSpace
 from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 
 TIMING = MemoryTiming()
 PROBLEMS = [

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
@@ -50,6 +51,38 @@ GROUP = "stages.0.groups.0."
 def test_an_illegal_plan_is_refused_with_its_rule(rule, path, value):
     with pytest.raises(PlanError, match=f"^{rule}: "):
         verify_plan(with_field(PLAN, path, value), GRAPH, TINY)
+
+
+LONG = attention_case(2, 60, 8, seed=1).graph
+SHORT = resolve_config("tiny").with_values({"accumulator_kib": 1})
+SPILLED = decide_graph(LONG, SHORT, Choices(whole_scores=False))
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "value"),
+    [
+        ("spill-fits", "rings.scores back.spans", ((512, 20),)),
+        ("spill-blocks", GROUP + "spill.blocks", 2),
+        ("slots-fit", "rings.slots of heads.spans", ((0, 16), (16, 16))),
+        ("ring-space", GROUP + "spill.ring", "scores"),
+        ("ring-apart", GROUP + "spill.ring", "weights"),
+        ("ring-apart", GROUP + "spill.ring", "numerators odd"),
+        ("ring-apart", GROUP + "spill.ring", "queries even"),
+        ("ring-apart", GROUP + "spill.ring", "contexts out"),
+    ],
+)
+def test_a_plan_whose_scores_wait_in_memory_has_rules_of_its_own(rule, path, value):
+    with pytest.raises(PlanError, match=f"^{rule}: "):
+        verify_plan(with_field(SPILLED, path, value), LONG, SHORT)
+
+
+def test_scores_do_not_wait_where_no_store_makes_int16_of_them():
+    config = SHORT.with_values({"bert": True})
+    with pytest.raises(PlanError, match=r"^spill: .* no store makes int16"):
+        verify_plan(SPILLED, LONG, config)
+    (stage,) = decide_graph(LONG, config, Choices(whole_scores=False)).stages
+    assert isinstance(stage, AttentionStage)
+    assert stage.groups[0].spill is None
 
 
 def test_a_stage_without_heads_is_refused():

@@ -16,9 +16,9 @@ from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.fluent import Schedule
 from celosia.sw.planning.schedules.primitives import ScheduleFile, Split
+from celosia.sw.planning.schedules.starts import compilers_plan, plain_plan, scheduled_plan
 from celosia.sw.planning.schedules.text import parse_schedule, print_schedule
 from celosia.sw.reference.encoder import EncoderShape
-from celosia.sw.starts import compilers_plan, plain_plan, scheduled_plan
 
 BASE = resolve_config("base")
 TINY = resolve_config("tiny")

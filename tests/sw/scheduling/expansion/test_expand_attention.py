@@ -7,6 +7,7 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.sw.ir.program import Load, Multiply, Products, Space, Store, Transform, Written
 from celosia.sw.models.cases import attention_case
+from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from tests.support.levels import CONFIGS, configured
 from tests.support.nests import apart
@@ -15,9 +16,15 @@ from tests.sw.scheduling.expansions import expanded
 BASE = CONFIGS["base"]
 
 
-def written(heads: int, rows: int, width: int, config=BASE) -> tuple[Written, ...]:
+TWICE = Choices(scores_in_memory=False)
+"""Scores of long rows are computed twice."""
+
+
+def written(
+    heads: int, rows: int, width: int, config=BASE, choices: Choices = DEFAULT
+) -> tuple[Written, ...]:
     case = attention_case(heads, rows, width, seed=1)
-    return expanded(case, config, decide_graph(case.graph, config))
+    return expanded(case, config, decide_graph(case.graph, config, choices))
 
 
 def transforms(ops: tuple[Written, ...]) -> list[Transform]:
@@ -83,7 +90,7 @@ def test_short_parts_have_several_scores_ahead_of_a_context():
 def test_keys_block_by_block_have_one_maximum_and_one_sum():
     config = configured("tiny", accumulator_kib=1)
     keys = 140
-    ops = transforms(written(1, keys, 4, config))
+    ops = transforms(written(1, keys, 4, config, TWICE))
     first = ops[: next(i for i, op in enumerate(ops) if op.function is Function.CONTEXT)]
     # The next block of rows, of other statistics, begins before the context of this one.
     maxima = [
@@ -118,7 +125,7 @@ def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_score
     half = BASE.accumulator_rows // 2
     products = [
         (one.operator.partition(".")[0], one.op.c // (half // 2))
-        for one in apart(written(1, 1024, 64), BASE)
+        for one in apart(written(1, 1024, 64, choices=TWICE), BASE)
         if isinstance(one.op, Multiply)
     ]
     runs = [run for run, _ in groupby(products)]
@@ -127,6 +134,47 @@ def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_score
     assert len(scores) == 2 * 16 * 1024 // 64
     assert scores == [2, 3] * (len(scores) // 2)
     assert [name for name, _ in runs][:20] == ["scores"] * 18 + ["context", "scores"]
+
+
+def test_long_rows_are_multiplied_once_and_the_next_scores_come_between_contexts():
+    config = configured("tiny", accumulator_kib=1)
+    rows = 70
+    ops = written(1, rows, 4, config)
+    products = [
+        (one.operator.partition(".")[0], one.op)
+        for one in apart(ops, config)
+        if isinstance(one.op, Multiply)
+    ]
+    assert sum(op.rows * op.cols * op.depth for _, op in products) == 2 * rows * rows * 4
+    order = [name for name, _ in products]
+    runs = [name for name, _ in groupby(order)]
+    first = runs.index("context")
+    assert runs[first : first + 8] == ["context", "scores"] * 4
+
+
+def test_scores_that_wait_leave_and_come_back_once_and_only_their_maximum_is_scaled():
+    config = configured("tiny", accumulator_kib=1)
+    rows = 70
+    ops = written(1, rows, 4, config)
+    moved = [one.op for one in ops if isinstance(one.op, Load | Store)]
+    for kind in (Store, Load):
+        views = [op.view for op in moved if isinstance(op, kind)]
+        assert sum(v.rows * v.cols for v in views if v.tensor.endswith(".spill")) == rows * rows
+    for op in transforms(ops):
+        if op.function is Function.EXPONENT:
+            assert op.source.space is Space.SCRATCHPAD
+            assert op.source.blocks == -(-2 * op.cols // config.dim)
+
+
+def test_scores_and_contexts_that_are_under_way_stand_in_different_halves_by_turns():
+    config = configured("tiny", accumulator_kib=1)
+    half = config.accumulator_rows // 2
+    ops = transforms(written(1, 70, 4, config))
+    maxima = [op.source for op in ops if op.function is Function.MAXIMUM]
+    assert [rows.row // half for rows in maxima] == [turn % 2 for turn in range(len(maxima))]
+    contexts = [op.source for op in ops if op.function is Function.CONTEXT]
+    assert {rows.row // half for rows in contexts} == {0, 1}
+    assert not any(one.row < two.end and two.row < one.end for one in maxima for two in contexts)
 
 
 def test_a_head_whose_context_does_not_fit_is_refused():

@@ -1,0 +1,49 @@
+"""The table: a row for each compiler that the survey names."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from celosia.sim.bench.compilers.dialects import mlir
+from celosia.sim.bench.compilers.latency import tvm
+from celosia.sim.bench.compilers.memory import glow
+from celosia.sim.bench.compilers.row import Row, System, unbuilt
+from celosia.sim.bench.compilers.schedules import halide
+from celosia.sim.bench.compilers.stages import ios
+from celosia.sim.bench.compilers.substitutions import metaflow
+from celosia.sim.bench.compilers.tuning import autotvm
+from celosia.sim.support.display import Steps
+from celosia.sim.support.progress import Progress
+
+__all__ = ["COMPILERS", "ROWS", "run_compilers"]
+
+COMPILERS: Final = "compilers"
+"""The benchmark's name."""
+
+TENSORRT: Final = System(
+    system="TensorRT",
+    mechanism="calibration, and tactics that are timed and recorded with their alternatives",
+    claim="no paper",
+    source="NVIDIA's documentation",
+)
+ROWS: Final[Sequence[Callable[[Progress], Row]]] = (
+    halide,
+    tvm,
+    autotvm,
+    glow,
+    lambda tell: unbuilt(TENSORRT),
+    mlir,
+    metaflow,
+    ios,
+)
+"""A function for each row, in the survey's order."""
+
+
+def run_compilers(
+    tell: Progress, rows: Sequence[Callable[[Progress], Row]] = ROWS
+) -> tuple[Row, ...]:
+    """Measure all rows, one after the other."""
+    steps, found = Steps(tell, len(rows)), []
+    for number, row in enumerate(rows):
+        steps.begin(f"row {number + 1}")
+        found.append(row(steps))
+    return tuple(found)

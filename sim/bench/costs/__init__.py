@@ -1,0 +1,1 @@
+"""How far predictions are off: of operators, and of random pieces of work."""

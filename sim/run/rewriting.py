@@ -1,0 +1,34 @@
+"""`--optimize`: graphs of workloads and models, rewritten before they are compiled."""
+
+from collections.abc import Callable
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sw.frontend.cost import Costs
+from celosia.sw.frontend.optimize import optimize_integers
+from celosia.sw.ir.graph import Graph
+
+__all__ = ["rewritten", "search_progress"]
+
+
+def rewritten(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, tell: Progress
+) -> Graph:
+    """The cheapest graph that substitutions lead to; its outputs are the same, bit for bit.
+
+    Raises `InputError` for what the accelerator cannot do.
+    """
+    try:
+        found = optimize_integers(graph, Costs(config, timing), progress=search_progress(tell))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return found.graph
+
+
+def search_progress(tell: Progress) -> Callable[[int, float], None]:
+    """What tells how far a search is."""
+    return lambda examined, best: tell(
+        f"rewriting: {examined} graphs, the best {best:,.0f} cycles", None
+    )

@@ -1,0 +1,81 @@
+"""Moves slices towards inputs: rows that are cut off are not computed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.prove import Build
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match
+
+__all__ = ["find_late_slices"]
+
+_EACH: Final = ("add", "sub", "mul", "div", "gelu", "silu", "relu", "tanh", "sigmoid", "erf", "neg")
+"""Operators on each element alone."""
+_ROWS: Final = ("layernorm", "rmsnorm", "matmul")
+"""Operators on each row of the first operand alone."""
+
+
+def find_late_slices(reader: Reader) -> Iterator[Match]:
+    """Slices of what an operator makes, that nobody else reads: the operator on slices."""
+    readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
+    for node in reader.graph.nodes:
+        inner = reader.producer(node.inputs[0]) if node.op == "slice" else None
+        if inner is None or len(readers[inner.name]) > 1 or inner.name in outputs:
+            continue
+        if inner.op in _EACH:
+            build = _each(node, inner)
+        elif inner.op in _ROWS and _cuts_rows(reader, node, inner):
+            build = _rows(node, inner)
+        else:
+            continue
+        yield Match(what="a late slice", root=node.name, operands=inner.inputs, build=build)
+
+
+def _cuts_rows(reader: Reader, node: Node, inner: Node) -> bool:
+    """Whether a slice leaves the last axis whole, and operands behind the first have no rows."""
+    shared = all(reader.type(name).rank <= 2 for name in inner.inputs[1:])
+    return shared and inner.type.rank > 1 and node.type.shape[-1] == inner.type.shape[-1]
+
+
+def _each(node: Node, inner: Node) -> Build:
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        parts = [_part(builder, name, _cuts(node), inner.type.shape) for name in operands]
+        return builder.op(inner.op, *parts, **_attributes(inner))
+
+    return build
+
+
+def _rows(node: Node, inner: Node) -> Build:
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        x, *rest = operands
+        last = builder.type(x).shape[-1]
+        cuts, whole = [*_cuts(node)[:-1], (0, last, 1)], (*inner.type.shape[:-1], last)
+        return builder.op(inner.op, _part(builder, x, cuts, whole), *rest, **_attributes(inner))
+
+    return build
+
+
+def _attributes(node: Node) -> dict[str, Any]:
+    return dict(node.attributes)
+
+
+def _cuts(node: Node) -> list[tuple[int, int, int]]:
+    """First element, number of elements and step along each axis of a slice."""
+    attributes = _attributes(node)
+    return list(zip(*(attributes[key] for key in _PARTS), strict=True))
+
+
+def _part(
+    builder: GraphBuilder, name: str, cuts: Sequence[tuple[int, int, int]], whole: tuple[int, ...]
+) -> str:
+    """What a slice of `whole` leaves of a tensor that is broadcast to it."""
+    shape = builder.type(name).shape
+    missing = len(whole) - len(shape)
+    own = [(0, 1, 1) if size == 1 else cut for size, cut in zip(shape, cuts[missing:], strict=True)]
+    starts, sizes, steps = (tuple(cut[place] for cut in own) for place in range(3))
+    return builder.op("slice", name, starts=starts, sizes=sizes, steps=steps)
+
+
+_PARTS: Final = ("starts", "sizes", "steps")

@@ -1,0 +1,1 @@
+"""One engine for all rewriting of graphs: recognizers and substitutions are its rules."""

@@ -1,0 +1,1 @@
+"""Substitutions on graphs of integers: other operators that leave the same integers behind."""

@@ -1,0 +1,206 @@
+"""How heads of attention are cut into blocks of rows and parts of keys.
+
+Scores of all keys stand in half of the accumulator at once if enough rows of them do to stream
+through the tiles of weights, each of which takes as long as `dim` rows to move in.  Else keys are
+taken block by block, twice: once for the maximum, once for all else.  Between the two, scores wait
+in memory, and the first pass over one block comes between the second one over the block before.
+Where there is no other block, or memory sets the pace already (few rows), scores are computed once
+again: half as many products more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from celosia.isa.latencies import LOCAL_READ_LATENCY, lane_latency
+from celosia.sw.ir.causal import keys_seen, leaves_out
+from celosia.sw.ir.graph import Graph, View
+from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.forms.groups import Head
+from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
+
+__all__ = ["HeadCuts", "HeadShape", "head_shape"]
+
+_SCALINGS: Final = 2
+"""Turns of the scaler that a step of softmax takes, at most."""
+_INT16_BYTES: Final = 2
+_RETURNED: Final = 2
+"""The scores of so many parts fit into the ring that they come back to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadShape:
+    """What cuts and places of a head depend on."""
+
+    rows: int
+    """The number of queries."""
+    keys: int
+    depth: int
+    """Columns of queries and keys."""
+    width: int
+    """The number of columns of values."""
+    parameters: bool
+    """Something is added to scores or contexts, or each column has a scale of its own."""
+    onto: bool
+    """Scores begin with something: it arrives while those of the part before leave."""
+    type: str
+    """The type of the context."""
+    causal: bool
+    """A query does not see later keys, whose tiles are left out."""
+    first_row: int
+    """The position of the first query, if that matters."""
+    transposed: bool
+    """Keys stand in memory as rows."""
+
+
+def head_shape(head: Head, graph: Graph) -> HeadShape:
+    """The shape of a `head` of `graph`."""
+    scores, context = head.scores, head.context
+    return HeadShape(
+        rows=scores.out.rows,
+        keys=scores.out.cols,
+        depth=scores.a.cols,
+        width=context.out.cols,
+        parameters=bool(scores.bias or context.bias) or isinstance(head.division.scale, View),
+        onto=scores.onto is not None,
+        type=graph.tensors[context.out.tensor].type,
+        causal=leaves_out(head.softmax.mask),
+        first_row=head.softmax.mask.first_row,
+        transposed=scores.b_transposed,
+    )
+
+
+class HeadCuts:
+    """The blocks of rows and parts of keys of heads of one shape, and what they have room for."""
+
+    rows: tuple[int, ...]
+    keys: tuple[int, ...]
+    scores: int
+    """Rows of the accumulator that the scores of a part take, at most."""
+    spans: dict[str, tuple[int, int]]
+    """First row and rows of the scratchpad, by what stands there."""
+
+    def __init__(self, heads: tuple[Head, ...], shape: HeadShape, memory: MemoryMap):
+        self.heads, self.shape, self.memory = heads, shape, memory
+        self.dim, self.half = memory.config.dim, memory.accumulator_half
+        self.width = tiles(shape.width, self.dim)
+        self.slots = memory.slots
+        """Rows of a block whose statistics have room."""
+        self.spilled = self.spills and self._cut()[1] < shape.keys
+        """Scores wait in memory."""
+
+    def cut(self, slots: int) -> None:
+        """Cut rows and keys, where so many rows of a block have statistics.
+
+        Raises `ValueError` if not even a row of a context fits.
+        """
+        shape, memory = self.shape, self.memory
+        self.slots = slots
+        if self.width > self.half:
+            raise ValueError(
+                f"a head is {shape.width} wide, more than the {self.half * self.dim} that the sums "
+                "of fit"
+            )
+        most, block_keys = self._cut()
+        self.rows = tuple(size for _, size in even_cuts(shape.rows, most))
+        self.keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
+        if shape.causal and len(self.keys) == 1:
+            self.rows = tuple(self._causal_rows(most))
+        self.scores = self._most_scores(self.rows, self.keys)
+        self.spans = memory.head_spans(max(memory.bank_rows // 2, self.scores))
+        if self.spilled:
+            first, free = self.spans["keys"]
+            self.spans["scores back"] = first + free // 2, free // 2
+
+    @property
+    def parts_of_softmax(self) -> int:
+        """Parts whose products take as long as the softmax of one."""
+        config, dim, rows = self.memory.config, self.dim, max(self.rows)
+        keys, depth = tiles(max(self.keys), dim), tiles(self.shape.depth, dim)
+        products = max(rows, dim) * keys * (depth + self.width)
+        latency = 2 * (dim + LOCAL_READ_LATENCY + lane_latency(_SCALINGS, config.row_parts))
+        softmax = rows * keys * (1 + config.row_parts) + latency
+        return tiles(softmax, products)
+
+    @property
+    def at_once(self) -> bool:
+        """Scores of all keys are made at once, and begin with nothing from memory."""
+        return len(self.keys) == 1 and not self.shape.onto
+
+    @property
+    def most_ahead(self) -> int:
+        """Parts whose scores, numerators and statistics there is room for beside another one's."""
+        if not self.at_once:
+            return 1
+        turns = self.half // self.scores
+        numerators = 2 * (self.spans["numerators even"][1] // self.scores)
+        slots = self.memory.config.statistics_rows // max(self.rows) - 1
+        return min(turns, numerators, slots) - 1
+
+    def _cut(self) -> tuple[int, int]:
+        """Rows of a block, and keys of a part."""
+        shape, memory, dim, half = self.shape, self.memory, self.dim, self.half
+        bank, keys = memory.bank_rows, tiles(shape.keys, dim)
+        most = min(memory.block_rows, self.slots, half // self.width)
+        # All numerators in half a bank, or beside just the queries that are used together.
+        queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
+        rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
+        rows = min(rows, memory.numerator_rows // keys)
+        if memory.choices.whole_scores and (rows >= shape.rows or self._are_enough(rows)):
+            return rows, shape.keys
+        rows = min(most, shape.rows, max(1, half // 4))
+        fit = min(half // 2, bank // 2)
+        if self.spills:
+            rows = min(rows, half // 2 // self.width, memory.slots // 2)
+            fit = min(fit, bank // 2 // _INT16_BYTES // _RETURNED)
+        return rows, dim * min(max(1, fit // rows), tiles(keys, 2))
+
+    def _are_enough(self, rows: int) -> bool:
+        """Whether blocks of so few rows take less time than parts of the keys of larger ones.
+
+        Causal ones that see few keys have more rows, but each of another shape.
+        """
+        if not self.spills:
+            return 3 * rows >= 2 * self.dim
+        return rows >= self.dim * (2 if self.shape.causal else 1)
+
+    @property
+    def spills(self) -> bool:
+        """Whether scores would wait in memory, if there are more than one part."""
+        memory, shape = self.memory, self.shape
+        fit = min(memory.block_rows, memory.slots // 2, self.half // 2 // self.width)
+        return (
+            memory.choices.scores_in_memory
+            and memory.spills
+            and memory.config.stores_int16
+            and self.dim <= fit < shape.rows
+        )
+
+    @property
+    def _at_once(self) -> int:
+        """Rows of the accumulator that the scores of all keys may take."""
+        return self.half // 2 if self.shape.onto else self.half
+
+    def _causal_rows(self, least: int) -> Iterator[int]:
+        """Rows of blocks that see few keys, as many as fit; those that see all are of `least`."""
+        row, rows, memory = 0, self.shape.rows, self.memory
+        most = min(memory.block_rows, self.slots, self.half // self.width)
+        room = min(self._at_once, memory.bank_rows // 2, memory.numerator_rows)
+        while row < rows:
+            sizes = range(most // self.dim * self.dim, least, -self.dim)
+            fit = (size for size in sizes if size * self._seen(row, size) <= room)
+            size = min(next(fit, least), rows - row)
+            yield size
+            row += size
+
+    def _seen(self, row: int, rows: int) -> int:
+        """Tiles of keys that some rows see."""
+        return tiles(keys_seen(self.heads[0].scores, row, rows, self.dim), self.dim)
+
+    def _most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...]) -> int:
+        """Rows that the scores of a part take, at most."""
+        if len(keys) > 1:
+            return max(rows) * tiles(max(keys), self.dim)
+        starts = accumulate(rows, initial=0)
+        return max(n * self._seen(row, n) for row, n in zip(starts, rows, strict=False))

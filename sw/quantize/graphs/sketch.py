@@ -1,0 +1,58 @@
+"""What a float graph becomes as integers, as far as cycles can tell: sizes, types, operators.
+
+Nothing is calibrated: every step is 1.  So a rewriting of a float graph has a cost before anybody
+knows the ranges of its tensors.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.ir.graph import Graph
+from celosia.sw.quantize.graphs.emit import emit_segments
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.formats import Format, Formats
+from celosia.sw.quantize.graphs.stages import Form, Role, Stages, plan_stages
+from celosia.sw.quantize.graphs.units import Finishing, Product
+
+__all__ = ["sketch"]
+
+_TYPES: Final[dict[Role, str]] = {
+    "wide": "int16",
+    "small": "int8",
+    "heads": "int8",
+    "angles": "int16",
+    "onto": "int32",
+}
+
+
+def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
+    """The integer graphs of all segments, whose numbers mean nothing, and the host's nodes.
+
+    Raises `ValueError` for a graph that is not quantized.
+    """
+    stages = plan_stages(graph, find_units(graph))
+    forms = [
+        Form(stages.units.units[name].value.key, role)
+        for name, roles in stages.made.items()
+        for role in roles
+        if role != "sums"
+    ]
+    forms += stages.converted
+    linears = {
+        name: unit.linear for name, unit in stages.units.units.items() if isinstance(unit, Product)
+    }
+    formats = Formats({form: _format(stages, form) for form in forms}, linears)
+    segments, _ = emit_segments(stages, formats)
+    host = tuple(node for level in stages.host for node in level)
+    return tuple(segment.graph for segment in segments), host
+
+
+def _format(stages: Stages, form: Form) -> Format:
+    value = stages.units.values[form.key]
+    _, cols = value.shape(stages.graph.types()[value.tensor])
+    unit = stages.units.units.get(value.tensor)
+    curve = isinstance(unit, Finishing) and unit.residual is None
+    kind = "uint8" if curve and form.role == "small" else _TYPES[form.role]
+    return Format(kind, np.ones(cols))

@@ -1,0 +1,144 @@
+"""What heads of attention are cut into: blocks of rows, and parts of their keys, in order.
+
+A part is passed for the maxima of its rows, for numerators and contexts, or for both at once.
+Where scores wait in memory between the two, the first pass over a block comes between the parts of
+the second one over the block before: so stores and loads of scores are spread evenly.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from celosia.sw.ir.causal import keys_seen, leaves_out
+from celosia.sw.ir.graph import DeferredSoftmax, MatMul
+from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
+from celosia.sw.scheduling.pieces import Pieces
+
+__all__ = ["Block", "Part", "parts"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of rows of a head."""
+
+    group: HeadGroup
+    scores: MatMul
+    context: MatMul
+    row: int
+    rows: int
+    slot: int
+    number: int
+    """The number of blocks of its group before it."""
+
+    dim: int
+
+    @property
+    def diagonal(self) -> int | None:
+        """The last key that the block's first row sees; None: all rows see all keys."""
+        how = self.scores.finish
+        assert isinstance(how, DeferredSoftmax)
+        return how.mask.first_row + self.row if leaves_out(how.mask) else None
+
+    @property
+    def keys(self) -> int:
+        """The number of keys of the tiles that its rows see: all others are left out."""
+        return keys_seen(self.scores, self.row, self.rows, self.dim)
+
+    @property
+    def cuts(self) -> Iterator[tuple[int, int]]:
+        """First key and keys of each part."""
+        keys = self.group.keys
+        for end, count in zip(accumulate(keys), keys, strict=True):
+            key = end - count
+            if key < self.keys:
+                yield key, min(end, self.keys) - key
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some keys of a block, and what is computed of them."""
+
+    block: Block
+    key: int
+    keys: int
+    maximum: bool
+    """The maxima of rows are found."""
+    exponent: bool
+    """Numerators are made, and their share of the context behind them."""
+    turn: int = 0
+    """The turn among rings: a part that makes numerators has one, and the next part the other."""
+
+    @property
+    def diagonal(self) -> int | None:
+        """The last of its keys that the block's first row sees; None: all rows see all keys."""
+        last = self.block.diagonal
+        return None if last is None else last - self.key
+
+    @property
+    def spills(self) -> bool:
+        """Its scores leave for memory."""
+        return self.block.group.spill is not None and not self.exponent
+
+    @property
+    def returns(self) -> bool:
+        """Its scores come from memory."""
+        return self.block.group.spill is not None and not self.maximum
+
+
+def parts(
+    stage: AttentionStage, ops: Mapping[str, MatMul], slots: Pieces, dim: int
+) -> Iterator[Part]:
+    """All parts of a `stage` of heads of `ops` in order; statistics of blocks take `slots`."""
+    turn = 0
+    for group in stage.groups:
+        blocks = _blocks(group, ops, slots, dim)
+        ordered = _spilled(blocks) if group.spill else _passed(blocks)
+        for part in ordered:
+            yield replace(part, turn=turn)
+            turn += part.exponent or group.spill is None
+
+
+def _blocks(
+    group: HeadGroup, ops: Mapping[str, MatMul], slots: Pieces, dim: int
+) -> Iterator[Block]:
+    number = 0
+    for scores, context in group.heads:
+        for end, rows in zip(accumulate(group.rows), group.rows, strict=True):
+            slot = slots.take((scores, end), rows)
+            row = end - rows
+            yield Block(group, ops[scores], ops[context], row, rows, slot, number, dim)
+            number += 1
+
+
+def _pass(block: Block, *, maximum: bool, exponent: bool) -> list[Part]:
+    return [Part(block, key, count, maximum, exponent) for key, count in block.cuts]
+
+
+def _passed(blocks: Iterable[Block]) -> Iterator[Part]:
+    """Block by block: those whose keys are more than one part twice."""
+    for block in blocks:
+        at_once = _pass(block, maximum=True, exponent=True)
+        if len(at_once) == 1:
+            yield from at_once
+            continue
+        yield from _pass(block, maximum=True, exponent=False)
+        yield from _pass(block, maximum=False, exponent=True)
+
+
+def _spilled(blocks: Iterable[Block]) -> Iterator[Part]:
+    """The first pass over each block between the second one over the block before it."""
+    waiting: list[Part] = []
+    for block in blocks:
+        yield from _merged(_pass(block, maximum=True, exponent=False), waiting)
+        waiting = _pass(block, maximum=False, exponent=True)
+    yield from waiting
+
+
+def _merged(ones: list[Part], others: list[Part]) -> Iterator[Part]:
+    """Both in order, evenly: the first of `ones` comes before that of `others`."""
+    done = 0
+    for number, one in enumerate(ones, 1):
+        yield one
+        upto = -(-number * len(others) // len(ones))
+        yield from others[done:upto]
+        done = upto

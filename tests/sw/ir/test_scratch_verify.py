@@ -1,0 +1,126 @@
+"""Programs that overwrite scores which wait in memory too early are found."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.encoding import Function
+from celosia.sw.ir.graph import NO_MASK, Mask, Tensor, View
+from celosia.sw.ir.program import (
+    Drain,
+    Load,
+    LocalRows,
+    Multiply,
+    Op,
+    Space,
+    Store,
+    Transform,
+)
+from celosia.sw.ir.program_verify import verify
+from celosia.sw.ir.scratch_verify import ScratchChecker
+from celosia.sw.models.cases import attention_case
+from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.planning.choices import Choices
+from tests.support.levels import configured
+
+CONFIG = configured("tiny", accumulator_kib=1)
+
+
+def compiled(choices: Choices, mask: Mask = NO_MASK) -> CompiledGraph:
+    return compile_graph(attention_case(1, 90, 4, 1, mask=mask).graph, CONFIG, choices=choices)
+
+
+def check(program: CompiledGraph, ops: Iterable[Op]) -> None:
+    graph = program.graph
+    verify(ops, CONFIG, graph.tensors, [*graph.inputs, *graph.constants])
+
+
+@pytest.mark.parametrize("mask", [Mask(), Mask(causal=True)])
+@pytest.mark.parametrize("overlap", [True, False])
+def test_what_is_compiled_is_well_formed(overlap, mask):
+    program = compiled(Choices(overlap=overlap), mask)
+    check(program, [written.op for written in program.ops])
+
+
+TENSORS = {
+    "waits": Tensor("waits", "int16", 8, 4, scratch=True),
+    "other": Tensor("other", "int16", 8, 4),
+}
+SCORES, NUMERATORS = (LocalRows(Space.SCRATCHPAD, row, 4, 2, 4) for row in (0, 16))
+
+
+def product(a: int, c: int) -> Multiply:
+    return Multiply(a, 64, c, rows=4, depth=4, cols=4, accumulate=False)
+
+
+def load(tensor: str = "waits", row: int = 0) -> Load:
+    return Load(View(tensor, row, 0, 4, 4), SCORES)
+
+
+def store(c: int, tensor: str = "waits", row: int = 0) -> Store:
+    sums = LocalRows(Space.ACCUMULATOR, c, 4, 1, 4)
+    return Store(View(tensor, row, 0, 4, 4), sums, Drain(scale=1.0))
+
+
+EXPONENT = Transform(Function.EXPONENT, SCORES, 4, (NUMERATORS,))
+USED = (load(), EXPONENT, product(16, 0))
+"""What was loaded has become numerators, which the first product takes."""
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        (*USED, store(0)),
+        (*USED, product(32, 4), store(4)),
+        (load(), EXPONENT, product(32, 4), product(16, 0), store(4, row=4)),
+        (load("other"), EXPONENT, product(32, 4), store(4)),
+        (load("other"), EXPONENT, product(32, 4), store(4, "other")),
+        (
+            *USED,
+            product(32, 4),
+            store(4),
+            load(),
+            EXPONENT,
+            product(16, 0),
+            product(32, 4),
+            store(4),
+        ),
+    ],
+)
+def test_a_store_behind_the_product_that_took_what_was_there_is_legal(ops):
+    take_all(ScratchChecker(CONFIG, TENSORS), ops)
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        (product(32, 4), *USED, store(4)),  # Sums that were there before.
+        (load(), product(32, 4), store(4)),  # Nobody has taken it.
+        (load(), EXPONENT, product(32, 4), store(4), product(16, 0)),
+        (*USED, load(), product(32, 4), store(4)),  # Loaded twice, and taken once.
+        (*USED, product(32, 4), Store(store(4).view, NUMERATORS)),  # Not behind any product.
+    ],
+)
+def test_a_store_that_may_overtake_a_load_is_found(ops):
+    checker = ScratchChecker(CONFIG, TENSORS)
+    with pytest.raises(ValueError, match=r"overwrites waits\[0:4, 0:4\], which may not be loaded"):
+        take_all(checker, ops)
+
+
+def take_all(checker: ScratchChecker, ops: Iterable[Op]) -> None:
+    for op in ops:
+        checker.take(op)
+
+
+def is_spilled(op: Load) -> bool:
+    return op.view.tensor == "scores.head0.spill"
+
+
+def test_a_load_that_does_not_wait_for_what_was_stored_there_last_is_found():
+    program = compiled(Choices())
+    ops = [written.op for written in program.ops]
+    loads = {at: op for at, op in enumerate(ops) if isinstance(op, Load) and is_spilled(op)}
+    ops[max(loads)] = replace(loads[max(loads)], after=loads[min(loads)].after)
+    with pytest.raises(ValueError, match=r"waits for .* stores, not for"):
+        check(program, ops)

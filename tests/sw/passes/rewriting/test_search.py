@@ -1,0 +1,88 @@
+"""The engine proves before it replaces; the search passes through what greedy does not."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from celosia.sw.passes.rewriting.engine import Level, Refusal, Rule, alternatives, exhaust, sweep
+from celosia.sw.passes.rewriting.search import Problem, greedy, search
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number of a list, and another one in its place."""
+
+    root: str
+    number: int
+    what: str = "a number"
+
+
+def rebuild(graph, matches):
+    return tuple(
+        matches[str(place)].number if str(place) in matches else number
+        for place, number in enumerate(graph)
+    )
+
+
+LEVEL: Level[tuple[int, ...], tuple[int, ...], Change] = Level(
+    name="list",
+    read=lambda graph: graph,
+    likeness=lambda graph, found: (graph[int(found.root)], found.number),
+    difference=lambda graph, found: None if found.number < 100 else "it is too large",
+    rebuild=rebuild,
+)
+
+
+def rule(name, change):
+    def find(graph):
+        for place, number in enumerate(graph):
+            if change(number) is not None:
+                yield Change(str(place), change(number))
+
+    return Rule(name=name, summary="", level=LEVEL, find=find)
+
+
+UP = rule("up", {3: 5, 200: 300}.get)
+DOWN = rule("down", {5: 1}.get)
+PROBLEM: Problem[tuple[int, ...]] = Problem(
+    rules=(UP, DOWN), cost=lambda graph: float(sum(graph)), key=lambda graph: graph
+)
+
+
+def test_all_that_is_found_and_proved_is_replaced_and_the_rest_says_why():
+    done = sweep(UP, (3, 4, 200, 3))
+    assert done.graph == (5, 4, 200, 5)
+    assert [*done.accepted] == ["0", "3"]
+    assert [str(refusal) for refusal in done.refusals] == [
+        "2: looks like a number, but it is too large"
+    ]
+    assert isinstance(done.refusals[0], Refusal)
+
+
+def test_a_rule_that_never_ends_is_a_mistake():
+    with pytest.raises(AssertionError, match="endless finds something in its own result"):
+        exhaust(rule("endless", {3: 4, 4: 3}.get), (3,))
+
+
+def test_parts_that_are_alike_take_one_step_and_all_together_one_more():
+    steps = {step.graph for step in alternatives(rule("any", {3: 5, 4: 6}.get), (3, 4, 3), {})}
+    assert steps == {(5, 4, 5), (3, 6, 3), (5, 6, 5)}
+
+
+def test_greedy_stops_where_the_next_step_is_dearer_and_search_does_not():
+    assert greedy(PROBLEM, (3, 8)).graph == (3, 8)
+    found = search(PROBLEM, (3, 8), alpha=1.3)
+    assert found.graph == (1, 8)
+    assert [(step.rule, step.cost) for step in found.steps] == [("up", 13), ("down", 9)]
+    assert search(PROBLEM, (3, 8), alpha=1.1).graph == (3, 8)
+    assert search(PROBLEM, (3, 8), alpha=1.3, budget=1).graph == (3, 8)
+
+
+def test_graphs_without_a_cost_are_left():
+    def cost(graph):
+        if 5 in graph:
+            raise ValueError("not possible")
+        return float(sum(graph))
+
+    problem = Problem(rules=(UP, DOWN), cost=cost, key=lambda graph: graph)
+    assert search(problem, (3,), alpha=9).graph == (3,)

@@ -1,0 +1,117 @@
+"""Branches beside each other: legal plans that compute the same, and stages that no order beats."""
+
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.fuzz.graphs.levels import check_device
+from celosia.sw.models.branches import BRANCHES, branches_case
+from celosia.sw.pipeline import compile_plan
+from celosia.sw.planning.forms.stages import ConcurrentStage
+from celosia.sw.planning.forms.text import parse_plan, print_plan
+from celosia.sw.planning.rules.verify import PlanError, verify_plan
+from celosia.sw.planning.stages.blocks import Block, blocks_of
+from celosia.sw.planning.stages.compose import staged_plan
+from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.search import STRATEGIES, stages_of
+
+BASE = resolve_config("base")
+SLOW = MemoryTiming(bytes_per_cycle=8)
+
+
+@pytest.fixture(scope="module")
+def decode():
+    return branches_case("decode-beside-prefill", 1, width=48, heads=2)
+
+
+class Measured(Costs):
+    """Blocks whose cycles are known: of the array, and of memory."""
+
+    def __init__(self, work: dict[int, tuple[int, int]]):
+        super().__init__(graph=None, config=BASE, timing=SLOW)  # type: ignore[arg-type]
+        self.work = work
+
+    def together(self, branches):
+        alone = [sum(max(self.work[b.number]) for b in branch) for branch in branches]
+        sums = [sum(self.work[b.number][unit] for br in branches for b in br) for unit in (0, 1)]
+        return alone[0] if len(branches) == 1 else max(*alone, *sums)
+
+
+def cost(stages, costs) -> float:
+    return sum(costs.together(branches) for branches in stages)
+
+
+def test_branches_end_together_in_the_best_stages():
+    """Two short blocks that wait for memory fit beside one long one of the array."""
+    long = Block(0, (), frozenset())
+    short = [Block(1, (), frozenset()), Block(2, (), frozenset({1}))]
+    costs = Measured({0: (100, 10), 1: (5, 45), 2: (5, 45)})
+    found = {name: stages_of([long, *short], costs, name) for name in STRATEGIES}
+    assert [cost(found[name], costs) for name in STRATEGIES] == [190, 150, 110]
+    assert found["greedy"] == (((long,), (short[0],)), ((short[1],),))
+    assert found["dp"] == (((long,), tuple(short)),)
+
+
+def test_what_needs_the_same_unit_is_computed_in_order():
+    blocks = [Block(0, (), frozenset()), Block(1, (), frozenset())]
+    costs = Measured({0: (100, 10), 1: (100, 10)})
+    assert len(stages_of(blocks, costs, "dp")) == 2
+
+
+def test_blocks_of_a_graph(decode):
+    blocks = blocks_of(decode.graph)
+    assert [op.name for op in blocks[0].ops] == [
+        "prefill.0.attention.query",
+        "prefill.0.attention.key",
+        "prefill.0.attention.value",
+    ]
+    assert blocks[1].needs == {0}
+    assert sum(len(block.ops) for block in blocks) == len(decode.graph.ops)
+    assert not blocks[5].needs
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each != "dp")) for each in STRATEGIES],
+)
+def test_every_strategy_computes_the_same(decode, strategy):
+    plan = staged_plan(decode.graph, BASE, SLOW, strategy)
+    assert parse_plan(print_plan(plan)) == plan
+    beside = [stage for stage in plan.stages if isinstance(stage, ConcurrentStage)]
+    assert bool(beside) == (strategy != "sequential")
+    compiled = compile_plan(decode.graph, plan, BASE)
+    size = compiled.end - MEMORY_BASE
+    check_device(decode, FunctionalDevice(BASE, memory_bytes=size), compiled)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BRANCHES)
+def test_every_graph_computes_the_same(name):
+    case = branches_case(name, 2, width=48, heads=2)
+    plan = staged_plan(case.graph, BASE, SLOW, "dp")
+    compiled = compile_plan(case.graph, plan, BASE)
+    size = compiled.end - MEMORY_BASE
+    check_device(case, FunctionalDevice(BASE, memory_bytes=size), compiled)
+
+
+def test_branches_that_meet_are_refused(decode):
+    plan = staged_plan(decode.graph, BASE, SLOW, "greedy")
+    number, stage = next(
+        (n, each) for n, each in enumerate(plan.stages) if isinstance(each, ConcurrentStage)
+    )
+
+    def refused(rule: str, changed: ConcurrentStage) -> None:
+        stages = (*plan.stages[:number], changed, *plan.stages[number + 1 :])
+        with pytest.raises(PlanError, match=f"^{rule}: "):
+            verify_plan(replace(plan, stages=stages), decode.graph, BASE)
+
+    first, second = stage.branches
+    refused("branches", replace(stage, branches=(replace(first, cycles=(0,)), second)))
+    refused("branches", replace(stage, branches=(replace(first, cycles=()), second)))
+    one = first.stages[0]
+    split = (replace(first, stages=(one,), cycles=(1,)),)
+    rest = replace(first, stages=first.stages[1:], cycles=first.cycles[1:])
+    refused("ring-apart", replace(stage, branches=(*split, rest, second)))
