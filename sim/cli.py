@@ -20,10 +20,8 @@ from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.config_report import app as config_app
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.faults.commands import register as register_verification
-from celosia.sim.command.models.build_command import build
-from celosia.sim.command.models.check_command import check
+from celosia.sim.command.models.commands import register as register_models
 from celosia.sim.command.models.language_commands import register as register_language
-from celosia.sim.command.models.opt_command import opt
 from celosia.sim.command.models.optimize_command import register as register_optimize
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
@@ -72,6 +70,7 @@ from celosia.sim.command.options.common import (
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
     CalibrateOption,
+    ClipOption,
     InputOption,
     OptimizeOption,
     SizesOption,
@@ -124,6 +123,7 @@ app.add_typer(c_host_app, name="c-host")
 for register in (
     register_assembly,
     register_language,
+    register_models,
     register_reporting,
     register_verification,
     register_silicon,
@@ -184,6 +184,7 @@ def run(
     dim: SizesOption = None,
     inputs: InputOption = None,
     calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
     model: ModelOption = None,
     layers: LayersOption = None,
     context: ContextOption = None,
@@ -252,10 +253,10 @@ def run(
         check_destination(path)
     check_folder(report_to)
     if imported:
-        run_model_file(options, dim, inputs, calibration, (json, report_to))
+        run_model_file(options, dim, inputs, (calibration, clip), (json, report_to))
         return
-    if inputs or calibration:
-        raise InputError(f"--input, --calibrate: only for MODEL.onnx, not {workload}")
+    if inputs or calibration or clip != "error":
+        raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {workload}")
     with progress_bar() as tell:
         outcome = run_workload(options, tell)
     report = outcome.report
@@ -269,9 +270,6 @@ def run(
     raise typer.Exit(report.exit_code)
 
 
-app.command()(check)
-app.command()(build)
-app.command()(opt)
 app.command()(plan)
 app.command("compile")(compile_workload)
 

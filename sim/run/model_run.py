@@ -42,6 +42,7 @@ from celosia.sw.quantize.graphs.quantized import (
 from celosia.sw.quantize.graphs.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
     "Distance",
@@ -49,6 +50,7 @@ __all__ = [
     "ModelRun",
     "ModelRunner",
     "Prepared",
+    "decibels",
     "distances",
     "prepare",
     "random_samples",
@@ -60,7 +62,7 @@ _RANDOM_SAMPLES: Final = 8
 """Samples to calibrate on, where none are given."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ModelRun:
     """A model's file, and what it is quantized with."""
 
@@ -68,6 +70,8 @@ class ModelRun:
     sizes: Mapping[str, int]
     calibration: Path | Mapping[str, Array] | None = None
     """An .npz file, or what is in it."""
+    clip: Clip = "error"
+    """Where values of 8 bits are clipped."""
     costs: Costs | None = None
     """What it is rewritten by; None: it is quantized as it was recognized."""
 
@@ -147,6 +151,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
                 samples,
                 lambda what, done, total: tell(f"{what}: {done} of {total}", None),
                 said,
+                clip=job.clip,
             )
         else:
             done = optimize_model(
@@ -245,7 +250,7 @@ class ModelRunner:
             result = run_model(model, given, segment)
             real = {} if graph is None else interpret(graph, given)
             self.tell("the same with exact functions", None)
-            best = {} if graph is None else run_model(model, given, exact).outputs
+            best = {} if graph is None else run_model(model, given, exact(model)).outputs
         except GraphError as error:
             raise InputError(f"{self.options.workload}: {error}") from None
         return result.outputs, ModelOutcome(
@@ -323,13 +328,15 @@ def _distance(name: str, real: Array, found: Array, best: Array) -> Distance:
         top1 = float((real.argmax(-1) == found.argmax(-1)).mean())
     return Distance(
         name=name,
-        sqnr_db=_decibels(real, found),
-        exact_sqnr_db=_decibels(real, best),
+        sqnr_db=decibels(real, found),
+        exact_sqnr_db=decibels(real, best),
         cosine=float(np.vdot(real, found)) / lengths if lengths else 1.0,
         top1=top1,
     )
 
 
-def _decibels(real: Array, found: Array) -> float:
+def decibels(real: Array, found: Array) -> float:
+    """The ratio of a signal to what is lost of it; infinite, if either is nothing."""
+    real, found = real.astype(np.float64), found.astype(np.float64)
     signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
     return 10 * float(np.log10(signal / lost)) if lost and signal else float("inf")

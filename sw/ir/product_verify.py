@@ -71,7 +71,7 @@ class _Tiles:
         return None
 
     def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
-        """Tiles that are so much further across."""
+        """These tiles, so much further across."""
         return _Tiles(self.a and self.a.moved(a), self.w and self.w.moved(w))
 
 

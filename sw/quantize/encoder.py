@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, GELU_FRACTION_BITS, GELU_SCALE
-from celosia.sw.quantize.centering import center
 from celosia.sw.quantize.checks import check_finite
+from celosia.sw.quantize.curves import center
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder, verify
 from celosia.sw.quantize.norm import quantize_norm

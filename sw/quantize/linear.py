@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.numerics import nearest
 from celosia.sw.quantize.ranges import INT8_LARGEST
+from celosia.sw.quantize.rounding import Correlation, round_weights
 from celosia.sw.reference.encoder import Linear
 
 __all__ = ["IntegerLinear", "quantize_linear", "weight_steps"]
@@ -40,16 +41,20 @@ def weight_steps(weights: NDArray[Any]) -> NDArray[Any]:
     return np.where(top > 0, top, 1) / INT8_LARGEST
 
 
-def quantize_linear(linear: Linear, in_steps: Any, zero_point: int = 0) -> IntegerLinear:
+def quantize_linear(
+    linear: Linear, in_steps: Any, zero_point: int = 0, inputs: Correlation | None = None
+) -> IntegerLinear:
     """`linear` for integer inputs in steps of `in_steps`, one or one per input.
 
-    The `zero_point` of the inputs is folded into the bias.
+    The `zero_point` of the inputs is folded into the bias.  With the correlation of the `inputs`,
+    in their steps, weights make each other's errors good.
     """
     steps_in = np.broadcast_to(np.asarray(in_steps, np.float64), len(linear.weights))
     weights = linear.weights * steps_in[:, np.newaxis]
     # A bias beyond the limit belongs to an output of next to no weights: coarser steps do.
     steps = np.maximum(weight_steps(weights), np.abs(linear.bias) / _BIAS_LIMIT).astype(np.float64)
-    small = nearest(np.clip(weights / steps, -INT8_LARGEST, INT8_LARGEST), np.int8, "weights")
+    whole = weights / steps if inputs is None else round_weights(weights / steps, inputs)
+    small = nearest(np.clip(whole, -INT8_LARGEST, INT8_LARGEST), np.int8, "weights")
     bias = np.rint(linear.bias / steps).astype(np.int64)
     bias -= zero_point * small.sum(axis=0, dtype=np.int64)
     return IntegerLinear(small, nearest(bias, np.int32, "bias"), steps)

@@ -10,14 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from celosia.sw.quantize.linear import weight_steps
-from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, sample_rows, squared_error
+from celosia.sw.quantize.ranges import INT8_LARGEST, column_ranges, least_error
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Smoothing", "choose_smoothing", "smoothing_factors"]
+__all__ = ["STRENGTHS", "Smoothing", "choose_smoothing", "smoothing_error", "smoothing_factors"]
 
-_STRENGTHS: Final = (0.55, 0.65, 0.75)
+STRENGTHS: Final = (0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
 """How much of the range moves; the one with the least error is taken."""
-_ROWS: Final = 512
 _FLOOR: Final = 1e-5
 """The least size that a channel counts with."""
 
@@ -39,22 +38,22 @@ class Smoothing:
 
 def choose_smoothing(x: Floats, weights: Floats) -> Smoothing:
     """The smoothing of `x` with the least error of ``x @ weights`` once both are int8."""
-    rows = sample_rows(x, _ROWS)
-    gram = rows.T @ rows
-    ranges = np.abs(x).max(axis=0)
-    metric = weights @ weights.T
+    ranges = column_ranges(x)
+    candidates = (smoothing_factors(ranges, weights, strength) for strength in STRENGTHS)
+    found = ((smoothing_error(x, weights, factors), factors) for factors in candidates)
+    (_, step), factors = min(found, key=lambda pair: pair[0][0])
+    return Smoothing(factors, step)
 
-    def candidate(strength: float) -> tuple[float, Smoothing]:
-        factors = smoothing_factors(ranges, weights, strength)
-        scaled = factors[:, np.newaxis]
-        smooth_metric = metric * factors * scaled
-        smooth_rows = rows / factors
-        smoothing = Smoothing(factors, best_step(smooth_rows, smooth_metric))
-        lost = _rounding(smooth_rows, smoothing.step)
-        lost_weights = (_rounding(weights * scaled, weight_steps(weights * scaled)) / scaled).T
-        return squared_error(lost, smooth_metric) + squared_error(lost_weights, gram), smoothing
 
-    return min(map(candidate, _STRENGTHS), key=lambda pair: pair[0])[1]
+def smoothing_error(x: Floats, weights: Floats, factors: Floats) -> tuple[float, float]:
+    """The squared error of a row of ``x @ weights`` with these factors, and the step of `x`.
+
+    Errors by rounding are taken for independent of each other.
+    """
+    step, error = least_error(x / factors, np.square(weights).sum(axis=1) * factors**2)
+    scaled = weights * factors[:, np.newaxis]
+    lost = np.square(_rounding(scaled, weight_steps(scaled))).sum(axis=1)
+    return error + float(lost @ (np.square(x).mean(axis=0) / factors**2)), step
 
 
 def smoothing_factors(ranges: Floats, weights: Floats, strength: float) -> Floats:

@@ -17,9 +17,9 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.schedules.plan_space import PlanSpace
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 from celosia.sw.refine import best_plan
 
 __all__ = ["AUTOTVM", "autotvm", "best_of_trials"]

@@ -9,7 +9,7 @@ import typer
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import PresetOption, SetOption
-from celosia.sim.command.options.model import CalibrateOption, SizesOption
+from celosia.sim.command.options.model import CalibrateOption, ClipOption, SizesOption
 from celosia.sim.run.model_document import placement_document
 from celosia.sim.run.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.report import versions
@@ -37,6 +37,7 @@ def build(
     ],
     sizes: SizesOption = None,
     calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
     preset: PresetOption = None,
     overrides: SetOption = None,
 ) -> None:
@@ -45,7 +46,7 @@ def build(
         raise InputError(f"-o {output}: the name of a plan ends with {PLAN_SUFFIX}")
     check_destination(output)
     config = resolve_config(preset or "base", overrides or ())
-    job = ModelRun(path=model, sizes=parse_sizes(sizes or ()), calibration=calibration)
+    job = ModelRun(model, parse_sizes(sizes or ()), calibration, clip)
     with progress_bar() as tell:
         prepared = prepare(job, 0, tell)
     setting = {

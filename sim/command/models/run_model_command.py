@@ -27,6 +27,7 @@ from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.cost import Costs
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = ["MODEL_SUFFIXES", "run_model_file"]
 
@@ -38,12 +39,14 @@ def run_model_file(
     options: RunOptions,
     sizes: list[str] | None,
     inputs: Path | None,
-    calibration: Path | None,
+    calibration: tuple[Path | None, Clip],
     outputs: tuple[str | None, Path | None],
 ) -> None:
-    """Run the model that `options` name; `outputs` are the JSON file and the folder of a report.
+    """Run the model that `options` name.
 
-    Raises `InputError` for options that only workloads have; `typer.Exit` with 1 if it was wrong.
+    `calibration` has samples and a criterion of clipping, `outputs` the JSON file and the folder of
+    a report.  Raises `InputError` for options that only workloads have; `typer.Exit` with 1 if it
+    was wrong.
     """
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
@@ -54,15 +57,18 @@ def run_model_file(
     json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
-    if planned and (sizes or calibration):
-        raise InputError(f"{path}: a plan has its sizes and its calibration: no --dim, --calibrate")
+    samples, clip = calibration
+    if planned and (sizes or samples or clip != "error"):
+        rule = "a plan has its sizes and its calibration: no --dim, --calibrate, --clip"
+        raise InputError(f"{path}: {rule}")
     if planned and options.optimize:
         raise InputError(f"--optimize: {path} is compiled as it was built")
     config = resolve_config(options.preset or "base", options.overrides)
     job = ModelRun(
         path=path,
         sizes=parse_sizes(sizes or ()),
-        calibration=calibration,
+        calibration=samples,
+        clip=clip,
         costs=Costs(config, options.timing) if options.optimize else None,
     )
     with progress_bar() as tell:

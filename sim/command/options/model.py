@@ -6,8 +6,16 @@ from typing import Annotated, Final
 import typer
 
 from celosia.sim.support.problems import InputError
+from celosia.sw.quantize.ranges import Clip
 
-__all__ = ["CalibrateOption", "InputOption", "OptimizeOption", "SizesOption", "head_columns"]
+__all__ = [
+    "CalibrateOption",
+    "ClipOption",
+    "InputOption",
+    "OptimizeOption",
+    "SizesOption",
+    "head_columns",
+]
 
 _PANEL: Final = "MODEL.onnx"
 
@@ -27,6 +35,12 @@ CalibrateOption = Annotated[
         metavar="C.npz",
         help="What to choose ranges by: inputs with an axis of samples before their own.",
         rich_help_panel=_PANEL,
+    ),
+]
+ClipOption = Annotated[
+    Clip,
+    typer.Option(
+        "--clip", help="Where values of 8 bits are clipped: docs/models.md.", rich_help_panel=_PANEL
     ),
 ]
 SizesOption = Annotated[

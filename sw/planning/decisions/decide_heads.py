@@ -53,6 +53,7 @@ def decide_heads(
     if spilled:
         slots = memory.add("slots of heads", _quarters(memory.slots // 2))
     for group in alike:
+        group.streams = memory.streams_heads or spilled
         try:
             group.cut(memory.rows(slots))
         except ValueError as error:
@@ -94,6 +95,8 @@ class _Group(HeadCuts):
     ):
         super().__init__(heads, shape, memory)
         self.stays = stays
+        self.streams = memory.streams_heads
+        """Keys and values of no head of the stage stay in the scratchpad."""
         self.of_contexts = turn * self.half
         self.of_scores = self.half - self.of_contexts
 
@@ -150,7 +153,7 @@ class _Group(HeadCuts):
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
-        if self.memory.streams_heads or self.spilled:
+        if self.streams:
             return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)

@@ -32,7 +32,12 @@ from celosia.sw.refine import refine
 __all__ = ["compilers_plan", "plain_plan", "scheduled_plan"]
 
 _SIMPLEST: Final = Choices(
-    block_tiles=1, piece_tiles=1, fused_norms=False, whole_scores=False, overlap=False
+    scores_in_memory=False,
+    block_tiles=1,
+    piece_tiles=1,
+    fused_norms=False,
+    whole_scores=False,
+    overlap=False,
 )
 
 

@@ -1,7 +1,7 @@
 """Integer graphs of segments: units with weights, scales and zero points in their formats."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -43,7 +43,7 @@ from celosia.sw.quantize.graphs.units import (
     Unit,
     Value,
 )
-from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
+from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.norm import quantize_norm
 
 __all__ = ["Keys", "Segment", "emit_segments", "form_name", "with_keys"]
@@ -64,6 +64,8 @@ class Segment:
     """The keys of products of queries and keys, by the operator's name."""
     operators: dict[str, str]
     """The node of the model's file that each group of operators begins with."""
+    gelus: dict[str, float] = field(default_factory=dict)
+    """The factor of each SiLU that stands for a GELU, by its group of operators."""
 
 
 def form_name(stages: Stages, form: Form) -> str:
@@ -117,6 +119,7 @@ class _Emitter:
         self.made: dict[str, Form] = {}
         self.keys: dict[str, Keys] = {}
         self.operators: dict[str, str] = {}
+        self.gelus: dict[str, float] = {}
         self.origins = {node.name: node.origin for node in stages.graph.nodes}
 
     def take(self, unit: Unit) -> None:
@@ -149,6 +152,7 @@ class _Emitter:
             outputs=outputs,
             keys=self.keys,
             operators=self.operators,
+            gelus=self.gelus,
         )
 
     # Tensors.
@@ -186,17 +190,11 @@ class _Emitter:
 
     # Units.
 
-    def _integer(self, unit: Product) -> IntegerLinear:
-        x = self._format(Form(unit.x.tensor, "small"))
-        linear = self.formats.linears[unit.value.tensor]
-        steps = x.steps[unit.x.col : unit.x.col + unit.x.cols]
-        return quantize_linear(linear, steps, x.zero_point)
-
     def _multiply(
         self, name: str, unit: Product, out: View, finish: Callable[[IntegerLinear], Finish]
     ) -> None:
         """Add a product; `finish` is told its integers."""
-        integer = self._integer(unit)
+        integer = self.formats.integers[unit.value.tensor]
         self.builder.matmul(
             f"{name}.product",
             out,
@@ -215,7 +213,7 @@ class _Emitter:
             scale = f"{name}.scale"
             self._multiply(name, unit, out, lambda i: self._plain(scale, i.steps, form))
             return
-        steps = self._integer(unit).steps
+        steps = self.formats.integers[unit.value.tensor].steps
         sums = Form(unit.value.key, "sums")
         self.formats.forms[sums] = Format("int32", steps)
         out = self._out(unit.value, "sums")
@@ -269,12 +267,14 @@ class _Emitter:
         """A function of elements, of sums of these steps."""
         if unit.function == "relu":
             return Requantize(self._scale(scale, steps / found.steps), found.zero_point, relu=True)
-        function = unit.function or ""
-        curve = ACTIVATIONS[function]
+        computed = self.formats.curves[unit.value.tensor]
+        if computed.function != unit.function:
+            self.gelus[scale.split(".", maxsplit=1)[0]] = computed.alpha
+        curve = ACTIVATIONS[computed.function]
         return Activation(
-            function,
-            self._scale(scale, steps * unit.alpha * 2.0**curve.fraction_bits),
-            curve.unit / unit.alpha / found.step,
+            computed.function,
+            self._scale(scale, steps * computed.alpha * 2.0**curve.fraction_bits),
+            curve.unit / computed.alpha / found.step,
             found.zero_point,
         )
 
@@ -358,10 +358,10 @@ class _Emitter:
                 self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
-        query, key = (self._steps(view, "heads")[0] for view in (head.query, head.key))
+        steps = _only(self._steps(head.query, "heads") * self._steps(head.key, "heads"))
         onto = None if head.onto is None else self._read(head.onto, "onto")
         row = onto is not None and onto.rows < out.rows
-        scale = float(np.float32(unit.scale * query * key * 2**EXPONENT_FRACTION_BITS))
+        scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
         self.builder.matmul(
             name,
             out,

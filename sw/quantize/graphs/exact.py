@@ -16,8 +16,7 @@ from celosia.isa.numerics import (
     EXPONENT_FRACTION_BITS,
     NORMALIZED_FRACTION_BITS,
 )
-from celosia.sw.frontend.nn.operators.operator import Array, Attributes
-from celosia.sw.frontend.nn.operators.table import OPERATORS
+from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import (
     Activation,
     DeferredSoftmax,
@@ -29,28 +28,35 @@ from celosia.sw.ir.graph import (
     Transform,
 )
 from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
+from celosia.sw.quantize.curves import real_curve
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
 
 __all__ = ["exact"]
 
-_FORMS: Final[dict[str, Attributes]] = {"gelu": {"form": "erf"}, "silu": {"alpha": 1.0}}
-"""The attributes of the float graph's operator of the same name."""
 _ONE: Final = 2.0**NORMALIZED_FRACTION_BITS
 """What stands for 1 in a normalized row."""
 _NUMERATOR: Final = 255
 """The numerator of a row's maximum."""
 
 
-def exact(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-    """A segment, with exact functions; a runner as `celosia.sw.quantize.graphs.quantized` has."""
-    del number
-    machine = _Exact(graph, checked_inputs(graph, inputs))
-    for op in graph.ops:
-        machine.take(op)
-    return machine.values
+def exact(model: QuantizedGraph) -> SegmentRunner:
+    """What computes segments of `model` with exact functions."""
+
+    def run(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        machine = _Exact(graph, checked_inputs(graph, inputs), model.segments[number].gelus)
+        for op in graph.ops:
+            machine.take(op)
+        return machine.values
+
+    return run
 
 
 class _Exact(Machine):
     """An interpreter whose functions are those of real numbers."""
+
+    def __init__(self, graph: Graph, inputs: dict[str, Array], gelus: Mapping[str, float]):
+        super().__init__(graph, inputs)
+        self.gelus = gelus
 
     def normalize(self, op: LayerNorm) -> None:
         x = self.read(op.source).astype(np.float64)
@@ -68,8 +74,12 @@ class _Exact(Machine):
         match how:
             case Activation():
                 curve = ACTIVATIONS[how.function]
+                alpha = self.gelus.get(op.name.split(".")[0])
                 x = sums * np.float64(self.scale(how.scale)) / 2.0**curve.fraction_bits
-                y = OPERATORS[how.function].compute([x], _FORMS[how.function])
+                if alpha is None:
+                    y = real_curve(how.function, x)
+                else:
+                    y = real_curve("gelu", x / alpha) * alpha
                 return _rounded(y / curve.unit * how.out_scale + how.zero_point, out)
             case DeferredSoftmax():
                 scores = sums * (how.scale / 2.0**EXPONENT_FRACTION_BITS)

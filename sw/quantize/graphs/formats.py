@@ -6,8 +6,8 @@ weights behind it, as `sw/quantize/encoder.py` does it for one family of models.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +17,39 @@ from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.centering import center
+from celosia.sw.quantize.curves import Computed, center, choose_curve
+from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.graphs.stages import Form, Stages
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
     Function,
-    Head,
     Multiplication,
     Normalization,
     Product,
     Unit,
     Value,
 )
-from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step, sample_rows
-from celosia.sw.quantize.smooth import Smoothing, choose_smoothing, smoothing_factors
+from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
+from celosia.sw.quantize.ranges import (
+    INT8_LARGEST,
+    Clip,
+    int8_step,
+    int16_step,
+    said_step,
+    sample_rows,
+    top_of,
+)
+from celosia.sw.quantize.rounding import Correlation, correlation
+from celosia.sw.quantize.smooth import Smoothing, choose_smoothing
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
-from celosia.sw.reference.encoder import Floats, Linear
+from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Format", "Formats", "choose_formats"]
 
 _ROWS: Final = 2048
-"""The most rows that the search of a range looks at."""
-_VALUE_STRENGTH: Final = 0.5
-"""The strength of the smoothing of what attention weighs."""
+"""The most rows that the search of a range looks at, and the rounding of weights."""
 _LIMITS: Final = np.geomspace(1, 0.25, 25)
 """Fractions of the largest value at which clipping behind a curve is tried."""
 
@@ -87,17 +95,20 @@ class Formats:
     """Formats of all forms, and products as they are after outliers were spread over channels."""
 
     forms: dict[Form, Format]
-    linears: dict[str, Linear]
-    """By the tensor that a product computes."""
+    integers: dict[str, IntegerLinear]
+    """Products, outliers spread over channels, by the tensor that each computes."""
+    curves: dict[str, Computed]
+    """How curves are computed, by their tensors."""
 
 
 def choose_formats(
     stages: Stages,
     seen: Observed,
+    clip: Clip = "error",
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Formats:
     """The formats of all forms but sums, by what calibration has `seen`."""
-    chooser = _Chooser(stages, seen)
+    chooser = _Chooser(stages, seen, clip)
     forms = [
         Form(stages.units.units[name].value.key, role)
         for name, roles in stages.made.items()
@@ -105,27 +116,39 @@ def choose_formats(
         if role != "sums"
     ]
     forms += stages.converted
-    # What attention makes is smoothed with what it weighs.
-    forms.sort(key=lambda form: form.role != "heads")
+    total = len(forms) + len(chooser.linears)
     for number, form in enumerate(forms):
         chooser.choose(form)
-        progress(number + 1, len(forms))
-    return Formats(chooser.forms, chooser.linears)
+        progress(number + 1, total)
+    integers = {}
+    for name in chooser.linears:
+        integers[name] = chooser.integer(name)
+        progress(len(forms) + len(integers), total)
+    return Formats(chooser.forms, integers, chooser.curves)
 
 
 class _Chooser:
     """The formats that are chosen so far."""
 
-    def __init__(self, stages: Stages, seen: Observed):
+    def __init__(self, stages: Stages, seen: Observed, clip: Clip):
         self.stages, self.seen = stages, seen
+        self.clip: Clip = clip
         self.units = stages.units.units
         self.forms: dict[Form, Format] = {}
-        self.factors: dict[str, Floats] = {}
-        """What columns of an attention's result are divided by, by its tensor."""
         self.smoothings: dict[Form, Smoothing] = {}
         self.linears = {
             name: unit.linear for name, unit in self.units.items() if isinstance(unit, Product)
         }
+        self.curves = {
+            name: choose_curve(unit.function, unit.alpha, seen.rows(_source(unit)))
+            for name, unit in self.units.items()
+            if isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS
+        }
+        self.hidden: dict[str, Floats] = {}
+        """Rows behind a curve whose outliers are spread over channels, by the value's key."""
+        self.correlations: dict[tuple[Form, int, int], Correlation] = {}
+        """By a form that products read, and the columns of it."""
+        self.heads = HeadSteps(stages, seen, self._weights, clip)
 
     def choose(self, form: Form) -> None:
         value = self.stages.units.values[form.key]
@@ -144,7 +167,7 @@ class _Chooser:
             case "small":
                 self.forms[form] = self._small(form, unit)
             case "heads":
-                self.forms[form] = self._heads(form)
+                self.forms[form] = Format("int8", self.heads.of(form))
             case "onto":
                 self.forms[form] = Format("int32", self._score_steps(value))
             case "sums":
@@ -172,13 +195,11 @@ class _Chooser:
         if isinstance(unit, Finishing):
             return self._curve(form, unit)
         if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
-            return Format("int8", np.full(self.seen.tops(form.key).size, _said_step(said)))
+            return Format("int8", np.full(self.seen.tops(form.key).size, said_step(said)))
         if isinstance(unit, Attention):
-            factors = self.factors[unit.value.tensor]
-            step = best_step(sample_rows(self.seen.rows(form.key), _ROWS) / factors)
-            return Format("int8", factors * np.float64(step))
+            return Format("int8", self.heads.contexts[unit.value.tensor].steps.astype(np.float64))
         if isinstance(unit, Multiplication) and not self._smooths(unit):
-            step = best_step(sample_rows(self.seen.rows(form.key), _ROWS))
+            step = int8_step(self.seen.rows(form.key), self.clip)
             return Format("int8", np.full(self.seen.tops(form.key).size, step))
         return Format("int8", self._smoothing(form).steps.astype(np.float64))
 
@@ -187,8 +208,25 @@ class _Chooser:
         if form not in self.smoothings:
             x = self.seen.rows(form.key)
             weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
-            self.smoothings[form] = choose_smoothing(x, weights)
+            found = choose_smoothing(x, weights)
+            if self.clip != "error":
+                found = replace(found, step=int8_step(x / found.factors, self.clip))
+            self.smoothings[form] = found
         return self.smoothings[form]
+
+    def integer(self, name: str) -> IntegerLinear:
+        """A product with rounded weights; the formats of all forms are chosen."""
+        unit = self.units[name]
+        assert isinstance(unit, Product)
+        form, columns = Form(unit.x.tensor, "small"), slice(unit.x.col, unit.x.col + unit.x.cols)
+        found, place = self.forms[form], (form, columns.start, columns.stop)
+        if place not in self.correlations:
+            rows = self.hidden[form.key] if form.key in self.hidden else self.seen.rows(form.key)
+            whole, _ = found.integers(sample_rows(rows, _ROWS))
+            x = whole[:, columns].astype(np.float32) - np.float32(found.zero_point)
+            self.correlations[place] = correlation(x)
+        inputs = self.correlations[place]
+        return quantize_linear(self.linears[name], found.steps[columns], found.zero_point, inputs)
 
     def _smooths(self, unit: Multiplication) -> bool:
         """Whether columns of a product of two tensors can have steps of their own: those of `b`."""
@@ -204,14 +242,15 @@ class _Chooser:
         )
 
     def _let_through(self, form: Form) -> Floats:
-        """The factor of each column of an int16: that of the product with a gate it is part of."""
+        """The factor of each column of an int16: that of a product or a rotation it goes into."""
         for unit in self.stages.users(form):
             match unit:
                 case Multiplication(b=View(tensor=form.key)) if self._smooths(unit):
                     return self._smoothing(Form(unit.value.key, "small")).factors
                 case _:
                     pass
-        return np.ones(self.seen.tops(form.key).size, np.float32)
+        ones = np.ones(self.seen.tops(form.key).size, np.float32)
+        return self.heads.turned.get(form.key, ones)
 
     def _weights(self, form: Form, cols: int) -> list[Floats]:
         """The weights of all products that read a form, with a row for each of its columns."""
@@ -231,114 +270,56 @@ class _Chooser:
         users = self.stages.users(form)
         product = unit.product.value.tensor
         if (
-            unit.function == "gelu"
+            self.clip == "error"
+            and unit.function == "gelu"
             and len(users) == 1
             and isinstance(users[0], Product)
             and users[0].x.cols == x.shape[1]
             and product in self.stages.fused
             and self._said(form) is None
         ):
-            return self._spread(unit.product, users[0], x)
-        said = self._said(form)
-        if said is not None:
-            found = HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
-            return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
-        found = _best_range(sample_rows(x, _ROWS), unit.function or "")
+            return self._spread(unit, users[0], x)
+        found = self._range(form, unit.function or "", x)
         return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
 
-    def _spread(self, up: Product, down: Product, hidden: Floats) -> Format:
+    def _range(self, form: Form, function: str, x: Floats) -> HiddenRange:
+        """The range behind a curve whose outliers are not spread."""
+        said = self._said(form)
+        if said is not None:
+            return HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
+        least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
+        if self.clip == "error":
+            return _best_range(sample_rows(x, _ROWS), least)
+        return HiddenRange.between(least, top_of(x[x > 0], self.clip) or 1.0)
+
+    def _spread(self, unit: Finishing, down: Product, hidden: Floats) -> Format:
+        up, computed = unit.product, self.curves[unit.value.tensor]
         first, second = self.linears[up.value.tensor], self.linears[down.value.tensor]
         spread = spread_outliers(first, second, hidden)
         before = self.seen.rows(up.value.key)
         self.linears[up.value.tensor] = spread.up
-        self.linears[down.value.tensor] = center(spread, second, before, hidden)
+        self.linears[down.value.tensor] = center(spread, second, before, hidden, computed)
+        self.hidden[unit.value.key] = computed(sample_rows(spread.entering(before), _ROWS))
         return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
 
-    # What attention reads.
-
-    def _heads(self, form: Form) -> Format:
-        x = self.seen.rows(form.key)
-        steps = np.full(x.shape[1], np.nan)
-        users = [unit for unit in self.stages.users(form) if isinstance(unit, Attention)]
-        said = self._said(form)
-        for role in ("query", "key"):
-            for unit in users:
-                for head in unit.heads[0]:
-                    columns = _columns((head,), role, form.key)
-                    if columns.size and np.isnan(steps[columns]).all():
-                        best = best_step(sample_rows(x[:, columns], _ROWS))
-                        steps[columns] = best if said is None else _said_step(said)
-        for unit in users:
-            columns = _columns(unit.heads[0], "value", form.key)
-            self.factors[unit.value.tensor] = np.ones(
-                unit.value.shape(self._kind(unit))[1], np.float32
-            )
-            if columns.size and np.isnan(steps[columns]).all():
-                factors = self._value_factors(unit, x, columns)
-                step = best_step(sample_rows(x[:, columns], _ROWS) / factors)
-                step = step if said is None else _said_step(said)
-                steps[columns] = factors * np.float64(step)
-        return Format("int8", np.nan_to_num(steps, nan=1.0))
-
     def _score_steps(self, value: Value) -> NDArray[np.float64]:
-        """What 1 stands for in the scores to which a value is added; formats of heads are known."""
+        """What 1 stands for in the scores to which a value is added."""
         unit = self.units[value.scores]
         assert isinstance(unit, Attention)
         steps = [
-            np.full(head.key.rows, unit.scale * self._one(head.query) * self._one(head.key))
+            np.full(head.key.rows, unit.scale * self.heads.score_step(head))
             for head in unit.heads[0]
         ]
         return np.concatenate(steps)
 
-    def _one(self, view: View) -> float:
-        """The one step of what a head reads."""
-        return float(self.forms[Form(view.tensor, "heads")].steps[view.col])
 
-    def _kind(self, unit: Unit) -> Any:
-        return next(n.type for n in self.stages.graph.nodes if n.name == unit.value.tensor)
-
-    def _value_factors(self, unit: Attention, x: Floats, columns: NDArray[np.intp]) -> Floats:
-        """The factor of each column of V; columns of the result have that of what they weigh."""
-        form = Form(unit.value.key, "small")
-        cols = unit.value.shape(self._kind(unit))[1]
-        weights = self._weights(form, cols)
-        said = self._said(form) or self._said(Form(unit.heads[0][0].value.tensor, "heads"))
-        if form in self.stages.converted or not weights or said:
-            return np.ones(len(columns), np.float32)
-        rows = np.abs(np.concatenate(weights, axis=1)).max(axis=1)
-        sources = np.zeros(cols, np.intp)
-        for head in unit.heads[0]:
-            place = np.searchsorted(columns, head.value.col)
-            out = slice(head.out.col, head.out.col + head.out.cols)
-            sources[out] = np.arange(place, place + head.value.cols)
-        largest = np.zeros(len(columns), np.float32)
-        np.maximum.at(largest, sources, rows)
-        ranges = np.abs(x[:, columns]).max(axis=0)
-        factors = smoothing_factors(ranges, largest[:, np.newaxis], _VALUE_STRENGTH)
-        self.factors[unit.value.tensor] = factors[sources]
-        return factors
+def _source(unit: Finishing | Function) -> str:
+    """The value that a curve takes."""
+    return unit.product.value.key if isinstance(unit, Finishing) else unit.x.tensor
 
 
-def _said_step(said: tuple[float, float]) -> float:
-    """The step of symmetric int8 that has all of a range."""
-    return (max(np.abs(said)) or 1.0) / INT8_LARGEST
-
-
-def _columns(heads: tuple[Head, ...], role: str, key: str) -> NDArray[np.intp]:
-    """The columns of the value `key` that heads read in a role, in order."""
-    views: list[View] = [getattr(head, role) for head in heads]
-    found = {
-        column
-        for view in views
-        if view.tensor == key
-        for column in range(view.col, view.col + view.cols)
-    }
-    return np.array(sorted(found), np.intp)
-
-
-def _best_range(x: Floats, function: str) -> HiddenRange:
-    """The range of uint8 with the least squared error on `x`."""
-    least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
+def _best_range(x: Floats, least: float) -> HiddenRange:
+    """The range of uint8, from `least`, with the least squared error on `x`."""
     top = max(float(x.max(initial=0)), 1e-6)
 
     def error(found: HiddenRange) -> float:

@@ -20,6 +20,7 @@ from celosia.sw.quantize.graphs.formats import Format, choose_formats
 from celosia.sw.quantize.graphs.observe import observe
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
 from celosia.sw.quantize.graphs.units import Attention, Units, Value
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
     "Execution",
@@ -83,10 +84,13 @@ def quantize_graph(
     samples: Sequence[Mapping[str, Array]],
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    clip: Clip = "error",
 ) -> QuantizedGraph:
     """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
 
-    Tensors in `ranges`, which a file says, have these instead of what the samples show.
+    Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
+    the criterion by which values of 8 bits are clipped.
 
     Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
     whose factors do not fit their integers.
@@ -105,7 +109,7 @@ def quantize_graph(
     )
     seen.said.update(ranges or {})
     formats = choose_formats(
-        stages, seen, lambda done, total: progress("choosing formats", done, total)
+        stages, seen, clip, lambda done, total: progress("choosing formats", done, total)
     )
     try:
         segments, formats = emit_segments(stages, formats)

@@ -8,13 +8,16 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.ir.graph import Graph
+from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.stages import Form, Role, Stages, plan_stages
-from celosia.sw.quantize.graphs.units import Finishing, Product
+from celosia.sw.quantize.graphs.units import Finishing, Function, Product
+from celosia.sw.quantize.linear import quantize_linear
 
 __all__ = ["sketch"]
 
@@ -40,10 +43,13 @@ def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
         if role != "sums"
     ]
     forms += stages.converted
-    linears = {
-        name: unit.linear for name, unit in stages.units.units.items() if isinstance(unit, Product)
-    }
-    formats = Formats({form: _format(stages, form) for form in forms}, linears)
+    integers, curves = {}, {}
+    for name, unit in stages.units.units.items():
+        if isinstance(unit, Product):
+            integers[name] = quantize_linear(unit.linear, 1.0)
+        elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
+            curves[name] = Computed(unit.function, unit.alpha)
+    formats = Formats({form: _format(stages, form) for form in forms}, integers, curves)
     segments, _ = emit_segments(stages, formats)
     host = tuple(node for level in stages.host for node in level)
     return tuple(segment.graph for segment in segments), host

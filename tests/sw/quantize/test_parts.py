@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 
 from celosia.isa import numerics
-from celosia.sw.quantize.centering import center
+from celosia.sw.quantize.curves import center
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.ranges import best_step, int16_step, sample_rows, squared_error
+from celosia.sw.quantize.ranges import (
+    best_step,
+    column_ranges,
+    int16_step,
+    least_error,
+    sample_rows,
+)
+from celosia.sw.quantize.rounding import correlation, round_weights
 from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.quantize.tables import embed, quantize_tables, table_step
@@ -34,17 +41,50 @@ def test_a_step_clips_an_outlier_but_not_a_spread():
     assert best_step(np.zeros(3, np.float32)) == 1.0
 
 
-def test_a_metric_decides_what_an_outlier_is_worth():
+def test_what_a_column_is_worth_decides_whether_its_outlier_is_clipped():
     x = normal(40_000, 2)
     x[:, 1] = 0
     x[0, 1] = 12
-    steps = [best_step(x, np.diag(floats(1, w))) for w in (1, 1000)]
+    steps = [best_step(x, floats(1, w)) for w in (1, 1000)]
     assert steps[0] < steps[1]
-    weights = normal(2, 5)
-    error = normal(7, 2)
-    assert squared_error(error, weights @ weights.T) == pytest.approx(
-        np.square(error @ weights).sum(), rel=1e-5
-    )
+
+
+def test_the_error_of_a_row_is_what_rounding_and_clipping_lose():
+    x, worth = normal(400, 3), floats(1, 2, 7)
+    x[0, 2] = 40
+    step, error = least_error(x, worth)
+    lost = np.clip(np.rint(x / step), -127, 127) * step - x
+    assert error == pytest.approx(np.square(lost).mean(axis=0) @ worth, rel=1e-4)
+
+
+def test_columns_of_few_rows_have_the_range_of_more():
+    x = normal(60, 500)
+    assert column_ranges(x).min() > 3
+    assert np.median(column_ranges(x)) == pytest.approx(4, abs=0.3)
+    x[3, 7] = -50
+    assert column_ranges(x)[7] == 50
+    assert column_ranges(x[:0]).tolist() == [0] * 500
+
+
+def test_rounded_weights_make_each_others_errors_good():
+    """Inputs that are alike let the next weight take what one has lost."""
+    x = normal(600, 1) + normal(600, 40, spread=0.3)
+    weights = np.random.default_rng(1).uniform(-127, 127, (40, 9))
+    whole = round_weights(weights, correlation(x))
+    assert (whole == np.rint(whole)).all()
+    assert np.abs(whole).max() <= 127
+    plain, better = (np.square(x @ (each - weights)).sum() for each in (np.rint(weights), whole))
+    assert better < plain / 4
+    assert np.abs(whole - weights).max() < 20
+
+
+def test_inputs_that_are_always_0_do_not_matter():
+    x = normal(50, 6)
+    x[:, 2] = 0
+    for rows in (x, np.zeros_like(x)):
+        whole = round_weights(np.full((6, 2), 3.3), correlation(rows))
+        assert np.isfinite(whole).all()
+        assert whole[2].tolist() == [3, 3]
 
 
 def test_int16_has_headroom():

@@ -43,9 +43,9 @@ def test_a_bert_with_inputs_and_calibration():
     assert document["placement"]["accelerator_mac_share"] == 1
     (output,) = document["outputs"]
     assert output["name"] == "last_hidden_state"
-    assert output["sqnr_db"] > 15
+    assert output["sqnr_db"] > 12
     assert abs(output["exact_sqnr_db"] - output["sqnr_db"]) < 6
-    assert output["cosine"] > 0.98
+    assert output["cosine"] > 0.97
 
 
 def test_random_data_is_said_and_segments_are_added_up():

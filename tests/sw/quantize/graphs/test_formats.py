@@ -32,15 +32,13 @@ def test_what_is_added_to_scores_never_wraps_them():
     assert whole.tolist() == [[-(1 << 30), -(1 << 30)], [6, 1 << 30]]
 
 
-def test_each_head_has_one_step_for_queries_and_smoothed_columns_for_values():
+def test_each_head_has_steps_of_its_own_and_values_smoothed_columns():
     model = quantized("gpt2")
     form = next(form for form in model.formats if form.role == "heads")
-    steps = model.formats[form].steps
-    queries, keys, values = np.split(steps, 3)
-    for part in (queries, keys):
+    queries, keys, values = np.split(model.formats[form].steps, 3)
+    for part in (queries * keys, values):
         heads = np.split(part, SMALL.heads)
-        assert all(len(set(head)) == 1 for head in heads)
-        assert len(set(part)) == len(heads)
+        assert len({head[0] for head in heads}) == len(heads)
     assert len(set(values)) == values.size
 
 

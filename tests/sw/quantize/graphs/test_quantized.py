@@ -16,17 +16,19 @@ from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, ru
 from tests.support.quantized_exports import inputs, quantized, recognized
 
 LEAST_DB = {
-    "bert-17": 26,
-    "bert-fused": 26,
-    "vit": 22,
-    "gpt2": 24,
+    "bert-17": 29,
+    "bert-fused": 29,
+    "vit": 24,
+    "gpt2": 23,
     "opt": 23,
-    "llama": 16,
-    "whisper-encoder": 22,
-    "bart-decoder": 24,
-    "t5-encoder": 27,
+    "llama": 17,
+    "whisper-encoder": 23,
+    "bart-decoder": 23,
+    "t5-encoder": 28,
 }
 """What was measured, less about 2 dB."""
+LOST_DB = 3
+"""In models of this size, which few inputs measure; `celosia accuracy` has larger ones: 1.5."""
 SEEDS = (0, 11, 12, 13, 14, 15)
 """Inputs differ: a row whose attention falls to another key can be most of the noise."""
 
@@ -42,13 +44,13 @@ def test_outputs_are_close_to_float_and_functions_lose_little_of_it(name):
         given = inputs(name, seed)
         (real,) = interpret(recognized(name), given).values()
         shown = given["attention_mask"] == 1 if "attention_mask" in given else slice(None)
-        for all_of, runner in ((found, interpreted), (best, exact)):
+        for all_of, runner in ((found, interpreted), (best, exact(quantized(name)))):
             result = run_model(quantized(name), given, runner)
             (output,) = result.outputs.values()
             all_of.append(noise(real[shown], output[shown]))
             assert sum(result.saturated.values()) < 0.1 * real.size
     assert np.median(found) > LEAST_DB[name]
-    assert np.median(np.subtract(best, found)) < 1.5
+    assert np.median(best) - np.median(found) < LOST_DB
 
 
 @pytest.mark.parametrize("name", ["bert-17", "gpt2"])

@@ -1,0 +1,54 @@
+"""Queries and keys are smoothed against each other, and values with the weights behind them."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.models.exports.writing.size import SMALL
+from celosia.sw.quantize.graphs.heads import score_factors
+from tests.support.quantized_exports import quantized
+
+RANDOM = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def scores_lost(queries, keys, factors):
+    def rounded(x):
+        step = np.abs(x).max() / 127
+        return np.rint(x / step) * step
+
+    found = rounded(queries / factors) @ rounded(keys * factors).T
+    return np.square(found - queries @ keys.T).sum()
+
+
+def test_a_large_column_of_queries_moves_into_keys():
+    queries, keys = normal(300, 16), normal(300, 16)
+    queries[:, 3] *= 20
+    factors = score_factors([queries], keys, tied=False)
+    assert factors[3] > 2 * np.delete(factors, 3).max()
+    ones = np.ones(16, np.float32)
+    assert scores_lost(queries, keys, factors) < 0.5 * scores_lost(queries, keys, ones)
+
+
+def test_both_halves_of_columns_that_rotate_have_the_same_factors():
+    queries, keys = [normal(200, 16), normal(200, 16)], normal(200, 16)
+    keys[:, 2] *= 20
+    factors = score_factors(queries, keys, tied=True)
+    assert factors[:8].tolist() == factors[8:].tolist()
+    assert factors[2] == factors.min() < 1
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_steps_of_queries_and_keys_are_inverse_to_each_other(name):
+    """Or scores would not have one scale."""
+    model = quantized(name)
+    steps = [found.steps for form, found in model.formats.items() if form.role == "heads"]
+    width = SMALL.width // SMALL.heads
+    if name == "gpt2":
+        query, key = (part[:width] for part in np.split(steps[0], 3)[:2])
+    else:
+        query, key = [each[:width] for each in steps if each.size in {64, 32}][:2]
+    assert query * key == pytest.approx(np.full(width, query[0] * key[0]))
+    assert np.ptp(query) > 0
