@@ -131,7 +131,9 @@ class ProductChecker:
     def _comes_before(self, op: Multiply) -> bool:
         """Whether a product takes tiles that are ahead of those of the sums in its rows."""
         sums, w = self._sums.get(op.c), self._tiles_of(op).w
-        return bool(sums and sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
+        if sums is None or sums.number != self.sums.one_maker(op.c, op.c + op.rows):
+            return False
+        return bool(sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
 
     def _keep(self, row: int, sums: _Sums) -> None:
         self._sums[row] = sums

@@ -27,18 +27,19 @@ class MadeRows:
     def write(self, op: Op, *ranges: tuple[int, int]) -> int:
         """`op` overwrites rows: each range is the first one, and the one behind the last.
 
-        Returns its number.  Raises `ValueError` if nobody has used what it overwrites the last
-        rows of.  Rows that a causal product leaves out may go before the others are used.
+        Returns its number.  Raises `ValueError` if nobody has used what it overwrites, and no other
+        row of that is left: of numerators that a mask leaves out, nobody uses all.
         """
         self._last += 1
         for first, end in ranges:
             self._check_range(first, end)
             number = self.one_maker(first, end)
-            for old in (number,) if number else set(self._maker[first:end]):
-                if old in self.unused and not self._is_beside(old, first, end):
+            over = (number,) if number else set(self._maker[first:end])
+            self._maker[first:end] = [self._last] * (end - first)
+            for old in over:
+                if old in self.unused and old not in self._maker:
                     raise ValueError(f"overwrites what nobody has used: {self.ops[old]}")
                 self._whole.pop(old, None)
-            self._maker[first:end] = [self._last] * (end - first)
             self._whole[self._last] = first, end
         self.go_on(op, self._last)
         return self._last
@@ -79,10 +80,6 @@ class MadeRows:
         """Count all that is in these rows as read: it is looked at, but makes no difference."""
         self._check_range(first, end)
         self.unused.difference_update(self._maker[first:end])
-
-    def _is_beside(self, number: int, first: int, end: int) -> bool:
-        """Whether an operation has rows before these, or behind them."""
-        return number in self._maker[:first] or number in self._maker[end:]
 
     def _check_range(self, first: int, end: int) -> None:
         if not 0 <= first < end <= len(self._maker):

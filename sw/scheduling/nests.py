@@ -55,7 +55,7 @@ class ProductBlock:
     """Keys are along K; else they are columns of C."""
     backwards: bool = False
     """The last pieces along K come first."""
-    begins: int = 0
+    begins: int | None = None
     """The tile of K that comes first: unless the block accumulates, its products only write."""
     first: int = 0
     """Rows before this one are left out."""
@@ -90,11 +90,13 @@ def products(moves: Moves, block: ProductBlock) -> Iterator[Op]:
     along = list(_cuts(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles))
     if block.backwards:
         along.reverse()
-        block = replace(block, begins=along[0][0])
     for k in along:
         for columns in _cuts(tiles(block.cols, dim), pieces.columns):
             pairs = yield from _load(moves, block, k, columns)
-            yield from _nests(block, pairs, columns, dim)
+            if block.backwards and not _alike(pairs):
+                pairs.reverse()
+            begins = pairs[0].k if k == along[0] else None
+            yield from _nests(replace(block, begins=begins), pairs, columns, dim)
 
 
 def _cuts(count: int, most: int) -> Iterator[Cut]:
@@ -174,6 +176,11 @@ def _seen_along(
             yield [_Pair(tile, pair.a.block(within, count), w)], row
 
 
+def _alike(pairs: list[_Pair]) -> bool:
+    """Whether one nest takes all of these pieces."""
+    return len({(pair.a.blocks, pair.a.pitch, pair.w.pitch) for pair in pairs}) == 1
+
+
 def _alike_nests(
     block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int, start: int | None = None
 ) -> Iterator[Products]:
@@ -184,7 +191,7 @@ def _alike_nests(
     if start is not None and start != across[0]:
         moved = (across[0] - start) * (dim if block.w_transposed else pairs[0].w.pitch)
         pairs = [replace(pair, w=replace(pair.w, row=pair.w.row + moved)) for pair in pairs]
-    if len({(pair.a.blocks, pair.a.pitch, pair.w.pitch) for pair in pairs}) == 1:
+    if _alike(pairs):
         yield _nest(block, pairs, across, dim)
         return
     first, count = across
