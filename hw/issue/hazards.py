@@ -145,7 +145,7 @@ class HazardTables(Sleeping):
 
         Of two that are never in one memory, nothing is compared.
         """
-        meets = [Const(0)]
+        meets: list[Value] = [Const(0)]
         for hull in hulls:
             may = reduce(or_, (q.memories[hull] for q in self.queues if hull < q.hulls))
             for number in numbers:

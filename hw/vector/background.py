@@ -169,11 +169,11 @@ class Background(wiring.Component):
         squares = (row.sums.squares + self.norm.epsilon)[:ISQRT_BITS]
         squares = stages.line("squares", stages.register(1, "squares", squares), 1)
         total = stages.line("total", stages.register(1, "total", row.sums.total), 1)
-        mean = stages.line("mean", stages.register(1, "mean", mean), 1)
+        means = stages.line("mean", stages.register(1, "mean", mean), 1)
         # Stages 2 to 5: squares - mean * (2 * total - mean * channels).
-        scaled = stages.register(2, "scaled", mean[1] * self.norm.channels)
+        scaled = stages.register(2, "scaled", means[1] * self.norm.channels)
         rest = stages.register(3, "rest", (total[2] << 1) - scaled)
-        product = stages.register(4, "product", (mean[3] * rest)[:ISQRT_BITS])
+        product = stages.register(4, "product", (means[3] * rest)[:ISQRT_BITS])
         distance = stages.held(5, "distance", (squares[4] - product)[:ISQRT_BITS])
         waiting_slot = stages.held(5, "waiting_slot", slot[4])
         waits = Signal()

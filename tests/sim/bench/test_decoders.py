@@ -78,6 +78,7 @@ def test_what_is_measured_is_what_its_name_says():
         )
         assert options.details.layers == (4 if "4 layers" in step.name else None)
         assert options.workload == step.name.split()[0]
+        assert options.details.context is not None
         contexts = options.details.context.split(",")
         assert len(set(contexts)) == (16 if "16 texts" in step.name else 1)
 

@@ -137,6 +137,7 @@ def test_stages_are_in_the_order_of_what_they_share(shared):
         b = builder.input(Tensor(f"b{name}", "int8", 4, 4))
         builder.matmul(name, out, source, b, Requantize(0.1))
     graph = builder.finish("first", "second")
+    assert isinstance(STAGE, ProductStage)
     pieces = replace(STAGE.a, tiles=1, first=1)
     small = replace(STAGE, rows=(4,), tiles=(1,), a=pieces, bias="", tail=())
     stages = tuple(replace(small, op=name) for name in "yx")

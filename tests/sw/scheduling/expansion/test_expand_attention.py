@@ -71,12 +71,15 @@ def test_keys_and_values_of_a_head_are_loaded_once():
 
 def test_scores_and_contexts_are_in_different_halves_but_the_first_scores():
     half = BASE.accumulator_rows // 2
-    products = [one for one in apart(written(2, 100, 64), BASE) if isinstance(one.op, Multiply)]
-    first = next(i for i, one in enumerate(products) if one.op.c >= half)
-    assert all(one.operator == "scores.head0" for one in products[:first])
-    for one in products[first:]:
-        scores = one.operator.startswith("scores")
-        assert (one.op.c >= half) == (one.op.c + one.op.rows > half) == scores
+    products = [
+        (one.operator, one.op.c, one.op.rows)
+        for one in apart(written(2, 100, 64), BASE)
+        if isinstance(one.op, Multiply)
+    ]
+    first = next(i for i, (_, c, _) in enumerate(products) if c >= half)
+    assert all(name == "scores.head0" for name, *_ in products[:first])
+    for name, c, rows in products[first:]:
+        assert (c >= half) == (c + rows > half) == name.startswith("scores")
 
 
 def test_short_parts_have_several_scores_ahead_of_a_context():
