@@ -125,7 +125,7 @@ class Memories:
             _, _, valid, ready, row = await ctx.tick().sample(port.valid, port.ready, port.row)
             if granted is not None:
                 ctx.set(port.data, granted)
-            granted = [int(x) for x in memory[row]] if valid and ready else None
+            granted = part_of(memory, row, len(port.data)) if valid and ready else None
 
     async def take(self, ctx, port, stall: Any) -> None:
         """Write words."""
@@ -134,6 +134,12 @@ class Memories:
             for column in range(self.scratchpad.shape[1]):
                 if word.mask >> column & 1:
                     self.scratchpad[word.row, column] = word.data[column]
+
+
+def part_of(memory: np.ndarray[Any, Any], row: int, size: int) -> list[int]:
+    """What a port of `size` elements reads: numbers of rows count its parts of each."""
+    first = row * size % memory.shape[1]
+    return [int(x) for x in memory[row * size // memory.shape[1], first : first + size]]
 
 
 def prepared(config: AcceleratorConfig, seed: int) -> Machine:
