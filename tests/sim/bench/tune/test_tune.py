@@ -141,8 +141,8 @@ def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
     assert printed != own
     right("run", *PRODUCT, "--tuned", "log", "--sim", "functional")
     refused("another product", "run", "matmul", "--shape", "9x10x12", "--tuned", "log")
-    refused("no product alone", "run", "softmax", "--shape", "4x4", "--tuned", "log")
-    refused("not together with --plan", "compile", *PRODUCT, "--tuned", "log", "--plan", "log")
+    refused("plans of products are tuned", "run", "softmax", "--shape", "4x4", "--tuned", "log")
+    refused("not together with --tuned", "compile", *PRODUCT, "--tuned", "log", "--plan", "log")
 
 
 @pytest.mark.parametrize(
