@@ -1,5 +1,6 @@
 """`celosia accuracy`: how far the catalog's models, MiniLM and curves are from float."""
 
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
@@ -23,7 +24,6 @@ from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.quantize.ranges import CLIPS, Clip
-from celosia.sw.reference.published import MissingModelError
 
 __all__ = ["ACCURACY_SCHEMA", "accuracy"]
 
@@ -79,9 +79,11 @@ def accuracy(
 def _measured(name: str, clip: Clip, tell: Progress) -> ModelAccuracy | SentenceAccuracy:
     if name != _MINILM:
         return model_accuracy(name, clip, tell)
+    # Loaded when it is asked for: nobody else needs the packages that read this model.
+    published = import_module("celosia.sw.reference.published")
     try:
         return sentence_accuracy(clip, tell)
-    except MissingModelError as error:
+    except published.MissingModelError as error:
         raise InputError(str(error)) from None
 
 

@@ -91,7 +91,7 @@ def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
     right("bench", "products", "--issue", "ring")
     valid(right("bench", "speed", "--json", "-").stdout)
     assert asked == [
-        ("products", "encoders", "cost", "speed", "stream"),
+        ("products", "encoders", "decoders", "cost", "speed", "stream"),
         ("products", "ring"),
         ("speed", "stream"),
     ]
