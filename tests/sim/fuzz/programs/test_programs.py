@@ -148,7 +148,7 @@ def test_every_loop_occurs():
 
 
 def test_every_form_of_gemmini_occurs():
-    programs = [random_program(seed, preset="gemmini4", length=200) for seed in range(12)]
+    programs = [random_program(seed, preset="gemmini4", length=200) for seed in range(18)]
     found = [op for program in programs for op in operations(program)]
     products = [op for op in found if isinstance(op, Product) and op.resident]
     stores = [op for op in found if isinstance(op, Store)]
@@ -173,7 +173,7 @@ def test_every_form_of_gemmini_occurs():
 
 
 def test_every_function_is_applied_where_there_is_a_normalization_unit():
-    programs = [random_program(seed, overrides=TRANSFORMS, length=200) for seed in range(35)]
+    programs = [random_program(seed, overrides=TRANSFORMS, length=200) for seed in range(50)]
     found = [op for program in programs for op in operations(program) if isinstance(op, Transform)]
     counts = Counter(op.setting("function") for op in found)
     assert all(counts[function] >= 5 for function in Function)
