@@ -38,6 +38,9 @@ def waits_for_function(function: Function) -> Callable[[int], Program]:
     return program
 
 
+WAITS = {Function.GELU: 25 / 12, Function.SILU: 25 / 12}
+"""Cycles for each row where not 1: two turns of the scaler, and one more for a word in twelve."""
+
 ARRAY = (
     Case(
         name="rows",
@@ -99,7 +102,10 @@ ARRAY = (
         Case(
             name=function.name.lower(),
             program=waits_for_function(function),
-            grows={function_counter("wait", function): 1, function_counter("vector", function): 1},
+            grows={
+                function_counter("wait", function): WAITS.get(function, 1),
+                function_counter("vector", function): 1,
+            },
             knob=(96, 192),
         )
         for function in Function

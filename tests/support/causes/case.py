@@ -22,7 +22,7 @@ class Case:
 
     name: str
     program: Callable[[int], Program]
-    grows: Mapping[str, int]
+    grows: Mapping[str, float]
     """By counter, cycles for each unit of the knob."""
     knob: tuple[int, int] = (20, 50)
     config: AcceleratorConfig = CONFIG

@@ -59,7 +59,7 @@ LINKS = (
                 *steps(Function.REQUANTIZE, DIM, acc(0), TWO),
             ]
         ),
-        grows={"wait_transform_execute": 10},
+        grows={"wait_transform_execute": 9},
         knob=(3, 9),
     ),
     Case(
