@@ -108,7 +108,7 @@ def _named(queue: str) -> tuple[int, ...]:
 
 def _meet(one: Any, other: Any) -> Value:
     """Whether two ranges share a row, told row by row."""
-    rows = range(1 << LOW)
+    rows = range(2 << LOW)
     return (
         one.valid
         & other.valid
