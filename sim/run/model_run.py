@@ -35,6 +35,7 @@ from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
+    check_inputs,
     padded_masks,
     quantize_graph,
     run_model,
@@ -204,6 +205,8 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
                 f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
             )
             raise InputError(f"{path}: {name} is {array.shape}; there are {names}")
+        if array.dtype.kind != np.dtype(kind.dtype).kind:
+            raise InputError(f"{path}: {name} is of {array.dtype}, not {kind.dtype}")
         counts[name] = len(array)
     if len(set(counts.values())) != 1 or 0 in counts.values():
         raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
@@ -247,6 +250,7 @@ class ModelRunner:
             return values
 
         try:
+            given = check_inputs(model.inputs, model.masks, given)
             result = run_model(model, given, segment)
             real = {} if graph is None else interpret(graph, given)
             self.tell("the same with exact functions", None)

@@ -68,3 +68,20 @@ def test_what_cannot_be_run_is_refused():
     refused("nowhere.npz", *run, *SIZES, "--calibrate", "nowhere.npz")
     refused("only for MODEL.onnx", "run", "matmul", "--shape", "4x4x4", "--input", "x.npz")
     refused("is not one whole number", "run", "attention", *SIZES, "--heads", "2", "--seq", "8")
+
+
+@pytest.mark.parametrize(
+    ("samples", "value", "message"),
+    [
+        (2, np.float32(1), "all its arrays are constant"),
+        (0, np.float32(1), "one number, not 0, is needed"),
+        (None, np.float32(1), "pixel_values is (1, "),
+        (2, np.int64(1), "c.npz: pixel_values is of int64, not float32"),
+        (2, "a", "c.npz: pixel_values is of <U1, not float32"),
+        (2, {}, "Object arrays cannot be loaded"),
+    ],
+)
+def test_calibration_that_does_not_fit_is_refused(samples, value, message):
+    shape = EXPORTS["vit"].inputs(SMALL, 0)["pixel_values"].shape
+    np.savez("c.npz", pixel_values=np.full(shape if samples is None else (samples, *shape), value))
+    refused(message, "run", "vit.onnx", *FAST, "--dim", "batch=1", "--calibrate", "c.npz")
