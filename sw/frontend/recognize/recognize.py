@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
@@ -50,16 +51,18 @@ class Recognized:
             yield node
 
 
-def recognize(graph: FloatGraph) -> Recognized:
+def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
     """The graph behind all passes.  Outputs stay what they are, but for masks and 16 bits.
 
     What is rounded to 16 bits is computed in float32, without rounding.
-    Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`).
+    Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`);
+    without `padded` they may be of any form, and are added to scores.
     """
     refusals: list[Refusal] = []
     absorbed: dict[str, str] = {}
     graph = without_roundings(graph)
-    for find in PASSES.values():
+    passes = PASSES if padded else PASSES | {"masks": partial(find_masks, padded=False)}
+    for find in passes.values():
         done = rewrite(graph, find)
         graph = done.graph
         refusals += done.refusals

@@ -251,8 +251,8 @@ def check_inputs(
     for name in masks:
         if not is_right_padded(arrays[name]):
             raise GraphError(
-                f"{name}: its rows must be 1s, one at least, and then 0s: masks of other forms are "
-                "not supported"
+                f"{name}: its rows must be 1s, one at least, and then 0s; for masks of other forms "
+                "calibrate with such"
             )
     return arrays
 

@@ -85,3 +85,24 @@ def test_calibration_that_does_not_fit_is_refused(samples, value, message):
     shape = EXPORTS["vit"].inputs(SMALL, 0)["pixel_values"].shape
     np.savez("c.npz", pixel_values=np.full(shape if samples is None else (samples, *shape), value))
     refused(message, "run", "vit.onnx", *FAST, "--dim", "batch=1", "--calibrate", "c.npz")
+
+
+def test_masks_that_are_padded_on_the_left_are_added_to_scores():
+    def drawn(seed):
+        given: dict[str, Any] = {**EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8)}
+        given["attention_mask"] = np.ones((2, 8), np.int64)
+        given["attention_mask"][1, : 1 + seed % 4] = 0
+        return given
+
+    np.savez("x.npz", **drawn(0))
+    run = ("run", "bert-17.onnx", *FAST, *SIZES, "--input", "x.npz")
+    refused("attention_mask: its rows must be 1s, one at least, and then 0s", *run)
+    samples = [drawn(seed) for seed in range(1, 7)]
+    stacked: dict[str, Any] = {name: np.stack([s[name] for s in samples]) for name in samples[0]}
+    np.savez("c.npz", **stacked)
+    result = right(*run, "--calibrate", "c.npz", "--json", "j.json")
+    assert "note: attention_mask: not padded on the right: added to scores" in result.stdout
+    document = json.loads(Path("j.json").read_text())
+    assert document["mismatches"] == 0
+    assert document["placement"]["accelerator_mac_share"] == 1
+    assert document["outputs"][0]["sqnr_db"] > 12
