@@ -5,9 +5,9 @@ from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.bench.accuracy.models import model_accuracy
 from celosia.sim.bench.compilers.graph_cycles import graph_cycles
 from celosia.sim.bench.compilers.row import Row, System
-from celosia.sim.command.models.accuracy import model_accuracy
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
 from celosia.sw.models.cases import Case, encoder_layer_case
