@@ -31,8 +31,8 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
-from celosia.sw.quantize.graphs.archives import read_npz
 from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,

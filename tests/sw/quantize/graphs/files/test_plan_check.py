@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.operators.operator import GraphError
-from celosia.sw.quantize.graphs.plan_file import PlanFileError, load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.files.plan_file import (
+    PlanFileError,
+    load_model_plan,
+    save_model_plan,
+)
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_exports import inputs, quantized
 

@@ -18,10 +18,10 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.quantize.graphs.archives import DAMAGE, check_archive
 from celosia.sw.quantize.graphs.emit import Segment
+from celosia.sw.quantize.graphs.files.archives import DAMAGE, check_archive
+from celosia.sw.quantize.graphs.files.plan_check import check_plan
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.plan_check import check_plan
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
 from celosia.sw.quantize.graphs.stages import Form
 from celosia.sw.quantize.graphs.units import Value
