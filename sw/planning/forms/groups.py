@@ -93,8 +93,8 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
             yield op
             index += 1
         else:
-            # In a decoder, what is normalized is also what the next sum is added to.
-            fused = fused_norms and (alone or bool(graph.appended)) and _fuses(op, behind)
+            # Where norms come first, what is normalized is also what the next sum is added to.
+            fused = fused_norms and _fuses(op, behind)
             norm = behind if fused and isinstance(behind, LayerNorm) else None
             yield Linear(op, norm)
             index += 1 if norm is None else 2

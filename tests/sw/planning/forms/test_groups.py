@@ -56,8 +56,8 @@ def test_a_sum_and_its_normalization_are_computed_together():
     assert kinds(sum_and_norm("out"), fused_norms=False) == ["add", "norm"]
 
 
-def test_not_if_somebody_else_reads_the_sum():
-    assert kinds(sum_and_norm("out", "total")) == ["add", "norm"]
+def test_so_they_are_if_somebody_else_reads_the_sum():
+    assert kinds(sum_and_norm("out", "total")) == ["add+norm"]
 
 
 def test_not_if_only_a_part_is_normalized():
