@@ -10,7 +10,7 @@ from celosia.sim.fuzz.coverage import points
 from celosia.sim.fuzz.files.attempt import attempt
 from celosia.sim.fuzz.findings import Batch, Findings, Plan, What
 from celosia.sim.fuzz.graphs.check import graph_difference
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.sim.fuzz.graphs.random_graph import case_for
 from celosia.sim.fuzz.shrink import shrink
 from celosia.sim.support.output import write_file
 from celosia.sw.mlir.print_graph import print_graph
@@ -63,11 +63,12 @@ def _program(plan: Plan, seed: int, found: Findings, sampled: bool) -> _Files:
 
 def _graph(plan: Plan, seed: int, found: Findings, _sampled: bool) -> _Files:
     config = resolve_config(plan.preset, plan.overrides)
-    commands, why = graph_difference(random_case(seed), config, plan.simulator)
+    case = case_for(seed, config)
+    commands, why = graph_difference(case, config, plan.simulator)
     found.commands += commands
     if why:
         name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.mlir")
-        return _failed(found, name, why, f"// {why}\n{print_graph(random_case(seed).graph)}")
+        return _failed(found, name, why, f"// {why}\n{print_graph(case.graph)}")
     return {}
 
 

@@ -10,8 +10,11 @@ from tests.support.prover import Proof, planted, prove, prove_and_reach
 __all__ = ["proof_tests"]
 
 
-def proof_tests(proofs: Sequence[Proof]) -> tuple[Callable[[Proof, Path], None], ...]:
-    """The tests of a module: of what its `proofs` say, and that each of them can fail."""
+def proof_tests(proofs: Sequence[Proof]) -> tuple[Callable[..., None], ...]:
+    """The tests of a module: of what its `proofs` say, and that each of them can fail.
+
+    The third finds the place of each planted fault, with the tests that always run.
+    """
 
     def holds(proof: Proof, tmp_path: Path) -> None:
         assert prove_and_reach(proof, tmp_path) == ("", [])
@@ -20,5 +23,9 @@ def proof_tests(proofs: Sequence[Proof]) -> tuple[Callable[[Proof, Path], None],
         with planted(proof.fault):
             assert prove(proof, tmp_path)
 
+    def stands(proof: Proof) -> None:
+        with planted(proof.fault):
+            pass
+
     each = pytest.mark.parametrize("proof", proofs, ids=lambda proof: proof.name)
-    return pytest.mark.formal(each(holds)), pytest.mark.nightly(each(notices))
+    return pytest.mark.formal(each(holds)), pytest.mark.nightly(each(notices)), each(stands)

@@ -54,20 +54,20 @@ def _proof(
     return Proof(harness, 2, Planted(f"celosia.hw.{module}", old, new), anywhere=True)
 
 
-_DECODE: Final = "frontend.decode"
+_DECODE: Final = "decode.commands"
 _GEMMINI: Final = "gemmini.decode"
 _PROOFS: Final = (
     _proof(
         "flow",
         flow,
         FULL,
-        fault=("frontend.decoder", "s1_moves.eq(~s2_valid | s2_moves)", "s1_moves.eq(1)"),
+        fault=("decode.decoder", "s1_moves.eq(~s2_valid | s2_moves)", "s1_moves.eq(1)"),
     ),
     _proof(
         "reset",
         starts_as_contract,
         FULL,
-        fault=("frontend.settings", '"c": GARBAGE}', '"c": 0}'),
+        fault=("decode.settings", '"c": GARBAGE}', '"c": 0}'),
     ),
     _proof(
         "plain_moves",
@@ -88,7 +88,7 @@ _PROOFS: Final = (
         follows_contract,
         PLAIN,
         (*_NOT_BUILT, *_OTHERS),
-        fault=("frontend.decoder", "m.d.sync += broken(Cause.UNKNOWN_FUNCT)", "pass"),
+        fault=("decode.decoder", "m.d.sync += broken(Cause.UNKNOWN_FUNCT)", "pass"),
     ),
     _proof(
         "configures",
@@ -124,7 +124,7 @@ _PROOFS: Final = (
         FULL,
         (Funct.TRANSFORM,),
         fault=(
-            "transform.decode",
+            "decode.transforms",
             "Mux(normalizes, halves << 1, whole)",
             "Mux(normalizes, halves, whole)",
         ),
@@ -134,8 +134,10 @@ _PROOFS: Final = (
         follows_contract,
         FULL,
         (*_OTHERS, *_LOOPS),
-        fault=("frontend.decoder", "m.d.sync += broken(Cause.LOOP)", "pass"),
+        fault=("decode.decoder", "m.d.sync += broken(Cause.LOOP)", "pass"),
     ),
 )
 
-test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)
+test_it_is_proved, test_a_planted_fault_is_noticed, test_its_fault_has_a_place = proof_tests(
+    _PROOFS
+)

@@ -166,4 +166,6 @@ _PROOFS: Final = (
     ),
 )
 
-test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)
+test_it_is_proved, test_a_planted_fault_is_noticed, test_its_fault_has_a_place = proof_tests(
+    _PROOFS
+)

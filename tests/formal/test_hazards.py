@@ -108,7 +108,7 @@ def _named(queue: str) -> tuple[int, ...]:
 
 def _meet(one: Any, other: Any) -> Value:
     """Whether two ranges share a row, told row by row."""
-    rows = range(1 << LOW)
+    rows = range(2 << LOW)
     return (
         one.valid
         & other.valid
@@ -199,8 +199,8 @@ _PROOFS: Final = (
         10,
         Planted(
             "celosia.hw.issue.hazards",
-            "ranges[queue.hulls - queue.late :]",
-            "ranges[queue.hulls :]",
+            "range(queue.hulls - queue.late, queue.hulls)",
+            "range(queue.hulls, queue.hulls)",
         ),
     ),
     Proof(
@@ -214,4 +214,6 @@ _PROOFS: Final = (
     ),
 )
 
-test_it_is_proved, test_a_planted_fault_is_noticed = proof_tests(_PROOFS)
+test_it_is_proved, test_a_planted_fault_is_noticed, test_its_fault_has_a_place = proof_tests(
+    _PROOFS
+)

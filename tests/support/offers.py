@@ -10,7 +10,7 @@ from celosia.hw.decode.ranges import space_base
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.decode.transforms import TRANSFORM_HULLS
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Command, Funct, Function
+from celosia.isa.encoding import Command, Funct
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Product, Store
 from celosia.isa.operations.semantics import step
@@ -33,6 +33,8 @@ _UNUSED: Final = (
     "scale_row",
     "gamma_row",
     "slot",
+    "halfway",
+    "residual_halfway",
 )
 """Fields of a transform that its function may not use: what does not fit them is cut off."""
 
@@ -149,7 +151,7 @@ def _transform_ranges(config: AcceleratorConfig, transform: Transform) -> list[R
     parameters: list[Range] = [None, None]
     base = space_base(config, Space.PARAMETER)
     for row, count in transform.parameters(dim):
-        scales = transform.setting("function") != Function.LAYERNORM and (
+        scales = not transform.rules.normalizes and (
             parameters[0] is not None or not transform.setting("bias")
         )
         parameters[bool(scales)] = base + row, base + row + count - 1

@@ -55,6 +55,10 @@ def survey(
     long: Annotated[
         bool, typer.Option("--long", help="Layers of up to 4,096 tokens, too: hours.")
     ] = False,
+    tenth: Annotated[
+        int | None,
+        typer.Option(min=0, max=9, help="Only this tenth of the runs, as `make nightly` does."),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time; default: one per processor.")
     ] = None,
@@ -72,7 +76,7 @@ def survey(
         raise InputError("--quick and --long: only one of them")
     if executor and jobs is not None:
         raise InputError("--executor and --jobs: only one of them")
-    studies, scope = chosen_studies(only), Scope(quick=quick, long=long)
+    studies, scope = chosen_studies(only), Scope(quick=quick, long=long, tenth=tenth)
     known = None if against is None else read_survey(against)
     workers = executor or f"local:{jobs or os.cpu_count() or 1}"
     parse_executor(workers)

@@ -26,7 +26,14 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
 
-__all__ = ["Survey", "chosen_studies", "differences", "run_survey", "study_ids"]
+__all__ = [
+    "Survey",
+    "chosen_jobs",
+    "chosen_studies",
+    "differences",
+    "run_survey",
+    "study_ids",
+]
 
 _MODULES: Final = (
     intensity,
@@ -56,6 +63,7 @@ class Survey:
             "schema": SURVEY_SCHEMA,
             "quick": self.scope.quick,
             "long": self.scope.long,
+            "tenth": self.scope.tenth,
             "items": [item.document() for item in self.items],
             "versions": versions(),
             "commit": commit(),
@@ -83,6 +91,22 @@ def chosen_studies(only: str | None) -> tuple[Study, ...]:
     return tuple(study for name, study in _STUDIES.items() if name in names)
 
 
+def chosen_jobs(studies: Sequence[Study], scope: Scope) -> list[Task]:
+    """The runs that are needed, each once.
+
+    A tenth is a stretch of their list by cycles: what is shown together runs together.
+    """
+    jobs = list(dict.fromkeys(job for study in studies for job in study.jobs(scope)))
+    if scope.tenth is None:
+        return jobs
+    total, chosen, before = sum(job.array_cycles for job in jobs), [], 0
+    for job in jobs:
+        if (before + job.array_cycles // 2) * 10 // total == scope.tenth:
+            chosen.append(job)
+        before += job.array_cycles
+    return chosen
+
+
 def run_survey(
     studies: Sequence[Study],
     scope: Scope,
@@ -97,7 +121,7 @@ def run_survey(
     Each run is kept as soon as it ends.  Raises `WrongRunError` for one that is not right, and for
     one whose workers ended each time.
     """
-    jobs = list(dict.fromkeys(job for study in studies for job in study.jobs(scope)))
+    jobs = chosen_jobs(studies, scope)
     runs = {job: known for job in jobs if (known := store.load(job)) is not None}
     missing = [job for job in jobs if job not in runs]
     if missing:

@@ -17,9 +17,11 @@ from celosia.sim.support.cache import CACHE_VARIABLE
 __all__ = ["BUILDING_SECONDS", "SECONDS", "Ended", "celosia"]
 
 SECONDS: Final = 20
-
+"""Processor time of this process that a command may take."""
 BUILDING_SECONDS: Final = 600
-"""The deadline of a command that may have to build a simulator."""
+"""The same of a command that may have to build a simulator."""
+_WAITING: Final = 30
+"""How many times longer it may take by the clock: on a machine that does other work, too."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,10 @@ class _Hangs(BaseException):
 
 
 def celosia(words: Sequence[str], cache: str = "", seconds: float = SECONDS) -> Ended:
-    """How `celosia` with these words ends, in the current folder; `cache` replaces its cache."""
+    """How `celosia` with these words ends, in the current folder; `cache` replaces its cache.
+
+    It must not take `seconds` of processor time, nor many times as long by waiting for something.
+    """
     (script,) = entry_points(group="console_scripts", name="celosia")
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace", write_through=True)
     code: int | None = None
@@ -48,7 +53,7 @@ def celosia(words: Sequence[str], cache: str = "", seconds: float = SECONDS) -> 
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 0
         except _Hangs:
-            out.write(f"\nit did not end within {seconds:g} s\n")
+            out.write(f"\nit did not end within {seconds:g} s of processor time\n")
         except Exception:
             out.write(traceback.format_exc())
     assert isinstance(out.buffer, io.BytesIO)
@@ -74,10 +79,16 @@ def _deadline(seconds: float) -> Iterator[None]:
     def end(_number: int, _frame: FrameType | None) -> None:
         raise _Hangs
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = (
+        (signal.ITIMER_PROF, signal.SIGPROF, seconds),
+        (signal.ITIMER_REAL, signal.SIGALRM, _WAITING * seconds),
+    )
+    before = [signal.signal(number, end) for _, number, _ in timers]
+    for timer, _, most in timers:
+        signal.setitimer(timer, most)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (timer, number, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)

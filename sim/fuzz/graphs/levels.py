@@ -12,8 +12,10 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph_interpret, program_interpret
+from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan
+from celosia.sw.planning.decisions.decide import decide
 
 __all__ = ["LevelsDifferError", "check_device", "check_levels", "program_values"]
 
@@ -37,7 +39,7 @@ def check_levels(case: Case, config: AcceleratorConfig) -> CompiledGraph:
 
     Raises `LevelsDifferError` unless they give the same elements of every tensor in memory.
     """
-    compiled = compile_graph(case.graph, config)
+    compiled = _compiled(case.graph, config)
     expected = graph_interpret.interpret(case.graph, case.inputs)
     program = program_values(compiled, config, case.inputs)
     device = FunctionalDevice(config, memory_bytes=compiled.end - MEMORY_BASE)
@@ -53,11 +55,18 @@ def check_levels(case: Case, config: AcceleratorConfig) -> CompiledGraph:
 def check_device(case: Case, device: Device, compiled: CompiledGraph | None = None) -> None:
     """Raise `LevelsDifferError` unless a device leaves in memory what the graph means."""
     expected = graph_interpret.interpret(case.graph, case.inputs)
-    run = GraphRun(device, compiled or compile_graph(case.graph, device.config))
+    run = GraphRun(device, compiled or _compiled(case.graph, device.config))
     run.load(case.inputs)
     run.run()
     for name in run.written:
         _check(name, run.read(name), expected[name])
+
+
+def _compiled(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
+    """The commands of a graph; without a normalization unit it is one product."""
+    if config.normalization:
+        return compile_graph(graph, config)
+    return compile_plan(graph, decide(graph, config), config)
 
 
 def _check(name: str, got: NDArray[Any], expected: NDArray[Any]) -> None:

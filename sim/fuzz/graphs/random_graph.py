@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import (
@@ -26,9 +27,18 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case
 
-__all__ = ["random_case"]
+__all__ = ["case_for", "random_case"]
 
+_PRODUCT_EXTENT = 80
+"""Rows and columns of a product alone, at most: some are of several blocks."""
 _LIMITS = {"int8": 127, "uint8": 255, "int16": 4000, "int32": 1 << 20}
+
+
+def case_for(seed: int, config: AcceleratorConfig) -> Case:
+    """A random graph that `config` can compute: without a normalization unit, one product."""
+    if config.normalization:
+        return random_case(seed, combinations=True)
+    return _RandomGraph(seed, _PRODUCT_EXTENT).plain_product()
 
 
 def random_case(seed: int, *, ops: int = 5, extent: int = 20, combinations: bool = False) -> Case:
@@ -69,6 +79,21 @@ class _RandomGraph:
             makers[self.random.integers(len(makers))]()
         unread = self.outputs[-1:] if self._chance(0.5) else self.outputs
         return Case(self.builder.finish(*unread), self.inputs)
+
+    def plain_product(self) -> Case:
+        """A product that MVOUT finishes: int32, or bytes with one scale."""
+        a, cols = self._old("uint8" if self._chance(0.3) else "int8"), self._extent()
+        transposed = self._chance(0.3)
+        shape = (cols, a.cols) if transposed else (a.cols, cols)
+        b = self.builder.constant(self._name("w"), self._values("int8", *shape))
+        kind, finish = "int32", Sums()
+        if self._chance(0.7):
+            scale = float(np.float32(2 / np.sqrt(a.cols) / _LIMITS["int8"]))
+            kind, finish = "int8", Requantize(scale, 0, self._chance(0.3))
+        bias = self._bias(cols) if self._chance(0.5) else None
+        name, out = self._name("product"), self._new(kind, self.rows, cols)
+        self.builder.matmul(name, out, a, b, finish, bias=bias, b_transposed=transposed)
+        return Case(self.builder.finish(*self.outputs), self.inputs)
 
     # Operators.
 

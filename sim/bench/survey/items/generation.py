@@ -1,9 +1,15 @@
-"""GPT-2 token by token: what a step computes and reads, and where its cycles go."""
+"""GPT-2: what a step and a prefill compute and read, and where their cycles go."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from celosia.sim.bench.survey.parts.decoding import CONTEXTS, bytes_of_step, step_job
+from celosia.sim.bench.survey.parts.decoding import (
+    CONTEXTS,
+    PREFILLS,
+    bytes_of_step,
+    prefill_job,
+    step_job,
+)
 from celosia.sim.bench.survey.parts.jobs import Job, Run
 from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
 from celosia.sw.models.decoder_shape import GPT2_SMALL
@@ -11,7 +17,6 @@ from celosia.sw.models.decoder_shape import GPT2_SMALL
 __all__ = ["STUDIES"]
 
 _ID: Final = "decoder"
-_QUICK: Final = CONTEXTS[:1]
 _CLASSES: Final = {
     "projections": ("query", "key", "value", "output"),
     "attention": ("attention",),
@@ -22,7 +27,8 @@ _CLASSES: Final = {
 
 
 def _jobs(scope: Scope) -> tuple[Job, ...]:
-    return tuple(step_job(context) for context in (_QUICK if scope.quick else CONTEXTS))
+    most = 1 if scope.quick else None
+    return (*map(step_job, CONTEXTS[:most]), *map(prefill_job, PREFILLS[:most]))
 
 
 def _counted(context: int) -> Iterator[Value]:
@@ -55,6 +61,26 @@ def _measured(evidence: Evidence, context: int) -> Iterator[Value]:
         yield evidence.rtl(_ID, f"{name}: percent of cycles, {kind}", 100 * share, job)
 
 
+def _prefilled(evidence: Evidence, tokens: int) -> Iterator[Value]:
+    job = prefill_job(tokens)
+    if (run := evidence.runs.get(job)) is None:
+        return
+    name = f"prefill of {tokens}, a layer"
+    yield evidence.rtl(_ID, f"{name}: cycles", run.cycles, job)
+    used = 100 * run.macs / (job.config.macs_per_cycle * run.cycles)
+    yield evidence.rtl(_ID, f"{name}: MAC utilization, percent", used, job)
+    step = evidence.runs.get(step_job(CONTEXTS[0]))
+    if step is not None:
+        each = step.cycles / (GPT2_SMALL.layers * run.cycles / tokens)
+        yield evidence.rtl(
+            _ID,
+            f"{name}: cycles of a step over those of one of its tokens",
+            each,
+            job,
+            note="all layers; the step has the product with the vocabulary as well",
+        )
+
+
 def _shares(run: Run) -> Mapping[str, float]:
     """The cycles of each class of operators over all."""
     cycles = dict.fromkeys(_CLASSES, 0)
@@ -71,22 +97,27 @@ def _class_of(operator: str) -> str | None:
 
 
 def _make(evidence: Evidence) -> Item:
-    values = [
+    steps = (
         value
         for context in CONTEXTS
         for value in (*_counted(context), *_measured(evidence, context))
-    ]
+    )
+    prefills = (value for tokens in PREFILLS for value in _prefilled(evidence, tokens))
     return Item(
         id=_ID,
-        title="GPT-2 token by token",
+        title="GPT-2: steps and prefill",
         where="figures 9 and 32, and the text around them",
-        values=tuple(values),
+        values=(*steps, *prefills),
         notes=(
             "A step reads each weight once for one product, so that memory decides, and not the "
             "array. The limit is int8 weights, keys and values once; bias, scales and padding are "
             "not in it. The survey profiles GPT-2 on a processor and by its analytical model only.",
+            "A prefill reads each weight once for all of its tokens, so that the array decides. "
+            "Tiles above the diagonal are neither computed nor counted.",
         ),
-        missing="--quick leaves out the longer context" if evidence.scope.quick else "",
+        missing="--quick leaves out the longer context and the longer prefill"
+        if evidence.scope.quick
+        else "",
     )
 
 

@@ -49,9 +49,7 @@ def _layer_jobs(scope: Scope) -> tuple[Job, ...]:
 def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
     """Our layers on RTL, in cycles, and the growth of whole models beside the survey's."""
     first = evidence.runs.get(layer_job(_FIRST))
-    if first is None:
-        return
-    unit = BERT_BASE.layers * first.cycles
+    unit = None if first is None else BERT_BASE.layers * first.cycles
     for model, shape in MODELS.items():
         for tokens in LENGTHS:
             job = layer_job(tokens, model=model)
@@ -59,6 +57,8 @@ def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
                 continue
             name = f"{model} l={tokens}"
             yield evidence.rtl(item, f"{name} cycles of a layer", run.cycles, job)
+            if unit is None:
+                continue
             yield Value(
                 name=f"{name}, RTL",
                 paper=evidence.paper.value(item, name),
@@ -68,8 +68,9 @@ def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
                 netlist=job.netlist,
                 note=f"{shape.layers} times one layer, over BERT-Base at l = {_FIRST}",
             )
-    yield from _stacked(evidence, item, first.cycles)
-    yield from _generated(evidence, item, unit)
+    if first is not None and unit is not None:
+        yield from _stacked(evidence, item, first.cycles)
+        yield from _generated(evidence, item, unit)
 
 
 def _stacked(evidence: Evidence, item: str, layer: int) -> Iterator[Value]:

@@ -22,6 +22,8 @@ class Scope:
     """Only what takes minutes, on the simulators of `base` and `rebalanced`."""
     long: bool = False
     """Also what takes hours."""
+    tenth: int | None = None
+    """From 0 to 9: only the runs of this tenth, and what follows from them; None: all."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from celosia.sim.bench.survey.parts.jobs import Job, Run, WrongRunError
 from celosia.sim.bench.survey.parts.values import Item, Scope, Study
 from celosia.sim.bench.survey.store import RunStore
 from celosia.sim.bench.survey.survey import (
+    chosen_jobs,
     chosen_studies,
     differences,
     run_survey,
@@ -93,10 +94,24 @@ def test_a_cut_run_is_made_again(tmp_path, text):
 
 def test_a_quick_survey_is_quick():
     jobs = {job for study in chosen_studies(None) for job in study.jobs(Scope(quick=True))}
-    assert sum(job.array_cycles for job in jobs) < 90_000_000
+    assert sum(job.array_cycles for job in jobs) < 92_000_000
     settings = [job.settings() for job in jobs]
     assert {each["preset"] for each in settings} == {"base", "rebalanced"}
     assert not any("set" in each for each in settings)
+
+
+def test_tenths_are_the_whole():
+    studies = chosen_studies(None)
+    tenths = [chosen_jobs(studies, Scope(tenth=tenth)) for tenth in range(10)]
+    assert [job for jobs in tenths for job in jobs] == chosen_jobs(studies, Scope())
+
+
+def test_a_tenth_has_what_follows_from_its_runs(tmp_path):
+    runs = Runs()
+    found = run_survey([STUDY], Scope(tenth=0), RunStore(tmp_path), LANES, silent, runs)
+    assert runs.asked == [1]
+    assert found.document()["tenth"] == 0
+    assert [value.ours for value in found.items[0].values] == [1]
 
 
 def test_items_are_chosen_in_the_order_of_the_page():

@@ -1,5 +1,6 @@
 """One damaged file, and what is wrong with how a command takes it."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,18 @@ def test_a_command_that_does_not_end(monkeypatch):
     monkeypatch.setattr(command, "entry_points", lambda **_: [Endless()])
     ended = celosia(("run",), seconds=0.2)
     assert ended.code is None
-    assert "did not end within 0.2 s" in ended.output
+    assert "did not end within 0.2 s of processor time" in ended.output
+
+
+def test_a_command_that_waits_for_ever(monkeypatch):
+    class Waiting:
+        def load(self):
+            return lambda: time.sleep(60)
+
+    monkeypatch.setattr(command, "entry_points", lambda **_: [Waiting()])
+    ended = celosia(("run",), seconds=0.01)
+    assert ended.code is None
+    assert "did not end" in ended.output
 
 
 def test_a_traceback_is_kept(monkeypatch):

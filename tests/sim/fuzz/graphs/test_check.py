@@ -2,10 +2,11 @@
 
 import pytest
 
+from celosia.isa.presets import resolve_config
 from celosia.sim.fuzz.graphs import check
 from celosia.sim.fuzz.graphs.check import graph_difference
 from celosia.sim.fuzz.graphs.levels import LevelsDifferError
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.sim.fuzz.graphs.random_graph import case_for, random_case
 from tests.support.levels import CONFIGS
 
 
@@ -13,6 +14,17 @@ def test_a_graph_that_agrees():
     commands, why = graph_difference(random_case(3, ops=2, extent=6), CONFIGS["tiny"], "functional")
     assert commands
     assert why == ""
+
+
+@pytest.mark.parametrize("preset", ["small", "gemmini", "gemmini4"])
+def test_an_accelerator_without_the_unit_has_graphs_of_one_product(preset):
+    config = resolve_config(preset)
+    for seed in range(3):
+        case = case_for(seed, config)
+        assert len(case.graph.ops) == 1
+        commands, why = graph_difference(case, config, "functional")
+        assert commands
+        assert why == ""
 
 
 @pytest.mark.parametrize("error", [LevelsDifferError("out: 1 of 4"), KeyError("x")])

@@ -127,8 +127,9 @@ def test_a_step_is_as_long_as_its_bytes_and_its_cycles_have_owners():
     assert found["step behind 128: percent of cycles, feed-forward"].ours == pytest.approx(50)
     assert found["step behind 128: percent of cycles, others"].ours == pytest.approx(50)
     assert found["step behind 1,024: bytes of int8 weights, keys and values"].ours == 142_424_832
+    assert found["prefill of 128, a layer: MAC utilization, percent"].ours == pytest.approx(50)
     assert "longer context" in item.missing
-    assert len(study.jobs(Scope())) == 2
+    assert len(study.jobs(Scope())) == 4
 
 
 def test_a_cell_has_its_utilization_and_its_share_of_the_limit():
