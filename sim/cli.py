@@ -10,6 +10,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.mappings.command import register as register_mappings
+from celosia.sim.bench.silicon import LANES, SILICON
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.bench.survey.command import register as register_survey
 from celosia.sim.bench.sweep.command import register as register_sweep
@@ -287,6 +288,10 @@ def bench(
     *,
     issue: IssueOption = IssueChoice.STREAM,
     seq: SeqOption = None,
+    lanes: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help=f"Only so many lanes (repeatable); {SILICON} alone."),
+    ] = None,
     save_baseline: Annotated[
         bool,
         typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
@@ -299,10 +304,17 @@ def bench(
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:
         raise InputError(f"--seq {seq}: only bench {NONLINEAR} has it")
+    if lanes and name != SILICON:
+        raise InputError(f"--lanes {lanes[0]}: only bench {SILICON} has it")
     check_destination(json)
     with progress_bar() as tell:
         measured = run_bench(
-            [name] if name else BENCHMARKS, tell, _command_line(), issue.value, seq
+            [name] if name else BENCHMARKS,
+            tell,
+            _command_line(),
+            issue.value,
+            seq,
+            tuple(dict.fromkeys(lanes or LANES)),
         )
     print_bench(table_console(json), measured)
     if json:

@@ -1,9 +1,12 @@
 """What each class of command means as an operation: fields, rows, and the rules on its shape."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth import Const, Module, Mux
 from amaranth.hdl import Value
 
-from celosia.hw.decode.hulls import blocks_of, space_of
+from celosia.hw.decode.hulls import Span, blocks_of, rows_apart, rows_of_blocks, space_of
 from celosia.hw.decode.layouts import operands
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.decode import (
@@ -30,8 +33,10 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct
 from celosia.isa.registers.errors import Cause
 
-__all__ = ["A_HULL", "decode_execute", "decode_load", "decode_store"]
+__all__ = ["A_HULL", "COMPUTES", "decode_execute", "decode_load", "decode_store"]
 
+COMPUTES = (Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED)
+"""The commands that are products."""
 A_HULL = 1
 """Which hull of a product is that of A; C comes first, W and D follow."""
 
@@ -51,7 +56,6 @@ def decode_load(
     fields, settings = operands(encoding.LOADS[index], command), state[f"load_{index}"]
     accumulator = fields.local[ACCUMULATOR_BIT]
     wide = accumulator & ~settings.shrunk
-    blocks = blocks_of(config, fields.local_cols)
     m.d.sync += [
         op.address.eq(fields.dram),
         op.stride.eq(settings.stride),
@@ -66,12 +70,15 @@ def decode_load(
         op.scale.eq(settings.scale),
         hulls[0].valid.eq(1),
         hulls[0].space.eq(space_of(accumulator)),
-        hulls[0].row.eq(fields.local[:ROW_BITS]),
-        hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * settings.block_stride),
     ]
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
-    too_wide = _too_wide(config, blocks, wide)
-    return some, repeat_pixels(m, config, fields, settings, op, hulls[0], too_wide)
+    too_wide = _too_wide(config, fields.local_cols, wide)
+    span = rows_of_blocks(
+        config, fields.local, fields.local_rows, fields.local_cols, settings.block_stride
+    )
+    span, cause = repeat_pixels(m, config, fields, settings, op, span, too_wide)
+    hulls[0].choose(command.funct == funct, span)
+    return some, cause
 
 
 def _decode_parameters(m: Module, config: AcceleratorConfig, command, op, hulls):
@@ -88,9 +95,10 @@ def _decode_parameters(m: Module, config: AcceleratorConfig, command, op, hulls)
         op.shrunk.eq(0),
         hulls[0].valid.eq(1),
         hulls[0].space.eq(Space.PARAMETER),
-        hulls[0].row.eq(fields.row),
-        hulls[0].extent.eq(blocks_of(config, fields.count) - 1),
     ]
+    hulls[0].choose(
+        command.funct == Funct.MVIN_PARAM, Span(fields.row, blocks_of(config, fields.count))
+    )
     copy_nothing(m, config, op)
     return fields.count != 0, Value.cast(Cause.NONE)
 
@@ -101,7 +109,6 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
     accumulator = fields.local[ACCUMULATOR_BIT]
     full = accumulator & fields.local[FULL_BIT]
     int16 = accumulator & ~fields.local[FULL_BIT] & state.drain_int16
-    blocks = blocks_of(config, fields.local_cols)
     own_stride = state.drain_block_stride
     block_stride = Mux(own_stride != 0, own_stride, config.dim)
     bias = accumulator & state.bias
@@ -123,19 +130,19 @@ def decode_store(m: Module, config: AcceleratorConfig, command, state, op, hulls
         op.signal_token.eq(state.signal_token),
         hulls[0].valid.eq(1),
         hulls[0].space.eq(space_of(accumulator)),
-        hulls[0].row.eq(fields.local[:ROW_BITS]),
-        hulls[0].extent.eq(fields.local_rows - 1 + (blocks - 1) * block_stride),
         hulls[1].valid.eq(bias),
         hulls[1].space.eq(Space.PARAMETER),
-        hulls[1].row.eq(state.bias_row),
-        hulls[1].extent.eq(blocks - 1),
     ]
+    chosen = command.funct == Funct.MVOUT
+    hulls[1].choose(chosen, Span(state.bias_row, blocks_of(config, fields.local_cols)))
     plain = Leaving(
         some=(fields.local_rows != 0) & (fields.local_cols != 0),
-        cause=_too_wide(config, blocks, full, int16),
+        cause=_too_wide(config, fields.local_cols, full, int16),
         late=fields.local[NORM_LOW : NORM_LOW + NORM_BITS] != 0,
     )
-    some, cause, late = leave_by_window(m, config, fields, state, op, hulls[0], plain)
+    span = rows_of_blocks(config, fields.local, fields.local_rows, fields.local_cols, block_stride)
+    span, (some, cause, late) = leave_by_window(m, config, fields, state, op, hulls[0], span, plain)
+    hulls[0].choose(chosen, span)
     return some, cause, Mux(late, Value.cast(Cause.UNSUPPORTED), 0)
 
 
@@ -183,19 +190,21 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
         op.accumulate.eq(state.c[ACCUMULATE_BIT]),
         op.relu.eq(state.execute_relu),
     ]
+    chosen = reduce(or_, (command.funct == funct for funct in COMPUTES))
     for hull, named, word, lines, stride in (
         (hulls[0], has_c, state.c, state.c_rows, state.c_stride),
         (hulls[A_HULL], has_a, fields.a, a_lines, state.a_stride),
         (hulls[2], has_w, w.word, w_lines, None),
         (hulls[3], has_d, d.word, d.rows, None),
     ):
-        extent = (lines - 1)[:16]
         m.d.sync += [
             hull.valid.eq(named & (lines != 0)),
             hull.space.eq(Space.SCRATCHPAD),
-            hull.row.eq(word[:ROW_BITS]),
-            hull.extent.eq(extent if stride is None else extent * stride),
         ]
+        span = Span(word[:ROW_BITS], lines)
+        if stride is not None:
+            span = rows_apart(word, lines, stride)
+        hull.choose(chosen, span)
     with m.If(to_accumulator):
         m.d.sync += hulls[0].space.eq(Space.ACCUMULATOR)
 
@@ -222,10 +231,10 @@ def _names(word: Value) -> Value:
 
 
 def _too_wide(
-    config: AcceleratorConfig, blocks: Value, wide: Value, int16: Value | None = None
+    config: AcceleratorConfig, cols: Value, wide: Value, int16: Value | None = None
 ) -> Value:
-    limit: Value | int = config.max_blocks
+    limit: Value | int = config.max_blocks * config.dim
     if int16 is not None:
-        limit = Mux(int16, config.blocks_of(2), limit)
-    limit = Mux(wide, config.max_accumulator_blocks, limit)
-    return Mux(blocks > limit, Value.cast(Cause.SHAPE), 0)
+        limit = Mux(int16, config.blocks_of(2) * config.dim, limit)
+    limit = Mux(wide, config.max_accumulator_blocks * config.dim, limit)
+    return Mux(cols > limit, Value.cast(Cause.SHAPE), 0)

@@ -5,14 +5,20 @@ from amaranth.hdl import Value
 from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.decode.commands import A_HULL, decode_execute, decode_load, decode_store
+from celosia.hw.decode.commands import A_HULL, COMPUTES, decode_execute, decode_load, decode_store
 from celosia.hw.decode.configuration import Configuration
 from celosia.hw.decode.hulls import Hull
 from celosia.hw.decode.layouts import COMMAND
 from celosia.hw.decode.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.decode.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.decode.transform_op import TransformOp
-from celosia.hw.decode.transforms import TRANSFORM_HULLS, TRANSFORM_WRITES, decode_transform
+from celosia.hw.decode.transforms import (
+    TRANSFORM_HULLS,
+    TRANSFORM_WRITES,
+    decode_transform,
+    find_halves,
+    transform_rules,
+)
 from celosia.hw.gemmini.decode import replaces_operand
 from celosia.hw.lib.fields import field_signals, joined, leaves
 from celosia.hw.lib.sleep import Sleeping
@@ -144,11 +150,12 @@ class Decoder(Sleeping):
             configuration.apply.eq(s1_valid & s1_moves),
         ]
         s2 = field_signals(Decoded(self.config), "s2")
-        s2_hulls = [
-            field_signals(Hull(), f"s2_hull_{index}") for index in range(hull_count(self.config))
-        ]
+        s2_hulls = [Hull(f"s2_hull_{index}") for index in range(hull_count(self.config))]
         s2_late = Signal(Cause, reset_less=True)  # A rule that comes after those on rows.
         m.d.sync += s1_left.eq(s1_valid & s1_moves)
+        self._rules = None
+        if self.config.normalization:  # Outside of conditions, which would delay them.
+            self._rules = transform_rules(m, configuration.transform, s1_command)
         with m.If(s1_moves):
             m.d.sync += s2_valid.eq(0)
         with m.If(s1_moves & s1_valid):
@@ -156,6 +163,10 @@ class Decoder(Sleeping):
             m.d.sync += [hull.valid.eq(0) for hull in s2_hulls]
             self._resolve(m, s1_command, configuration, s2, s2_valid, s2_hulls, s2_late)
             m.d.sync += [getattr(s2, name).tag.eq(s1_tag) for name in queue_names(self.config)]
+        for hull in s2_hulls:
+            hull.reach(m)
+            with m.If(s1_moves & s1_valid):
+                hull.keep(m)
 
         # Stage 3: rows that exist.
         with m.If(s2_moves):
@@ -164,6 +175,8 @@ class Decoder(Sleeping):
         m.d.comb += self.o.payload.as_value().eq(joined(s3))
         with m.If(s2_moves & s2_valid):
             m.d.sync += [new.eq(old) for new, old in zip(leaves(s3), leaves(s2), strict=True)]
+            if self.config.normalization:
+                find_halves(m, s2.transform, s2_hulls, s3.transform)
             self._check(m, s2, s2_hulls, s2_late, s3)
 
         moves = (s1_valid & s1_moves) | (s2_valid & s2_moves) | (self.o.valid & self.o.ready)
@@ -191,15 +204,22 @@ class Decoder(Sleeping):
                 m.d.sync += s2.kind.eq(Kind.STORE)
                 wanted, cause, norm = decode_store(m, self.config, command, state, s2.store, hulls)
                 m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause), late.eq(norm)]
-            with m.Case(Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED):
+            with m.Case(*COMPUTES):
                 m.d.sync += [s2_valid.eq(1), s2.kind.eq(Kind.EXECUTE)]
                 cause = decode_execute(m, self.config, command, state, s2.execute, hulls)
                 m.d.sync += s2.cause.eq(cause)
             if self.config.normalization:
                 with m.Case(Funct.TRANSFORM):
+                    assert self._rules is not None
                     m.d.sync += s2.kind.eq(Kind.TRANSFORM)
                     wanted, cause = decode_transform(
-                        m, self.config, command, configuration.transform, s2.transform, hulls
+                        m,
+                        self.config,
+                        command,
+                        configuration.transform,
+                        self._rules,
+                        s2.transform,
+                        hulls,
                     )
                     m.d.sync += [s2_valid.eq(wanted), s2.cause.eq(cause)]
             with m.Case(Funct.FENCE):
@@ -217,7 +237,7 @@ class Decoder(Sleeping):
         config, ranges = self.config, []
         outside: Value = Signal(1)
         for index, hull in enumerate(hulls):
-            last = hull.row + hull.extent
+            end = hull.end
             row_range = Signal(RowRange(config), name=f"range_{index}")
             m.d.comb += row_range.valid.eq(hull.valid)
             beyond = Signal(name=f"outside_{index}")
@@ -227,8 +247,8 @@ class Decoder(Sleeping):
                         base = space_base(config, space)
                         m.d.comb += [
                             row_range.first.eq(hull.row + base),
-                            row_range.last.eq(last + base),
-                            beyond.eq(last >= space_rows(config, space)),
+                            row_range.last.eq(end + (base - 1)),
+                            beyond.eq(end > space_rows(config, space)),
                         ]
             outside = outside | (hull.valid & beyond)
             m.d.sync += [

@@ -8,14 +8,14 @@ from amaranth import Const, Module, Mux, Signal, signed
 from amaranth.hdl import Value
 from amaranth.lib import data
 
-from celosia.hw.decode.hulls import blocks_of, space_of
+from celosia.hw.decode.hulls import Hull, Span, blocks_of, rows_of_blocks, space_of
 from celosia.hw.decode.layouts import operands
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.transform_configuration import TransformFields
 from celosia.isa import encoding
-from celosia.isa.address import ACCUMULATOR_BIT, ROW_BITS
+from celosia.isa.address import ACCUMULATOR_BIT
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import NO_KEY_LIMIT, ElementType
+from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Funct
 from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.isa.operations.transforms import INFINITY
@@ -25,13 +25,17 @@ __all__ = [
     "TRANSFORM_HULLS",
     "TRANSFORM_PARAMETERS",
     "TRANSFORM_WRITES",
+    "TransformRules",
     "decode_transform",
+    "find_halves",
     "log2_bytes",
+    "transform_rules",
 ]
 
 TRANSFORM_HULLS = 6
 """Ranges of rows that a TRANSFORM names, in this order: first and second result, source, residual,
 bias (or gamma), scales."""
+SOURCE_HULL, RESIDUAL_HULL = 2, 3
 TRANSFORM_WRITES = 2
 """Ranges that a TRANSFORM writes, the first of its `TRANSFORM_HULLS`; it reads the rest."""
 TRANSFORM_PARAMETERS = 2
@@ -52,18 +56,23 @@ _FROM_FUNCTION = (
 
 
 def decode_transform(
-    m: Module, config: AcceleratorConfig, command: data.View, state: TransformFields, op: Any, hulls
+    m: Module,
+    config: AcceleratorConfig,
+    command: data.View,
+    state: TransformFields,
+    rules: "TransformRules",
+    op: Any,
+    hulls: list[Hull],
 ) -> tuple[Value, Value]:
     """Fill `op` and `hulls`; returns whether there is anything to do, and the cause."""
     fields = operands(encoding.TRANSFORM, command)
-    rules = _rules(m, state, fields.local[ACCUMULATOR_BIT])
     _fill(m, fields, state, rules, op)
-    _name_rows(m, config, fields, state, rules, op, hulls)
+    _name_rows(m, config, command, state, rules, hulls)
     some = (fields.local_rows != 0) & (fields.local_cols != 0)
     return some, _cause(config, fields, state, rules)
 
 
-class _Rules:
+class TransformRules:
     """The entry in `FUNCTIONS` of the function that is configured, as signals."""
 
     def __init__(self) -> None:
@@ -78,9 +87,10 @@ class _Rules:
         self.rotates = Signal()
 
 
-def _rules(m: Module, state: TransformFields, accumulator: Value) -> _Rules:
-    """The rules for a source in the `accumulator`, or in the scratchpad."""
-    rules = _Rules()
+def transform_rules(m: Module, state: TransformFields, command: data.View) -> TransformRules:
+    """The rules for the source that `command`, a TRANSFORM, names: accumulator or scratchpad."""
+    accumulator = operands(encoding.TRANSFORM, command).local[ACCUMULATOR_BIT]
+    rules = TransformRules()
     with m.Switch(state.transform.function):
         for function, known in FUNCTIONS.items():
             with m.Case(function):
@@ -106,7 +116,7 @@ def _rules(m: Module, state: TransformFields, accumulator: Value) -> _Rules:
     return rules
 
 
-def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
+def _fill(m: Module, fields, state, rules: TransformRules, op: Any) -> None:
     mask, cols = state.mask, fields.local_cols
     keys = Signal(signed(18), name="transform_keys")
     m.d.comb += keys.eq(mask.keys - mask.first_key)
@@ -147,45 +157,51 @@ def _fill(m: Module, fields, state, rules: _Rules, op: Any) -> None:
 
 
 def _name_rows(
-    m: Module, config: AcceleratorConfig, fields, state, rules: _Rules, op: Any, hulls: list
+    m: Module, config: AcceleratorConfig, command, state, rules: TransformRules, hulls: list[Hull]
 ) -> None:
-    def hull(index: int, valid, space, row: Value, blocks: Value, stride, rows=None) -> None:
-        lines = (fields.local_rows if rows is None else rows) - 1
-        m.d.sync += [
-            hulls[index].valid.eq(valid),
-            hulls[index].space.eq(space),
-            hulls[index].row.eq(row[:ROW_BITS]),
-            hulls[index].extent.eq(lines + (blocks - 1) * stride),
-        ]
+    fields, function = operands(encoding.TRANSFORM, command), state.transform
+    lines, cols = fields.local_rows, fields.local_cols
 
-    cols, function = fields.local_cols, state.transform
-    sp, parameter, one = Space.SCRATCHPAD, Space.PARAMETER, Const(1)
-    whole, halves = blocks_of(config, cols), blocks_of(config, cols << 1)
-    first = blocks_of(config, cols << log2_bytes(function.type))
-    second = blocks_of(config, cols << log2_bytes(state.norm.type2))
-    source = Mux(rules.staged, halves, whole)
-    hull(0, rules.types != 0, sp, fields.target, first, state.rows.target_stride)
-    hull(1, rules.two, sp, fields.target2, second, state.norm.target2_stride)
+    def hull(index: int, valid, space, span: Span) -> None:
+        m.d.sync += [hulls[index].valid.eq(valid), hulls[index].space.eq(space)]
+        hulls[index].choose(command.funct == Funct.TRANSFORM, span)
+
+    def blocks(row: Value, wide: Value | int, stride: Value) -> Span:
+        return rows_of_blocks(config, row, lines, cols << wide, stride)
+
+    sp, parameter, rows, norm = Space.SCRATCHPAD, Space.PARAMETER, state.rows, state.norm
+    first = blocks(fields.target, log2_bytes(function.type), rows.target_stride)
+    hull(0, rules.types != 0, sp, first)
+    second = blocks(fields.target2, log2_bytes(norm.type2), norm.target2_stride)
+    hull(1, rules.two, sp, second)
     space = space_of(fields.local[ACCUMULATOR_BIT])
-    hull(2, one, space, fields.local, source, state.rows.source_stride)
-    hull(3, rules.residual, sp, state.rows.residual, halves, state.rows.residual_stride)
-    for halfway, blocks, stride in (
-        (op.halfway, source, state.rows.source_stride),
-        (op.residual_halfway, halves, state.rows.residual_stride),
-    ):
-        # The product is the hull's; half of as many blocks as rows of two halves have.
-        m.d.sync += halfway.eq(((blocks - 1) * stride + stride) >> 1)
+    source = blocks(fields.local, rules.staged, rows.source_stride)
+    hull(SOURCE_HULL, Const(1), space, source)
+    factor = blocks(rows.residual, 1, rows.residual_stride)
+    hull(RESIDUAL_HULL, rules.residual, sp, factor)
     named = (function.function == known for known, entry in FUNCTIONS.items() if entry.normalizes)
     normalizes: Value = reduce(or_, named)
     biased = ~rules.staged & function.bias
-    row = Mux(normalizes, state.norm.parameter_row, state.rows.bias_row)
+    row = Mux(normalizes, norm.parameter_row, rows.bias_row)
+    whole, halves = blocks_of(config, cols), blocks_of(config, cols << 1)
     count = Mux(normalizes, halves << 1, whole)
-    hull(4, normalizes | biased, parameter, row, count, 1, rows=one)
+    hull(4, normalizes | biased, parameter, Span(row, count))
     by_column = function.column_scale & ~rules.scores & ~rules.staged
-    hull(5, by_column, parameter, state.rows.scale_row, whole, 1, rows=one)
+    hull(5, by_column, parameter, Span(rows.scale_row, whole))
 
 
-def _cause(config: AcceleratorConfig, fields, state, rules: _Rules) -> Value:
+def find_halves(m: Module, op: Any, hulls: list[Hull], ranged: Any) -> None:
+    """Say in `ranged`, which follows `op`, how far the second half of a row is from the first.
+
+    That is half of as many blocks as rows of two halves have; a hull's product is of one less.
+    """
+    m.d.sync += [
+        ranged.halfway.eq((hulls[SOURCE_HULL].product + op.stride) >> 1),
+        ranged.residual_halfway.eq((hulls[RESIDUAL_HULL].product + op.residual_stride) >> 1),
+    ]
+
+
+def _cause(config: AcceleratorConfig, fields, state, rules: TransformRules) -> Value:
     """The first rule that is broken, of those that need no ranges."""
     function, types = state.transform, rules.types
     results = types != 0

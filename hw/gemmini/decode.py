@@ -24,11 +24,11 @@ __all__ = [
 
 
 def repeat_pixels(
-    m: Module, config: AcceleratorConfig, fields, settings, op, hull, cause: Value
-) -> Value:
-    """Name the rows of a load's copies, which are below its first one; returns the cause."""
+    m: Module, config: AcceleratorConfig, fields, settings, op, span: Any, cause: Value
+) -> tuple[Any, Value]:
+    """Name the rows of a load's copies, which are below its first one; returns rows and cause."""
     if not config.convolution:
-        return cause
+        return span, cause
     repeats = Mux(settings.pixel_repeats == 0, 1, settings.pixel_repeats)
     copies = Signal(8)  # More than one row.
     row, half = fields.local[:ROW_BITS], config.scratchpad_rows // 2
@@ -36,13 +36,12 @@ def repeat_pixels(
     below = Mux(above < copies, above[: len(copies)], copies)
     m.d.comb += copies.eq(Mux(fields.local[ACCUMULATOR_BIT], 0, repeats - 1))
     m.d.sync += op.copies.eq(copies)
-    with m.If(copies != 0):
-        m.d.sync += [
-            hull.row.eq(row - below),
-            hull.extent.eq(fields.local_rows - 1 + below),
-        ]
     too_wide = (copies != 0) & (fields.local_cols * (copies + 1) > config.dim)
-    return Mux(too_wide, Value.cast(Cause.SHAPE), cause)
+    apart = Mux(copies != 0, 0, span.stride)
+    span = span._replace(
+        row=(row - below)[:ROW_BITS], lines=fields.local_rows + below, stride=apart
+    )
+    return span, Mux(too_wide, Value.cast(Cause.SHAPE), cause)
 
 
 def copy_nothing(m: Module, config: AcceleratorConfig, op) -> None:
@@ -62,9 +61,9 @@ class Leaving(NamedTuple):
 
 
 def leave_by_window(
-    m: Module, config: AcceleratorConfig, fields, state, op, hull, plain: Leaving
-) -> Leaving:
-    """Let the rows of a store pass norms and windows, as the state says."""
+    m: Module, config: AcceleratorConfig, fields, state, op, hull, span: Any, plain: Leaving
+) -> tuple[Any, Leaving]:
+    """Let the rows of a store pass norms and windows, as the state says; returns its rows, too."""
     some, cause, late = plain
     if config.bert:
         passes = _pass_norms(m, fields, state, op)
@@ -72,7 +71,16 @@ def leave_by_window(
     if config.convolution:
         some, cause, pools_full = _pool(m, config, fields, state, op, hull, some, cause)
         late |= pools_full
-    return Leaving(some, cause, late)
+        pixels = _pixels(state)
+        span = span._replace(
+            lines=Mux(state.pools, pixels, span.lines), stride=Mux(state.pools, 0, span.stride)
+        )
+    return span, Leaving(some, cause, late)
+
+
+def _pixels(state) -> Value:
+    """Local rows that a store with a window names."""
+    return state.pooling.image_rows * state.pooling.image_cols
 
 
 def _pool(m: Module, config: AcceleratorConfig, fields, state, op, hull, some, cause):
@@ -80,12 +88,7 @@ def _pool(m: Module, config: AcceleratorConfig, fields, state, op, hull, some, c
     m.d.sync += [op.pools.eq(pools), op.row_stride.eq(state.row_stride)]
     m.d.sync += [getattr(op.pooling, name).eq(pooling[name]) for name, _ in pooling.shape()]
     with m.If(pools):
-        pixels = pooling.image_rows * pooling.image_cols
-        m.d.sync += [
-            op.rows.eq(pixels),
-            hull.valid.eq(pixels != 0),
-            hull.extent.eq(pixels - 1),
-        ]
+        m.d.sync += [op.rows.eq(_pixels(state)), hull.valid.eq(_pixels(state) != 0)]
     cause = Mux(pools & (fields.local_cols > config.dim), Value.cast(Cause.SHAPE), cause)
     pixels_leave = (pooling.rows != 0) & (pooling.cols != 0) & (fields.local_cols != 0)
     wider = fields.local[ACCUMULATOR_BIT] & (fields.local[FULL_BIT] | state.drain_int16)

@@ -88,7 +88,7 @@ STEPS: Final = (
     Decoder(model="opt-125m", contexts=(128,), bound=0.95),
     Decoder(model="tinyllama", contexts=(128,), bound=0.93, layers=4),
     Decoder(model=_GPT2, contexts=_SIXTEEN, bound=0.93),
-    Decoder(model=_GPT2, of="array", contexts=(0,), rows=512, bound=0.98),
+    Decoder(model=_GPT2, of="array", contexts=(0,), rows=512, bound=0.99),
 )
 
 

@@ -103,13 +103,14 @@ def run_silicon(
 ) -> tuple[SiliconLine, ...]:
     """Measure area and cycles of preset `base` with so many lanes, one number after the other.
 
-    Raises what `measure_area` raises.
+    Raises `ConfigError` for lanes that do not divide ``dim``, before anything is measured, and what
+    `measure_area` raises.
     """
+    overrides = [f"vector_lanes={number}" for number in lanes]
+    configs = [resolve_config("base", [override]) for override in overrides]
     area_of = area_of or _mapped()
     steps, lines = Steps(tell, len(lanes) * (len(workloads) + 1)), []
-    for number in lanes:
-        override = f"vector_lanes={number}"
-        config = resolve_config("base", [override])
+    for number, override, config in zip(lanes, overrides, configs, strict=True):
         unit = lean_parameter(config)
         assert unit is not None, "base has the unit"
         steps.begin(f"area with {number} lanes")

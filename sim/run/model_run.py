@@ -25,16 +25,18 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
+from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
-from celosia.sw.quantize.graphs.archives import read_npz
 from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
+    check_inputs,
     padded_masks,
     quantize_graph,
     run_model,
@@ -52,6 +54,7 @@ __all__ = [
     "Prepared",
     "decibels",
     "distances",
+    "other_masks",
     "prepare",
     "random_samples",
     "read_samples",
@@ -136,13 +139,17 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     tell(f"importing {job.path}", None)
     imported = importer.import_model(job.path, job.sizes)
     tell("recognizing operators", None)
-    recognized = recognize(imported.graph)
-    graph, notes = recognized.graph, list(imported.notes)
+    recognized, notes = recognize(imported.graph), list(imported.notes)
     if job.calibration is None:
         notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
-        samples = random_samples(graph, seed)
+        samples = random_samples(recognized.graph, seed)
     else:
-        samples = read_samples(job.calibration, graph)
+        samples = read_samples(job.calibration, imported.graph)
+        other = other_masks(recognized.graph, samples)
+        if other:
+            notes.append(f"{', '.join(other)}: not padded on the right: added to scores")
+            recognized = recognize(imported.graph, padded=False)
+    graph = recognized.graph
     try:
         said = said_ranges(imported.graph, imported.ranges)
         if job.costs is None:
@@ -172,6 +179,16 @@ def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
     masks = [name for name in graph.inputs if "mask" in name]
     masks += padded_masks(graph, find_units(graph))
     return [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
+
+
+def other_masks(graph: FloatGraph, samples: Sequence[Mapping[str, Array]]) -> list[str]:
+    """The masks of a recognized graph that are not padded on the right in all samples."""
+    masks = sorted(set(padded_masks(graph, find_units(graph))))
+    return [
+        name
+        for name in masks
+        if not all(is_right_padded(each[name]) for each in samples if name in each)
+    ]
 
 
 def run_prepared(
@@ -204,6 +221,8 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
                 f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
             )
             raise InputError(f"{path}: {name} is {array.shape}; there are {names}")
+        if array.dtype.kind != np.dtype(kind.dtype).kind:
+            raise InputError(f"{path}: {name} is of {array.dtype}, not {kind.dtype}")
         counts[name] = len(array)
     if len(set(counts.values())) != 1 or 0 in counts.values():
         raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
@@ -247,6 +266,7 @@ class ModelRunner:
             return values
 
         try:
+            given = check_inputs(model.inputs, model.masks, given)
             result = run_model(model, given, segment)
             real = {} if graph is None else interpret(graph, given)
             self.tell("the same with exact functions", None)

@@ -24,7 +24,7 @@ def integer_scorer(model: QuantizedDecoder) -> Scorer:
         graph = decoder_graph(model.decoder, [text], text.keys)
         empty = np.zeros((CacheLayout(1, text.keys).rows, shape.cache_width), np.int8)
         inputs = {name: empty for name in graph.inputs if graph.tensors[name].cache}
-        inputs |= {"embedding": model.embedded(tokens), **position_angles(shape, [text])}
+        inputs |= {"embedding": model.embedded(tokens, 0), **position_angles(shape, [text])}
         return model.logits(interpret(graph, inputs)["logits"])
 
     return scorer

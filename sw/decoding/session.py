@@ -146,7 +146,7 @@ class DecoderSession:
     def _inputs(self, tokens: Sequence[int], rows: int) -> dict[str, Array]:
         """The inputs of a step, whose last rows are of no token."""
         embedding = np.zeros((rows, self.model.embedding.shape[1]), np.int16)
-        embedding[: len(tokens)] = self.model.embedded(tokens)
+        embedding[: len(tokens)] = self.model.embedded(tokens, self.length)
         angles = position_angles(self.model.decoder.shape, [Text(self.length, rows)])
         return {"embedding": embedding, **angles, **self._caches}
 

@@ -41,6 +41,8 @@ __all__ = [
 
 Way = Literal["search", "greedy"]
 """With backtracking through dearer graphs, or the best step only."""
+GAIN: Final = 0.01
+"""A graph must be expected to be cheaper by this share: predictions have errors, too."""
 TOLERANCE: Final = 1e-4
 """The largest difference of a float graph's outputs, relative to the largest element."""
 
@@ -111,9 +113,14 @@ def _run(
     budget: int,
     progress: Progress,
 ) -> Found[_Graph]:
+    """What is found, or the graph as it was if that is not expected to be better by `GAIN`."""
     if way == "greedy":
-        return greedy(problem, graph)
-    return search(problem, graph, alpha=alpha, budget=budget, progress=progress)
+        found = greedy(problem, graph)
+    else:
+        found = search(problem, graph, alpha=alpha, budget=budget, progress=progress)
+    cost = problem.cost(graph)
+    worth = found.cost <= (1 - GAIN) * cost
+    return found if worth else Found(graph, cost, (), found.examined)
 
 
 def _rest(found: Found[Any]) -> tuple[Any, ...]:

@@ -30,9 +30,10 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.models.decoder_shape import DecoderShape, Text
+from celosia.sw.models.decoder_shape import Text
 from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.quantize.rotary import rotary_table
+from celosia.sw.reference.language.shape import Sizes
 
 __all__ = [
     "GUARD_ROWS",
@@ -88,12 +89,12 @@ def decoder_graph(
     return decoder.builder.finish("logits")
 
 
-def position_angles(shape: DecoderShape, texts: Sequence[Text]) -> dict[str, NDArray[np.int16]]:
+def position_angles(shape: Sizes, texts: Sequence[Text]) -> dict[str, NDArray[np.int16]]:
     """The input ``angles`` of a step: a row for each token; none without rotary positions."""
     if shape.form != "llama":
         return {}
     positions = np.concatenate([np.arange(text.context, text.keys) for text in texts])
-    return {"angles": rotary_table(positions, shape.head_width)}
+    return {"angles": rotary_table(positions, shape.head_width, base=shape.rotary_base)}
 
 
 def decoder_layer_graph(
@@ -149,7 +150,7 @@ class _Decoder:
         gamma, beta = (self.constant(f"{constants}.{part}") for part in ("gamma", "beta"))
         output = Normalized(small, gamma, beta, int(self.model.tensors[f"{constants}.shift"]))
         llama = self.shape.form == "llama"
-        epsilon = int(self.model.scalar(f"{constants}.epsilon")) if llama else 0
+        epsilon = int(self.model.scalars.get(f"{constants}.epsilon", 0))
         self.builder.layernorm(name, source, [output], epsilon=epsilon, rms=llama)
         return small
 

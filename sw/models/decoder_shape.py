@@ -1,11 +1,11 @@
 """The sizes of decoders, and what a step of one has before it: texts, each with its own cache."""
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
+
+from celosia.sw.reference.language.shape import ROTARY_BASE, Form
 
 __all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Form", "Text"]
-
-Form = Literal["gpt2", "opt", "llama"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +16,6 @@ class DecoderShape:
     """
 
     form: Form
-    """``gpt2``: LayerNorm and GELU; ``opt``: LayerNorm and ReLU; ``llama``: RMSNorm, SwiGLU, rotary
-    positions."""
     layers: int
     width: int
     """Elements of a token between operators."""
@@ -27,6 +25,8 @@ class DecoderShape:
     hidden: int
     """Elements of a token between the products of the feed-forward network."""
     vocabulary: int
+    rotary_base: float = ROTARY_BASE
+    """The ratio of the slowest turn of rotary positions to the fastest, about."""
 
     def __post_init__(self):
         for name in ("layers", "width", "heads", "key_heads", "hidden", "vocabulary"):

@@ -16,7 +16,7 @@ from celosia.sw.quantize.linear import weight_steps
 from celosia.sw.quantize.ranges import INT8_LARGEST, best_step, int16_step
 from celosia.sw.quantize.smooth_decoder import observed, smoothed
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.llama import LlamaWeights
+from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.perplexity import Scorer, float_scorer
 
 __all__ = ["CHOICES", "Choice", "rehearse"]

@@ -1,21 +1,19 @@
 """The table of a rotary embedding: cosines and sines of angles, as int16."""
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.numerics.integers import INT16_MAX, nearest
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
+from celosia.sw.reference.language.shape import ROTARY_BASE
 
 __all__ = ["rotary_table"]
 
-BASE: Final = 10_000.0
-"""The base of the frequencies of most models."""
-
 
 def rotary_table(
-    positions: NDArray[np.integer[Any]], width: int, *, base: float = BASE
+    positions: NDArray[np.integer[Any]], width: int, *, base: float = ROTARY_BASE
 ) -> NDArray[np.int16]:
     """Cosines, then sines, of each position's angles: a row of `width` columns for each.
 

@@ -35,9 +35,11 @@ _AT_ONCE: Final = (
     Function.SUM,
     Function.EXPONENT,
     Function.PROBABILITY,
-    Function.MOMENTS,
 )
 """Functions whose results the next products or transforms wait for."""
+
+
+_NORMS: Final = (Function.MOMENTS, Function.LAYERNORM)
 
 
 def array_cycles(op: Op) -> int:
@@ -81,8 +83,8 @@ class _Step:
 
     @property
     def is_norm(self) -> bool:
-        """Whether it normalizes rows."""
-        return isinstance(self.op, Transform) and self.op.function is Function.LAYERNORM
+        """Whether it normalizes rows, or counts the moments of rows from memory for that."""
+        return isinstance(self.op, Transform) and self.op.function in _NORMS
 
     @property
     def run(self) -> tuple[str, int]:
@@ -210,10 +212,12 @@ def _set_dues(steps: Sequence[_Step], reads: Mapping[_Step, int], dim: int) -> N
                 begin, end = end, found[0].clock
             _set_due(found, 0, _DRAIN_CYCLES, dim)
             continue
+        counted = [step for step in found if _transform(step).function is Function.MOMENTS]
         rows = _transform(found[0]).source.rows
         delay = rows * (_STATISTICS_CYCLES + _ISSUED_AHEAD)
-        whole = _set_due(found, delay, _NORM_CYCLES, dim)
-        soon = reads.get(found[0], end) <= 2 * end - begin
+        delay += _set_due(counted, 0, _NORM_CYCLES, dim)
+        whole = _set_due(found[len(counted) :], delay, _NORM_CYCLES, dim)
+        soon = min(reads.get(step, end) for step in found) <= 2 * end - begin
         for step in found:
             step.settling = None if soon or whole <= end - begin else delay
 

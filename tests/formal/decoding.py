@@ -8,18 +8,16 @@ waits is claimed by `flow`.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from amaranth import Cat, Const, Mux, Value
+from amaranth import Cat, Const, Value
 from amaranth.lib import data
 
 from celosia.hw.decode.configuration import State
-from celosia.hw.decode.decoder import Decoder, Kind
-from celosia.hw.decode.hulls import blocks_of
-from celosia.hw.decode.layouts import COMMAND, operands
+from celosia.hw.decode.decoder import Decoder, Kind, hull_count
+from celosia.hw.decode.layouts import COMMAND
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.ranges import space_base, space_rows
-from celosia.hw.decode.transforms import log2_bytes
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import FUNCT_BITS, TRANSFORM, Funct
+from celosia.isa.encoding import FUNCT_BITS, Funct
 from celosia.isa.state.state import ArchState
 from tests.support.prover import Harness
 from tests.support.symbolic import Failed, Outcomes
@@ -31,7 +29,7 @@ from tests.support.symbolic_contract import (
     outcomes,
     registers,
 )
-from tests.support.terms import Emitter, Term, multiply, variable
+from tests.support.terms import Emitter, Product, Term, multiply, variable
 
 __all__ = ["UNKNOWN", "flow", "follows_contract", "starts_as_contract"]
 
@@ -55,8 +53,7 @@ class _Bench:
         self.registers = {name: self._register(name) for name in registers(config)}
         unseen = {name: h.free(bits, name) for name, bits in ghosts(config).items()}
         words = {"rs1": self.command.rs1, "rs2": self.command.rs2}
-        factors = self._factors() if config.normalization else {}
-        self._emitter = Emitter(h.m, self.registers | unseen | words, factors)
+        self._emitter = Emitter(h.m, self.registers | unseen | words, self._products())
 
     def _register(self, name: str) -> Value:
         first, _, rest = name.partition(".")
@@ -67,22 +64,20 @@ class _Bench:
             value = value[part]
         return Value.cast(value)
 
-    def _factors(self) -> dict[Term, Value]:
-        """What the decoder multiplies the strides of TRANSFORM with."""
-        cols = operands(TRANSFORM, self.command).local_cols
-        kind, kind2 = (self.inner[f"config_{name}"] for name in ("transform_type", "norm_type2"))
-        first, second, whole, halves = (
-            blocks_of(self.config, elements)
-            for elements in (cols << log2_bytes(kind), cols << log2_bytes(kind2), cols, cols << 1)
-        )
-        blocks = {
-            "config_rows.target_stride": first,
-            "config_norm.target2_stride": second,
-            "config_rows.source_stride": Mux(self.inner["staged"], halves, whole),
-            "config_rows.residual_stride": halves,
-        }
-        widths = registers(self.config)
-        return {variable(name, widths[name]): count - 1 for name, count in blocks.items()}
+    def _products(self) -> list[Product]:
+        """What the decoder multiplies: blocks or lines, by strides."""
+        found = []
+        for index in range(hull_count(self.config)):
+            place = f"next_s2_hull_{index}"
+            if f"{place}_upper" not in self.inner:  # Rows one after the other.
+                continue
+            steps, spare, stride, lower, upper = (
+                self.inner[f"{place}_{name}"]
+                for name in ("steps", "spare", "stride", "lower", "upper")
+            )
+            half = len(steps) + len(stride) - len(upper)
+            found.append(Product(steps - spare, stride, lower + (upper << half)))
+        return found
 
     def of(self, term: Term | None) -> Value:
         """A term of the command in stage 1 and the state that it meets."""
@@ -219,7 +214,7 @@ def flow(h: Harness, config: AcceleratorConfig) -> None:
         tag = inner[f"s2_{name}_tag"]
         h.claim(~resolved | (tag == h.past(inner["s1_tag"])), name)
         h.claim(~moved | (dut.o.p[name].tag == h.past(tag)), name)
-    _rows_exist(bench, moved)
+    _rows_exist(bench, h.past(resolved & s2_moves & s2_valid))
     h.reach(waits & dut.o.valid & ~dut.o.ready)
     h.reach(dut.o.valid & (dut.o.p.tag == 2))
 

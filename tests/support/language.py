@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from celosia.sw.reference.language.llama import LlamaWeights
+from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.shape import SMALL, LlamaShape, tensor_shapes
 
 TINY = LlamaShape(vocabulary=24, layers=2, width=16, heads=4, key_heads=2, hidden=24, context=32)

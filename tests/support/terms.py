@@ -4,15 +4,16 @@ Equal terms are the same object.  Each knows bounds of its value, so that it can
 wires as it needs, and none of its operations overflows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from amaranth import Const, Module, Mux, Shape, Signal, Value
 from amaranth.utils import bits_for
 
 __all__ = [
     "Emitter",
+    "Product",
     "Term",
     "add",
     "constant",
@@ -229,19 +230,25 @@ _EMIT: Final = {
 }
 
 
+class Product(NamedTuple):
+    """Two factors, and what is their product: the harness takes it for granted."""
+
+    one: Value
+    other: Value
+    product: Value
+
+
 class Emitter:
     """Makes hardware of terms, in a module.
 
     Each is a signal of its own: Amaranth copies what is part of several expressions.
 
-    `factors` says what else multiplies a variable, and with what: where a term multiplies it with
-    the same, their product is one, and nobody has to find out that two multipliers agree.
+    `products` are what else multiplies: where a term multiplies the same, their product is one, and
+    nobody has to find out that two multipliers agree.
     """
 
-    def __init__(
-        self, m: Module, inputs: Mapping[str, Value], factors: Mapping[Any, Value] | None = None
-    ):
-        self._m, self._inputs, self._factors = m, inputs, factors or {}
+    def __init__(self, m: Module, inputs: Mapping[str, Value], products: Sequence[Product] = ()):
+        self._m, self._inputs, self._products = m, inputs, products
         self._known: dict[Term, Value] = {}
 
     def of(self, term: Term) -> Value:
@@ -267,7 +274,9 @@ class Emitter:
 
     def _result(self, term: Term, operands: list[Any]) -> Value:
         result = _EMIT[term.operation](*operands)
-        if term.operation != "multiply" or term.operands[-1] not in self._factors:
-            return result
-        (one, other), factor = operands, self._factors[term.operands[-1]]
-        return Mux(one == factor, factor * other, result)
+        if term.operation == "multiply":
+            one, other = operands
+            for each in self._products:
+                same = (one == each.one) & (other == each.other)
+                result = Mux(same, each.product, result)
+        return result

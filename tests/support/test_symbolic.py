@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.symbolic import Failed, choose, explore, number, summarized, truth
-from tests.support.terms import Emitter, Term, add, constant, evaluate, multiply, variable
+from tests.support.terms import Emitter, Product, Term, add, constant, evaluate, multiply, variable
 
 BITS = 6
 NAMES = ("x", "y", "z")
@@ -72,11 +72,11 @@ def test_a_program_has_the_same_result_on_unknown_numbers(steps, values):
     assert term.low <= wanted <= term.high
 
 
-def emitted(term: Term, values: dict[str, int], factors: dict[str, int] | None = None) -> int:
-    """What the hardware of a term computes; `factors` are those of variables."""
+def emitted(term: Term, values: dict[str, int], *products: tuple[int, int]) -> int:
+    """What the hardware of a term computes; others have made `products` of these factors."""
     m, found = Module(), []
     ports = {name: Signal(BITS, init=value, name=name) for name, value in values.items()}
-    known = {INPUTS[name]: Const(factor) for name, factor in (factors or {}).items()}
+    known = [Product(Const(one), Const(other), Const(one * other)) for one, other in products]
     value = Emitter(m, ports, known).of(term)
 
     async def testbench(ctx):
@@ -96,11 +96,11 @@ def test_hardware_computes_what_a_term_says(steps, values):
 
 
 @pytest.mark.parametrize("y", [0, 4, 5, 63])
-def test_factors_change_no_product(y):
+def test_products_of_others_change_none(y):
     product = multiply(add(INPUTS["y"], constant(-1)), INPUTS["x"])
     values = {"x": 61, "y": y, "z": 0}
-    assert emitted(product, values, {"x": 3}) == 61 * (y - 1)
-    assert emitted(product, values, {"x": -1, "z": 3}) == 61 * (y - 1)
+    assert emitted(product, values, (3, 61)) == 61 * (y - 1)
+    assert emitted(product, values, (-1, 61), (3, 60)) == 61 * (y - 1)
 
 
 def test_both_sides_of_each_decision_are_followed_and_no_contradictions():

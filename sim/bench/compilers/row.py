@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Row", "System", "unbuilt"]
+__all__ = ["Row", "System"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,3 @@ class Row:
         """The row as an object for JSON."""
         rest = {"work": self.work, "gain": self.gain, "cycles": self.cycles, "right": self.right}
         return asdict(self.about) | rest
-
-
-def unbuilt(about: System) -> Row:
-    """The row of an idea that is not built."""
-    return Row(about=about, work="not built", gain=None, cycles={})

@@ -6,10 +6,11 @@ from typing import Final
 from celosia.sim.bench.compilers.dialects import mlir
 from celosia.sim.bench.compilers.latency import tvm
 from celosia.sim.bench.compilers.memory import glow
-from celosia.sim.bench.compilers.row import Row, System, unbuilt
+from celosia.sim.bench.compilers.row import Row
 from celosia.sim.bench.compilers.schedules import halide
 from celosia.sim.bench.compilers.stages import ios
 from celosia.sim.bench.compilers.substitutions import metaflow
+from celosia.sim.bench.compilers.tactics import tensorrt
 from celosia.sim.bench.compilers.tuning import autotvm
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
@@ -19,18 +20,12 @@ __all__ = ["COMPILERS", "ROWS", "run_compilers"]
 COMPILERS: Final = "compilers"
 """The benchmark's name."""
 
-TENSORRT: Final = System(
-    system="TensorRT",
-    mechanism="calibration, and tactics that are timed and recorded with their alternatives",
-    claim="no paper",
-    source="NVIDIA's documentation",
-)
 ROWS: Final[Sequence[Callable[[Progress], Row]]] = (
     halide,
     tvm,
     autotvm,
     glow,
-    lambda tell: unbuilt(TENSORRT),
+    tensorrt,
     mlir,
     metaflow,
     ios,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from celosia.sim.command.models.accuracy import (
+from celosia.sim.bench.accuracy.models import (
     CurveAccuracy,
     ModelAccuracy,
     SentenceAccuracy,

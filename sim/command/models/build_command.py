@@ -20,7 +20,11 @@ from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.placement.placement import PlacedNode, Placement
 from celosia.sw.frontend.placement.rules import Where
-from celosia.sw.quantize.graphs.plan_file import PlanFileError, load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.files.plan_file import (
+    PlanFileError,
+    load_model_plan,
+    save_model_plan,
+)
 
 __all__ = ["PLAN_SUFFIX", "build", "read_plan"]
 
@@ -76,21 +80,23 @@ def read_plan(path: Path, options: RunOptions) -> Prepared:
     try:
         model, setting = load_model_plan(path)
         placement = _placement(setting["placement"])
+        built = dict(setting["config"])
+        notes = tuple(map(str, setting["notes"]))
+        version = setting["celosia"]
     except PlanFileError as error:
         raise InputError(str(error)) from None
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: is no whole plan: {error}") from None
-    if setting["celosia"] != versions()["celosia"]:
+    if version != versions()["celosia"]:
         raise InputError(
-            f"{path}: is of celosia {setting['celosia']}, this is {versions()['celosia']}: "
-            "build it anew"
+            f"{path}: is of celosia {version}, this is {versions()['celosia']}: build it anew"
         )
     config = asdict(resolve_config(options.preset or "base", options.overrides))
     for name, value in config.items():
-        if setting["config"].get(name) != value:
-            found = setting["config"].get(name)
+        found = built.get(name)
+        if found != value:
             raise InputError(f"{path}: is for a configuration with {name} = {found}, not {value}")
-    return Prepared(model, placement, tuple(setting["notes"]))
+    return Prepared(model, placement, notes)
 
 
 def _placement(found: dict[str, Any]) -> Placement:
@@ -99,8 +105,8 @@ def _placement(found: dict[str, Any]) -> Placement:
             PlacedNode(
                 f"{node['name']} ({node['operator']})",
                 Where(node["where"]),
-                node["reason"],
-                node["macs"],
+                str(node["reason"]),
+                int(node["macs"]),
             )
             for node in found["nodes"]
         )

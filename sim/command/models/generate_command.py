@@ -1,9 +1,10 @@
-"""`celosia generate`: a text of the small language model, and what its tokens cost."""
+"""`celosia generate`: a text of the small language model or of your own, and what it costs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -11,8 +12,9 @@ from rich.table import Table
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.models.text_model import own_model, project_model
 from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption
-from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
+from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
@@ -20,14 +22,15 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.decoder_workload import step_bytes
 from celosia.sw.decoding.session import DecoderSession, DifferenceError, Step, session_bytes
 from celosia.sw.driver.device import DeviceError
+from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
 from celosia.sw.reference.language.sampling import Sampler, Stepper, float_stepper, generate
-from celosia.sw.reference.language.tokenizer import END
+from celosia.sw.reference.language.tokenizer import OwnTokenizer
 
 __all__ = ["generate_text"]
 
 _TIMING = MemoryTiming()
+_PANEL: Final = "MODEL.onnx"
 
 
 class Arithmetic(StrEnum):
@@ -50,6 +53,39 @@ def generate_text(
     top_p: Annotated[
         float, typer.Option("--top-p", help="Draw from the tokens that have this much together.")
     ] = 0.9,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="MODEL.onnx", help="A decoder of your own; default: the project's model."
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokenizer",
+            metavar="T.json",
+            help="Its tokenizer, of Hugging Face's form.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option(
+            "--end",
+            metavar="TOKEN",
+            help="What ends a text; default: <|endoftext|>, </s> or the like.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            "--calibrate",
+            metavar="TEXT",
+            help="A text file to choose ranges by; default: random tokens.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
     model: ModelOption = None,
     simulator: Annotated[
         Arithmetic,
@@ -59,39 +95,58 @@ def generate_text(
     latency: LatencyOption = _TIMING.latency,
     rate: RateOption = _TIMING.bytes_per_cycle,
 ) -> None:
-    """Go on with a text by the small language model, and print it as it comes.
+    """Go on with a text by the small language model or your own, and print it as it comes.
 
     Every step's tensors in memory are compared with the integer graph: a difference ends the text.
     """
     with language_errors():
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
-        found = load_language_model(model)
-        text = [END, *found.tokenizer.encode(prompt)]
-        _check_length(found, len(text) - 1, tokens)
+        if file is None:
+            _refuse_own(tokenizer=tokenizer, end=end, calibrate=calibration)
+            found = project_model(model, prompt, tokens)
+        else:
+            if model is not None:
+                raise InputError(f"--model {model}: {file} is the model")
+            if tokenizer is None:
+                raise InputError(f"{file}: give its --tokenizer")
+            own = OwnTokenizer(tokenizer, end)
+            with progress_bar() as tell:
+                tell(f"reading {file}", None)
+                found = own_model(file, own, prompt, tokens, calibration)
 
         def write(stepper: Stepper) -> None:
             typer.echo(prompt, nl=False)
-            for piece in found.tokenizer.pieces(generate(stepper, text, tokens, sampler, END)):
+            following = generate(stepper, found.begin, tokens, sampler, found.end)
+            for piece in found.tokenizer.pieces(following):
                 typer.echo(piece, nl=False)
             typer.echo()
 
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            write(float_stepper(found.weights, found.weights.shape.context))
+            write(float_stepper(found.weights, found.context))
             return
         config = resolve_config(preset or "base", ())
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
         with progress_bar() as tell:
             tell("choosing integers", None)
-            quantized = quantized_model(found, model)
-            context = len(text) - 1 + tokens
-            device = open_device(simulator, config, timing, session_bytes(quantized, context), tell)
+            quantized = quantize_decoder(found.weights, found.windows)
+            size = session_bytes(quantized, found.context)
+            device = open_device(simulator, config, timing, size, tell)
         with closing(device):
-            stepper = _CountedStepper(DecoderSession(device, quantized, context))
-            stepper.prepare(len(text))
+            stepper = _CountedStepper(DecoderSession(device, quantized, found.context))
+            stepper.prepare(len(found.begin))
             write(stepper)
     stepper.show(table_console(), rate)
+    if found.note:
+        typer.echo(f"note: {found.note}")
+
+
+def _refuse_own(**given: object) -> None:
+    """Raise `InputError` for an option that only models of the user's have."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name}: is for a MODEL.onnx, and there is none")
 
 
 class _CountedStepper:
@@ -145,15 +200,3 @@ class _CountedStepper:
         yield f"{sum(step.text.rows for step in steps):,}"
         yield f"{cycles / len(steps):,.0f}"
         yield f"{least / cycles:.1%}"
-
-
-def _check_length(model: LanguageModel, begin: int, tokens: int) -> None:
-    """Raise `InputError` for a prompt without tokens, or a text that is longer than the context."""
-    if not begin:
-        raise InputError("--prompt '': is empty; write at least one letter")
-    context = model.weights.shape.context
-    if begin + tokens > context:
-        raise InputError(
-            f"--tokens {tokens}: with the {begin} of --prompt they are more than the {context} of "
-            "the model's context"
-        )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 
 __all__ = ["Imported", "examine", "import_model", "translate"]
+
+_WEIGHED: Final = frozenset({"matmul", "conv", "layernorm", "rmsnorm"})
+"""Operators with weights behind their first operand."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def translate(
 
 
 def _check_numbers(graph: FloatGraph) -> None:
-    """Raise `ImportProblem` for a constant that is not a number somewhere."""
+    """Raise `ImportProblem` for a constant that is NaN somewhere, and for infinite weights."""
     for name, value in graph.constants.items():
         # A sum is NaN if a term is, or if infinities cancel: only then look at each.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -127,3 +131,13 @@ def _check_numbers(graph: FloatGraph) -> None:
         if doubtful and np.isnan(value).any():
             count = int(np.isnan(value).sum())
             raise ImportProblem(f"tensor {name}: {count} of its {value.size} elements are NaN")
+    for node in graph.nodes:
+        for name in node.inputs[1:] if node.op in _WEIGHED else ():
+            value = graph.constants.get(name)
+            # Masks may be infinite; factors and addends of products and norms may not.
+            if value is not None and np.isinf(value).any():
+                count = int(np.isinf(value).sum())
+                raise ImportProblem(
+                    f"{node.origin}: tensor {name}: {count} of its {value.size} elements are "
+                    "infinite"
+                )

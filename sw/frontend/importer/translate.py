@@ -14,7 +14,7 @@ from celosia.sw.frontend.importer.source.bodies import function_body, is_standar
 from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN, Model, domain_name
 from celosia.sw.frontend.importer.source.pairs import Pairs
-from celosia.sw.frontend.importer.source.problems import ImportProblem, Lost, Refusal
+from celosia.sw.frontend.importer.source.problems import ImportProblem, Inner, Lost, Refusal
 from celosia.sw.frontend.importer.source.scope import Scope, node_label, ordered
 from celosia.sw.frontend.importer.source.tensors import read_tensor
 from celosia.sw.frontend.nn.builder import GraphBuilder
@@ -104,8 +104,10 @@ class Translator:
         if not isinstance(error, Refusal | GraphError | ImportProblem):
             reason = f"{MALFORMED}: {reason}"
         if depth:
-            kind = Lost if isinstance(error, Lost) else Refusal
-            raise kind(reason if scope.origin else f"{label}: {reason}") from None
+            kind = Lost if isinstance(error, Lost) else Inner
+            # The innermost node is the place: its label has those around it.
+            placed = scope.origin or isinstance(error, Inner)
+            raise kind(reason if placed else f"{label}: {reason}") from None
         self.refused[label] = reason
         for name in filter(None, node.input):
             found = scope.find(name)

@@ -58,8 +58,11 @@ def is_right_padded(mask: Array) -> bool:
     return bool(valid and (np.diff(rows, axis=1) <= 0).all())
 
 
-def find_masks(reader: Reader) -> Iterator[Match | Refusal]:
-    """Attention whose bias only depends on one mask of the user's, or on nothing."""
+def find_masks(reader: Reader, *, padded: bool = True) -> Iterator[Match | Refusal]:
+    """Attention whose bias only depends on one mask of the user's, or on nothing.
+
+    Without `padded`, masks of the user's may be of any form, and none is a count of keys.
+    """
     known: dict[str, _Meaning | str] = {}
     made: _Made = WeakKeyDictionary()
     for node in reader.graph.nodes:
@@ -73,6 +76,8 @@ def find_masks(reader: Reader) -> Iterator[Match | Refusal]:
         meaning = known[bias]
         if isinstance(meaning, str):
             yield Refusal("a mask", node.name, meaning)
+        elif meaning.given is not None and not padded:
+            yield Refusal("a mask", node.name, f"{meaning.given} need not be padded on the right")
         elif not _is_plain(reader, node, meaning):
             yield _match(reader, node, meaning, made)
 

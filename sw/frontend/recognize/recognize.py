@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
@@ -10,8 +11,10 @@ from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_convolutions
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.parts import find_parts
 from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
 from celosia.sw.frontend.recognize.rotary import find_rotary
+from celosia.sw.frontend.recognize.roundings import without_roundings
 from celosia.sw.frontend.recognize.views import find_groups, find_long_views
 
 __all__ = ["PASSES", "Recognized", "recognize"]
@@ -19,6 +22,7 @@ __all__ = ["PASSES", "Recognized", "recognize"]
 PASSES: Final[dict[str, Finder]] = {
     "norms": find_norms,
     "activations": find_activations,
+    "parts": find_parts,
     "convolutions": find_convolutions,
     "rotary": find_rotary,
     "attention": find_attention,
@@ -47,14 +51,18 @@ class Recognized:
             yield node
 
 
-def recognize(graph: FloatGraph) -> Recognized:
-    """The graph behind all passes.  Outputs stay what they are, but for masks.
+def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
+    """The graph behind all passes.  Outputs stay what they are, but for masks and 16 bits.
 
-    Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`).
+    What is rounded to 16 bits is computed in float32, without rounding.
+    Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`);
+    without `padded` they may be of any form, and are added to scores.
     """
     refusals: list[Refusal] = []
     absorbed: dict[str, str] = {}
-    for find in PASSES.values():
+    graph = without_roundings(graph)
+    passes = PASSES if padded else PASSES | {"masks": partial(find_masks, padded=False)}
+    for find in passes.values():
         done = rewrite(graph, find)
         graph = done.graph
         refusals += done.refusals

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from celosia.sw.models.exports.writing import attention, masks
+from celosia.sw.models.exports.writing import attention, caches, masks
 from celosia.sw.models.exports.writing.block import Block
 from celosia.sw.models.exports.writing.modules import gelu_tanh
 from celosia.sw.models.exports.writing.size import Size
@@ -18,34 +18,40 @@ TOKENS = ("batch", "sequence")
 POSITION_SPREAD = 0.1
 
 
-def gpt2(size: Size, seed: int, *, opset: int = 13) -> Any:
-    """The model with its head: token numbers and mask in, logits out."""
+def gpt2(size: Size, seed: int, *, opset: int = 13, cached: bool = False) -> Any:
+    """The model with its head: token numbers and mask in, logits out.
+
+    `cached`: and keys and values of tokens before in, those of all out.
+    """
     tape = Tape("gpt2", opset)
     block = Block(tape, size, seed)
     tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    mask = tape.input("attention_mask", TensorProto.INT64, TOKENS)
+    cache = caches.Cache(tape, size, size.heads) if cached else None
+    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
     with tape.inside("transformer"):
         batch, length = tape.size(tokens, 0), tape.size(tokens, 1)
-        numbers = tape.op("Range", tape.constant(0), length, tape.constant(1))
+        numbers = caches.positions(tape, cache, length)
         places = tape.reshape(tape.unsqueeze(numbers, 0), -1, length)
         bias = masks.padding(tape, tape.reshape(mask, batch, -1))
         words = block.lookup_words("wte", tape.reshape(tokens, -1, length))
         x = tape.op("Add", words, block.lookup("wpe", places, size.positions, POSITION_SPREAD))
         for layer in range(size.layers):
             with tape.inside(f"h.{layer}"):
-                x = _layer(block, x, bias)
+                x = _layer(block, x, bias, cache and cache.layer(layer))
         x = block.layer_norm("ln_f", x)
         x = tape.reshape(x, -1, length, tape.size(x, 2))
     logits = block.head("lm_head", x, "transformer.wte.weight")
     tape.output(logits, "logits", (*TOKENS, size.vocabulary))
+    if cache:
+        cache.write_outputs()
     return tape.model()
 
 
-def _layer(block: Block, x: str, bias: str) -> str:
+def _layer(block: Block, x: str, bias: str, cache: caches.LayerCache | None) -> str:
     tape, size = block.tape, block.size
     normed = block.layer_norm("ln_1", x)
     with tape.inside("attn"):
-        context = _attention(block, normed, bias)
+        context = _attention(block, normed, bias, cache)
         weights = block.source.joining(block.name("c_proj.weight"), size.width, CONTEXT_POWER)
         offsets = block.source.joining_bias(block.name("c_proj.bias"))
         x = tape.op("Add", _conv1d(block, "c_proj", context, weights, offsets), x)
@@ -73,18 +79,23 @@ def _conv1d(block: Block, path: str, x: str, weights: Floats, bias: Floats) -> s
         return tape.reshape(tape.op("Gemm", rows, *operands, alpha=1.0, beta=1.0), *sizes)
 
 
-def _attention(block: Block, x: str, bias: str) -> str:
+def _attention(block: Block, x: str, bias: str, cache: caches.LayerCache | None) -> str:
     tape, size = block.tape, block.size
     names = (block.name(f"c_attn.{part}") for part in ("query", "key", "value"))
     packed = _conv1d(block, "c_attn", x, *_packed(block, *names))
     parts = tape.ops("Split", 3, packed, tape.constant([size.width] * 3), axis=2)
     heads = []
-    for part, transposed in zip(parts, (True, False, True), strict=True):
+    for part, transposed in zip(parts, (True, cache is not None, True), strict=True):
         shape = tape.size(part, 0), tape.size(part, 1), size.heads, size.head_width
         heads.append(attention.split(tape, part, *shape, transpose=transposed))
     queries, keys, values = heads
-    operands = attention.Operands(queries, keys, values, size.head_width)
-    scores = tape.op("MatMul", queries, operands.transposed_keys(tape))
+    if cache:
+        keys, values = cache.extended(keys, values)
+        turned = tape.op("Transpose", keys, perm=[0, 1, 3, 2])
+    else:
+        operands = attention.Operands(queries, keys, values, size.head_width)
+        turned = operands.transposed_keys(tape)
+    scores = tape.op("MatMul", queries, turned)
     scores = tape.op("Div", scores, tape.number(size.head_width**0.5))
     # The keys' tokens are on their last axis now: the buffer is cut by the queries' and values'.
     seen = masks.causal_buffer(tape, size.positions, queries, values)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 
-from celosia.sw.models.exports.writing import attention, masks
+from celosia.sw.models.exports.writing import attention, caches, masks
 from celosia.sw.models.exports.writing.block import Block
 from celosia.sw.models.exports.writing.modules import silu
 from celosia.sw.models.exports.writing.size import Size
@@ -21,32 +21,41 @@ WORD_SPREAD = 0.02
 BASE = 10_000
 """The base of the wavelengths of rotary embeddings."""
 
+_Waves = tuple[str, str]
+"""Cosines and sines (1, 1, tokens, head width), the same in both halves of a head."""
 
-def llama(size: Size, seed: int, *, opset: int = 14) -> Any:
-    """The model with its head: token numbers and mask in, logits out."""
+
+def llama(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
+    """The model with its head: token numbers and mask in, logits out.
+
+    `cached`: and keys and values of tokens before in, those of all out.
+    """
     tape = Tape("llama", opset)
     block = Block(tape, size, seed, biased=False)
     tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    mask = tape.input("attention_mask", TensorProto.INT64, TOKENS)
+    cache = caches.Cache(tape, size, size.key_heads) if cached else None
+    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
     with tape.inside("model"):
         x = block.lookup("embed_tokens", tokens, size.vocabulary, WORD_SPREAD)
-        bias = masks.causal(tape, mask, x)
-        cosines, sines = _waves(block, x)
+        bias = masks.causal(tape, mask, x, cache and cache.length(0))
+        cosines, sines = _waves(block, x, cache)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(block, x, bias, cosines, sines)
+                x = _layer(block, x, bias, (cosines, sines), cache and cache.layer(layer))
         x = block.rms_norm("norm", x, EPSILON)
     logits = block.read("lm_head", x, size.vocabulary)
     tape.output(logits, "logits", (*TOKENS, size.vocabulary))
+    if cache:
+        cache.write_outputs()
     return tape.model()
 
 
-def _waves(block: Block, x: str) -> tuple[str, str]:
+def _waves(block: Block, x: str, cache: caches.Cache | None) -> _Waves:
     """Cosines and sines (1, 1, tokens, head width), the same in both halves of a head."""
     tape, width = block.tape, block.size.head_width
     with tape.inside("rotary_emb"):
         limit = tape.cast(tape.size(x, 1), TensorProto.INT64)
-        numbers = tape.op("Range", tape.constant(0), limit, tape.constant(1))
+        numbers = caches.positions(tape, cache, limit)
         places = tape.cast(tape.unsqueeze(tape.unsqueeze(numbers, 0), 1), TensorProto.FLOAT)
         frequencies = (BASE ** -(np.arange(0, width, 2) / width)).astype(np.float32)
         angles = tape.op(
@@ -57,11 +66,11 @@ def _waves(block: Block, x: str) -> tuple[str, str]:
         return tape.unsqueeze(tape.op("Cos", angles), 1), tape.unsqueeze(tape.op("Sin", angles), 1)
 
 
-def _layer(block: Block, x: str, bias: str, cosines: str, sines: str) -> str:
+def _layer(block: Block, x: str, bias: str, waves: _Waves, cache: caches.LayerCache | None) -> str:
     tape, size = block.tape, block.size
     normed = block.rms_norm("input_layernorm", x, EPSILON)
     with tape.inside("self_attn"):
-        context = _attention(block, normed, bias, cosines, sines)
+        context = _attention(block, normed, bias, waves, cache)
         x = tape.op("Add", x, block.join("o_proj", context, size.width, CONTEXT_POWER))
     normed = block.rms_norm("post_attention_layernorm", x, EPSILON)
     with tape.inside("mlp"):
@@ -73,7 +82,9 @@ def _layer(block: Block, x: str, bias: str, cosines: str, sines: str) -> str:
     return tape.op("Add", x, joined)
 
 
-def _attention(block: Block, x: str, bias: str, cosines: str, sines: str) -> str:
+def _attention(
+    block: Block, x: str, bias: str, waves: _Waves, cache: caches.LayerCache | None
+) -> str:
     tape, size = block.tape, block.size
     width, batch, length = size.head_width, tape.size(x, 0), tape.size(x, 1)
     narrow = size.key_heads * width
@@ -84,8 +95,11 @@ def _attention(block: Block, x: str, bias: str, cosines: str, sines: str) -> str
         (block.read("v_proj", x, narrow), size.key_heads),
     ):
         parts.append(attention.split(tape, linear, batch, length, heads, width))
-    queries, keys = (_rotated(block, part, cosines, sines) for part in parts[:2])
-    keys, values = (_repeated(block, part) for part in (keys, parts[2]))
+    queries, keys = (_rotated(block, part, *waves) for part in parts[:2])
+    values = parts[2]
+    if cache:
+        keys, values = cache.extended(keys, values)
+    keys, values = (_repeated(block, part) for part in (keys, values))
     scores = tape.op("MatMul", queries, tape.op("Transpose", keys, perm=[0, 1, 3, 2]))
     scores = tape.op("Div", scores, tape.number(width**0.5))
     probabilities = tape.op("Softmax", tape.op("Add", scores, bias), axis=-1)

@@ -59,10 +59,15 @@ def decide_heads(
         except ValueError as error:
             raise ValueError(f"{group.heads[0].context.name}: {error}") from None
     ahead = _ahead(alike) if memory.choices.overlap else 0
+    by_turns = ahead == 1 and all(group.may_alternate for group in alike)
+    if by_turns:
+        for group in alike:
+            group.alternate()
+    first = ahead == 1 and not by_turns and all(group.at_once for group in alike)
     return AttentionStage(
         groups=tuple(group.decide(ahead) for group in alike),
         slots=slots if spilled else _slots(memory, ahead),
-        first="halves" if ahead == 1 and all(group.at_once for group in alike) else "",
+        first="halves" if first else "",
         ahead=ahead,
     )
 
@@ -111,7 +116,7 @@ class _Group(HeadCuts):
             k=self._pieces("keys", (head.scores.b for head in self.heads)),
             v=self._pieces("values", (head.context.b for head in self.heads)),
             scores=self._scores(turns if len(self.keys) == 1 else 0),
-            exponents=1 if self.spilled else _EXPONENTS,
+            exponents=1 if self.spilled or self.alternates else _EXPONENTS,
             numerators=self._numerators(turns),
             contexts=self._contexts(max(self.rows), turns),
             drain=self._drain(
@@ -190,8 +195,11 @@ class _Group(HeadCuts):
     def _scores(self, turns: int) -> str:
         """One half: all of it for the scores of all keys, if not of more than two parts.
 
-        No `turns`: scores are those of two parts of a block by turns.
+        No `turns`: scores are those of two parts of a block by turns.  Both halves by turns begin
+        with the one that is free.
         """
+        if self.alternates:
+            return self._sums("scores", self._by_turns(0, self.scores))
         if self.spilled:
             spans = (0, self.half // 2), (self.half, self.half // 2)
         elif turns == 0 or (turns <= 2 and self.shape.onto):
@@ -202,6 +210,10 @@ class _Group(HeadCuts):
             spans = ((self.of_scores, self.half),)
         return self._sums("scores", spans)
 
+    def _by_turns(self, first: int, rows: int) -> Spans:
+        """The same rows of each half of the accumulator."""
+        return (self.of_contexts + first, rows), (self.of_scores + first, rows)
+
     def _contexts(self, rows: int, turns: int) -> str:
         """The second half: for the contexts of two blocks by turns, or of more, if they fit.
 
@@ -209,6 +221,8 @@ class _Group(HeadCuts):
         a bank leave while those of the other are added to.
         """
         half = self.half
+        if self.alternates:
+            return self._sums("contexts", self._by_turns(self.scores, half - self.scores))
         if self.spilled:
             return self._sums("contexts", ((half // 2, half // 2), (half + half // 2, half // 2)))
         fit = min(turns, half // (rows * self.width))

@@ -25,6 +25,11 @@ __all__ = ["HeadCuts", "HeadShape", "head_shape"]
 _SCALINGS: Final = 2
 """Turns of the scaler that a step of softmax takes, at most."""
 _INT16_BYTES: Final = 2
+_BUSY: Final = 0.75
+"""The share of a part's products that its softmax takes, from which on sums of one half are in each
+other's way."""
+_LEAST_TILES: Final = 2
+"""Tiles of rows that take as long as the tiles of weights that move in beside them, and more."""
 _RETURNED: Final = 2
 """The scores of so many parts fit into the ring that they come back to."""
 
@@ -87,6 +92,8 @@ class HeadCuts:
         self.width = tiles(shape.width, self.dim)
         self.slots = memory.slots
         """Rows of a block whose statistics have room."""
+        self.alternates = False
+        """Blocks have halves of the accumulator by turns."""
         self.may_spill = True
         """All heads of the stage may have scores that wait in memory: if not, none has."""
         self.spilled = self.spills and self._cut()[1] < shape.keys
@@ -115,15 +122,56 @@ class HeadCuts:
             first, free = self.spans["keys"]
             self.spans["scores back"] = first + free // 2, free // 2
 
+    def alternate(self) -> None:
+        """Have the scores and contexts of blocks in halves of the accumulator by turns.
+
+        A transform reads the sums of one half while the array adds to those of the other: neither
+        waits for the other, where scores of all keys in one half would have both wait.
+        """
+        self.rows = tuple(size for _, size in even_cuts(self.shape.rows, self._rows_by_turns))
+        self.scores = self._most_scores(self.rows, self.keys)
+        self.alternates = True
+
+    @property
+    def may_alternate(self) -> bool:
+        """Whether the halves can take turns, and the lanes have nearly as much to do as the array.
+
+        Fewer rows of a block: so nothing is gained where products take much longer.
+        """
+        softmax, products = self._softmax_and_products
+        return (
+            self.at_once
+            and not self.shape.causal
+            and softmax > _BUSY * products
+            and self._rows_by_turns > 0
+        )
+
+    @property
+    def _rows_by_turns(self) -> int:
+        """Rows of blocks, alike if they can be, of which half the accumulator holds all sums.
+
+        0: they would be too few for the array to take in weights beside them.
+        """
+        blocks, keys = tiles(self.shape.rows, self.dim), tiles(self.shape.keys, self.dim)
+        most = min(max(self.rows), self.half // (keys + self.width)) // self.dim
+        if most < _LEAST_TILES:
+            return 0
+        alike = (count for count in range(most, _LEAST_TILES - 1, -1) if blocks % count == 0)
+        return self.dim * next(alike, most)
+
     @property
     def parts_of_softmax(self) -> int:
         """Parts whose products take as long as the softmax of one."""
+        return tiles(*self._softmax_and_products)
+
+    @property
+    def _softmax_and_products(self) -> tuple[int, int]:
+        """Cycles of the lanes, and those of the array, for a part."""
         config, dim, rows = self.memory.config, self.dim, max(self.rows)
         keys, depth = tiles(max(self.keys), dim), tiles(self.shape.depth, dim)
         products = max(rows, dim) * keys * (depth + self.width)
         latency = 2 * (dim + LOCAL_READ_LATENCY + lane_latency(_SCALINGS, config.row_parts))
-        softmax = rows * keys * (1 + config.row_parts) + latency
-        return tiles(softmax, products)
+        return rows * keys * (1 + config.row_parts) + latency, products
 
     @property
     def at_once(self) -> bool:

@@ -1,19 +1,31 @@
 """The names that a part of a plan says: of operators, and of rings."""
 
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 __all__ = ["names_in"]
 
 
-def names_in(value: Any) -> Iterator[str]:
+def names_in(value: Any) -> list[str]:
     """All strings in `value`, a part of a plan, which are names but for a few."""
+    found: list[str] = []
+    _gather(value, found)
+    return found
+
+
+def _gather(value: Any, found: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        found.append(value)
     elif isinstance(value, tuple):
         for each in value:
-            yield from names_in(each)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from names_in(getattr(value, field.name))
+            _gather(each, found)
+    else:
+        for name in _fields(type(value)):
+            _gather(getattr(value, name), found)
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a part of a plan; none of what is no dataclass."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

@@ -1,6 +1,7 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from itertools import chain, combinations
 
@@ -57,12 +58,23 @@ def machine_of(config: AcceleratorConfig) -> Machine:
     )
 
 
+def _check_machine(planned: Machine, real: Machine) -> None:
+    """Raise `PlanError` with the facts of a plan's machine that are others."""
+    if planned == real:  # Searches ask this of each of very many plans.
+        return
+    facts = {name: (value, getattr(real, name)) for name, value in asdict(planned).items()}
+    others = {name: both for name, both in facts.items() if both[0] != both[1]}
+    was, now = (
+        ", ".join(f"{name} {both[side]}" for name, both in others.items()) for side in (0, 1)
+    )
+    raise PlanError("machine", was, f"the accelerator has {now}")
+
+
 def verify_plan(plan: Plan, graph: Graph, config: AcceleratorConfig) -> Plan:
     """Return `plan` if it is a legal one of `graph` for `config`; raise `PlanError` otherwise."""
     if plan.graph != graph.name:
         raise PlanError("graph", plan.graph, f"the graph is {graph.name}")
-    if plan.machine != machine_of(config):
-        raise PlanError("machine", str(plan.machine), f"the accelerator is {machine_of(config)}")
+    _check_machine(plan.machine, machine_of(config))
     _check_rings(plan)
     stages = [op for stage in plan.stages for op in stage.ops]
     ops = [op.name for op in graph.ops]

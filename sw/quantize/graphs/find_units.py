@@ -106,7 +106,7 @@ class _Finder:
         return Product(value=Value(names[-1]), x=self.operands.rows(x), linear=linear, nodes=names)
 
     def _goes_on(self, node: Node, linear: Linear) -> tuple[Linear, Node] | None:
-        """The product with the bias or the factor of its only reader."""
+        """The product with the bias, the factor or the factors of its only reader."""
         readers = self.readers[node.name]
         if len(readers) != 1 or node.name in self.outputs:
             return None
@@ -117,8 +117,21 @@ class _Finder:
         if scaled is not None and scaled[0] == node.name:
             factor = np.float32(scaled[1])
             return Linear(linear.weights * factor, linear.bias * factor), behind
+        factors = self._factors(behind, linear.bias.size)
+        if factors is not None:
+            return Linear(linear.weights * factors, linear.bias * factors), behind
         bias = self._bias(node.name, behind, linear.bias.size)
         return None if bias is None else (Linear(linear.weights, linear.bias + bias), behind)
+
+    def _factors(self, behind: Node, size: int) -> Floats | None:
+        """The known vector that `behind` multiplies columns by."""
+        if behind.op != "mul":
+            return None
+        for name in behind.inputs:
+            value = self.reader.value(name)
+            if value is not None and value.size == size == value.shape[-1]:
+                return value.reshape(-1).astype(np.float32)
+        return None
 
     def _bias(self, name: str, behind: Node, size: int) -> Floats | None:
         """The known vector that `behind` adds to the tensor `name`."""

@@ -40,7 +40,9 @@ class Observed:
         """Keep rows of a tensor.  Raises `GraphError` if it is not finite."""
         for value in self._values.get(name, ()):
             matrix = value.matrix(array).astype(np.float32)
-            if not np.isfinite(matrix.sum(dtype=np.float64)):
+            with np.errstate(invalid="ignore"):  # Infinities that cancel: the sum is NaN then.
+                total = matrix.sum(dtype=np.float64)
+            if not np.isfinite(total):
                 raise GraphError(f"{name}: it is not finite in sample {sample} of the calibration")
             if self.shown is not None and len(matrix) == len(self.shown):
                 matrix = matrix[self.shown]

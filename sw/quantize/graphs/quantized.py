@@ -19,7 +19,7 @@ from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
 from celosia.sw.quantize.graphs.observe import observe
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
-from celosia.sw.quantize.graphs.units import Attention, Units, Value
+from celosia.sw.quantize.graphs.units import Attention, Product, Units, Value
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
@@ -98,8 +98,8 @@ def quantize_graph(
     units = find_units(graph)
     stages = plan_stages(graph, units)
     masks = sorted(set(padded_masks(graph, units)))
-    for sample in samples:
-        check_inputs(graph.inputs, masks, sample)
+    samples = [check_inputs(graph.inputs, masks, sample) for sample in samples]
+    _check_biases(graph, units)
     seen = observe(
         graph,
         [value for value in units.values.values() if not value.scores],
@@ -225,24 +225,47 @@ def run_model(
 def check_inputs(
     types: Mapping[str, TensorType], masks: Sequence[str], inputs: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """The `inputs`, of these `types`.  Raises `GraphError`, also for masks that are not padded."""
+    """The `inputs`, of these `types`: narrower numbers of the same kind are widened.
+
+    Raises `GraphError` for names, types and shapes that do not fit, for NaN, and for masks that
+    are not padded on the right.
+    """
     names = ", ".join(types)
     for name in inputs:
         if name not in types:
             raise GraphError(f"{name}: there is no such input; there are {names}")
+    arrays = {}
     for name, kind in types.items():
         if name not in inputs:
             raise GraphError(f"{name}: this input is missing; there are {names}")
-        found = TensorType.of(np.asarray(inputs[name]))
+        array = np.asarray(inputs[name])
+        if array.dtype.kind == np.dtype(kind.dtype).kind and np.can_cast(array.dtype, kind.dtype):
+            array = array.astype(kind.dtype, copy=False)
+        found = TensorType.of(array)
         if found != kind:
             raise GraphError(f"{name}: this input is {found}, not {kind}")
+        count = int(np.isnan(array).sum()) if kind.is_float else 0
+        if count:
+            raise GraphError(f"{name}: {count:,} of its {kind.size:,} elements are NaN")
+        arrays[name] = array
     for name in masks:
-        if not is_right_padded(np.asarray(inputs[name])):
+        if not is_right_padded(arrays[name]):
             raise GraphError(
-                f"{name}: its rows must be 1s, one at least, and then 0s: masks of other forms are "
-                "not supported"
+                f"{name}: its rows must be 1s, one at least, and then 0s; for masks of other forms "
+                "calibrate with such"
             )
-    return {name: np.asarray(value) for name, value in inputs.items()}
+    return arrays
+
+
+def _check_biases(graph: FloatGraph, units: Units) -> None:
+    """Raise `GraphError` that names a product with a bias that is not finite."""
+    nodes = graph.producers()
+    for unit in units.units.values():
+        if isinstance(unit, Product) and not np.isfinite(unit.linear.bias).all():
+            count = int((~np.isfinite(unit.linear.bias)).sum())
+            place = nodes[unit.nodes[-1]].origin or unit.value.tensor
+            size = unit.linear.bias.size
+            raise GraphError(f"{place}: {count:,} of its {size:,} addends are not finite")
 
 
 def _at_the_end(value: Array) -> int:

@@ -13,8 +13,8 @@ from safetensors.numpy import save_file
 
 from celosia.isa.foreign_file import ForeignFileError, check_foreign
 from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.errors import LanguageError
-from celosia.sw.reference.language.llama import LlamaWeights
 from celosia.sw.reference.language.shape import LlamaShape
 from celosia.sw.reference.language.tokenizer import TextTokenizer
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from math import exp
 
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.errors import TokenError
-from celosia.sw.reference.language.llama import (
+from celosia.sw.reference.language.decoder import (
     Cache,
-    LlamaWeights,
+    DecoderWeights,
     Through,
     forward,
     log_likelihoods,
 )
+from celosia.sw.reference.language.errors import TokenError
 
 __all__ = ["Likelihood", "Scorer", "float_scorer", "score", "windows"]
 
@@ -56,6 +56,6 @@ def score(scorer: Scorer, tokens: Sequence[int], context: int) -> Likelihood:
     return Likelihood(total, len(tokens) - 1)
 
 
-def float_scorer(weights: LlamaWeights, through: Through = lambda name, value: value) -> Scorer:
+def float_scorer(weights: DecoderWeights, through: Through = lambda name, value: value) -> Scorer:
     """The scorer of a float32 model, with `through` as in `forward`."""
     return lambda tokens: forward(weights, tokens, Cache(weights.shape, len(tokens)), through)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.decoder import Cache, DecoderWeights, forward
 from celosia.sw.reference.language.errors import LanguageError, TokenError
-from celosia.sw.reference.language.llama import Cache, LlamaWeights, forward
 
 __all__ = ["Sampler", "Stepper", "float_stepper", "generate"]
 
@@ -69,7 +69,7 @@ def generate(
         tokens = [token]
 
 
-def float_stepper(weights: LlamaWeights, capacity: int) -> Stepper:
+def float_stepper(weights: DecoderWeights, capacity: int) -> Stepper:
     """The stepper of a float32 model, for texts of up to `capacity` tokens."""
     cache = Cache(weights.shape, capacity)
     return lambda tokens: forward(weights, tokens, cache)[-1]

@@ -1,13 +1,43 @@
-"""The sizes of a decoder of Llama's form, and the tensors that it has."""
+"""The sizes of a decoder, and the tensors that one of Llama's form has."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALL", "LlamaShape", "tensor_shapes"]
+__all__ = ["ROTARY_BASE", "SMALL", "Form", "LlamaShape", "Sizes", "tensor_shapes"]
+
+Form = Literal["gpt2", "opt", "llama"]
+"""``gpt2``: LayerNorm and GELU; ``opt``: LayerNorm and ReLU; ``llama``: RMSNorm, SwiGLU, rotary
+positions."""
+
+ROTARY_BASE: Final = 10_000.0
+"""The ratio of the slowest turn of rotary positions to the fastest, about, in most models."""
+
+
+class Sizes(Protocol):
+    """What the arithmetic of a decoder asks of its sizes."""
+
+    @property
+    def form(self) -> Form: ...
+    @property
+    def vocabulary(self) -> int: ...
+    @property
+    def layers(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def heads(self) -> int: ...
+    @property
+    def key_heads(self) -> int: ...
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def head_width(self) -> int: ...
+    @property
+    def rotary_base(self) -> float: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +49,6 @@ class LlamaShape:
 
     EPSILON: ClassVar[float] = 1e-5
     """Added to the mean of squares in RMSNorm."""
-    ROTARY_BASE: ClassVar[float] = 10_000.0
-    """The ratio of the slowest turn to the fastest, about."""
 
     vocabulary: int
     layers: int
@@ -51,10 +79,20 @@ class LlamaShape:
         return self.width // self.heads
 
     @property
+    def form(self) -> Form:
+        """Llama's."""
+        return "llama"
+
+    @property
+    def rotary_base(self) -> float:
+        """The ratio of the slowest turn to the fastest, about."""
+        return ROTARY_BASE
+
+    @property
     def frequencies(self) -> NDArray[np.float64]:
         """The angle in radians, for each element of half a head, from a token to the next."""
         half = self.head_width // 2
-        return self.ROTARY_BASE ** (-np.arange(half) / half)
+        return self.rotary_base ** (-np.arange(half) / half)
 
     @property
     def parameters(self) -> int:

@@ -8,11 +8,21 @@ from typing import Final
 from celosia.isa.foreign_file import ForeignFileError, read_text
 from celosia.sw.reference.language.errors import LanguageError
 
-__all__ = ["END", "END_OF_TEXT", "TextTokenizer", "TokenizerError"]
+__all__ = [
+    "END",
+    "ENDS",
+    "END_OF_TEXT",
+    "OwnTokenizer",
+    "TextTokenizer",
+    "Tokenizer",
+    "TokenizerError",
+]
 
 END_OF_TEXT: Final = "<|end|>"
 END: Final = 0
 """The token between two texts: it stands before a text, and ends it."""
+ENDS: Final = ("<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>", "<|im_end|>", "<|eot_id|>")
+"""How models call the token that ends a text."""
 
 _MOST_BYTES: Final = 64 << 20
 """The largest tokenizer file that is opened."""
@@ -22,11 +32,10 @@ class TokenizerError(LanguageError):
     """A file that is no tokenizer, or not one of this form."""
 
 
-class TextTokenizer:
-    """The tokenizer in the file at `path`.
+class Tokenizer:
+    """The tokenizer in the JSON file at `path`, of Hugging Face's form.
 
-    Raises `TokenizerError` for a file that is missing or no tokenizer, and for a tokenizer whose
-    token 0 is not `END_OF_TEXT`.
+    Raises `TokenizerError` for a file that is missing or no tokenizer.
     """
 
     def __init__(self, path: Path):
@@ -39,24 +48,45 @@ class TextTokenizer:
         except Exception as error:  # The library raises nothing more exact.
             raise TokenizerError(f"{path}: not a tokenizer: {error}") from None
         self._tokenizer.encode_special_tokens = True  # What a text has is text.
-        if self._tokenizer.id_to_token(END) != END_OF_TEXT:
-            raise TokenizerError(f"{path}: token {END} is not {END_OF_TEXT}")
 
     @property
     def size(self) -> int:
         """The number of tokens."""
         return self._tokenizer.get_vocab_size()
 
-    def encode(self, text: str) -> list[int]:
-        """The tokens of `text`, without an `END`; ``<|end|>`` in a text has no special meaning.
+    def encode(self, text: str, *, frame: bool = False) -> list[int]:
+        """The tokens of `text`; names of special tokens in it have no special meaning.
 
-        Raises `TokenizerError` for a text that is not Unicode.
+        With `frame`, tokens that the file puts around a text are there, too.  Raises
+        `TokenizerError` for a text that is not Unicode.
         """
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise TokenizerError(f"text {text!r}: {error}") from None
-        return self._tokenizer.encode(text, add_special_tokens=False).ids
+        return self._tokenizer.encode(text, add_special_tokens=frame).ids
+
+    def pieces(self, tokens: Iterator[int]) -> Iterator[str]:
+        """The text of `tokens` as they come; a character waits until all its bytes are there.
+
+        Tokens that the tokenizer does not have are no text.
+        """
+        stream = import_module("tokenizers.decoders").DecodeStream(skip_special_tokens=True)
+        for token in tokens:
+            if piece := stream.step(self._tokenizer, token):
+                yield piece
+
+
+class TextTokenizer(Tokenizer):
+    """The tokenizer of the project's language model.
+
+    Raises `TokenizerError` as `Tokenizer` does, and for one whose token 0 is not `END_OF_TEXT`.
+    """
+
+    def __init__(self, path: Path):
+        super().__init__(path)
+        if self._tokenizer.id_to_token(END) != END_OF_TEXT:
+            raise TokenizerError(f"{path}: token {END} is not {END_OF_TEXT}")
 
     def stream(self, texts: Sequence[str]) -> list[int]:
         """The tokens of `texts`, with an `END` before each and at the end."""
@@ -65,9 +95,21 @@ class TextTokenizer:
             tokens += [*found.ids, END]
         return tokens
 
-    def pieces(self, tokens: Iterator[int]) -> Iterator[str]:
-        """The text of `tokens` as they come; a character waits until all its bytes are there."""
-        stream = import_module("tokenizers.decoders").DecodeStream(skip_special_tokens=True)
-        for token in tokens:
-            if piece := stream.step(self._tokenizer, token):
-                yield piece
+
+class OwnTokenizer(Tokenizer):
+    """The tokenizer of a model of the user's, and the token that ends its texts.
+
+    `end` is that token's text; None: the first of `ENDS` that there is, or none.  Raises
+    `TokenizerError` as `Tokenizer` does, and for an `end` that is no token.
+    """
+
+    def __init__(self, path: Path, end: str | None = None):
+        super().__init__(path)
+        # What some files say for training: a prompt is neither cut nor filled.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        names = ENDS if end is None else (end,)
+        found = [self._tokenizer.token_to_id(name) for name in names]
+        self.end: int | None = next((token for token in found if token is not None), None)
+        if end is not None and self.end is None:
+            raise TokenizerError(f"{path}: {end!r} is no token of it")

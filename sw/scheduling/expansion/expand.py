@@ -14,6 +14,7 @@ from celosia.sw.planning.forms.stages import (
     LinearStage,
     NormStage,
 )
+from celosia.sw.scheduling.expansion.beside import beside, may_stand_beside
 from celosia.sw.scheduling.expansion.expand_attention import expand_attention
 from celosia.sw.scheduling.expansion.expand_combine import expand_combine
 from celosia.sw.scheduling.expansion.expand_linear import expand_linear
@@ -39,8 +40,16 @@ def expand(plan: Plan, graph: Graph) -> tuple[Written, ...]:
 def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
     moves = Moves(plan, with_spills(graph, plan), open_rings(plan))
     known = {op.name: op for op in graph.ops}
-    for stage in plan.stages:
-        if isinstance(stage, ConcurrentStage):
+    following = [*plan.stages[1:], None]
+    taken: Stage | None = None
+    for stage, after in zip(plan.stages, following, strict=True):
+        if stage is taken:
+            continue
+        if isinstance(after, LinearStage) and may_stand_beside(stage, after, known, plan):
+            assert isinstance(stage, NormStage | CombineStage)
+            taken = after
+            yield from beside(stage, after, known, moves)
+        elif isinstance(stage, ConcurrentStage):
             branches = [
                 [_of_stage(each, known, plan, graph, moves) for each in branch.stages]
                 for branch in stage.branches

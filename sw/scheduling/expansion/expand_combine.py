@@ -1,6 +1,7 @@
 """Combinations to operations: two pieces from memory, a transform of them, and its stores."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 from celosia.isa.encoding import float_bits
 from celosia.isa.functions.table import COMBINATIONS
@@ -10,30 +11,40 @@ from celosia.sw.planning.extents import even_cuts
 from celosia.sw.planning.forms.stages import CombineStage
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["expand_combine"]
+__all__ = ["combine_blocks", "expand_combine"]
 
 
 def expand_combine(stage: CombineStage, op: Combine, moves: Moves) -> Iterator[Op]:
     """The operations of a legal `stage`."""
-    row = 0
-    for rows in stage.rows:
-        for col, cols in even_cuts(op.out.cols, stage.tiles * moves.dim, moves.dim):
-            part = {"row": row, "rows": rows, "col": col, "cols": cols}
-            source = yield from moves.load(op.a.part(**part), stage.a)
-            other = yield from moves.load(op.b.part(**part), stage.b)
-            out = op.out.part(**part)
-            target = moves.take(out, stage.results)
-            yield Transform(
-                function=COMBINATIONS[op.function],
-                source=source,
-                cols=cols,
-                targets=(target,),
-                residual=other,
-                settings={
-                    "type": moves.element_type(out),
-                    "zero_point": op.zero_point,
-                    "scale2": float_bits(op.scale),
-                },
-            )
-            yield from moves.store(out, target)
-        row += rows
+    for _, block in combine_blocks(stage, op, moves):
+        yield from block
+
+
+def combine_blocks(
+    stage: CombineStage, op: Combine, moves: Moves
+) -> Iterator[tuple[int, Iterator[Op]]]:
+    """The operations of each block of rows, and how many rows are complete behind it."""
+    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
+        yield end, _block(stage, op, moves, end - rows, rows)
+
+
+def _block(stage: CombineStage, op: Combine, moves: Moves, row: int, rows: int) -> Iterator[Op]:
+    for col, cols in even_cuts(op.out.cols, stage.tiles * moves.dim, moves.dim):
+        part = {"row": row, "rows": rows, "col": col, "cols": cols}
+        source = yield from moves.load(op.a.part(**part), stage.a)
+        other = yield from moves.load(op.b.part(**part), stage.b)
+        out = op.out.part(**part)
+        target = moves.take(out, stage.results)
+        yield Transform(
+            function=COMBINATIONS[op.function],
+            source=source,
+            cols=cols,
+            targets=(target,),
+            residual=other,
+            settings={
+                "type": moves.element_type(out),
+                "zero_point": op.zero_point,
+                "scale2": float_bits(op.scale),
+            },
+        )
+        yield from moves.store(out, target)

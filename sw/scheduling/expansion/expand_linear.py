@@ -14,7 +14,7 @@ from celosia.sw.scheduling.expansion.expand_norm import NormBlock, norm_settings
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
 
-__all__ = ["expand_linear"]
+__all__ = ["expand_linear", "product_blocks"]
 
 Cut = tuple[int, int]
 """Start and length, in elements."""
@@ -24,18 +24,28 @@ def expand_linear(
     stage: LinearStage, op: MatMul | Transform, norm: LayerNorm | None, moves: Moves
 ) -> Iterator[Op]:
     """The operations of a legal `stage` that computes `op`, and `norm` of its results, if any."""
+    if norm is None and not isinstance(op.finish, Softmax):
+        for block in product_blocks(stage, op, moves):
+            yield from block
+        return
     expansion = _Expansion(stage, op, moves)
-    for number, rows in enumerate(stage.rows):
-        end = sum(stage.rows[: number + 1])
+    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
         cut, last = (end - rows, rows), end == op.out.rows
         if isinstance(op.finish, Softmax):
             yield from expansion.softmax(op.finish, cut)
-        elif norm is not None:
-            yield from expansion.normalized(norm, cut, last=last)
         else:
-            for columns in expansion.columns:
-                sums = yield from expansion.summed(expansion.described(cut), columns)
-                yield from drained(moves, op.finish, sums, stage.drain)
+            assert norm is not None
+            yield from expansion.normalized(norm, cut, last=last)
+
+
+def product_blocks(
+    stage: LinearStage, op: MatMul | Transform, moves: Moves
+) -> Iterator[Iterator[Op]]:
+    """The operations of each block of sums that nothing is counted of: rows are outermost."""
+    expansion = _Expansion(stage, op, moves)
+    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
+        for columns in expansion.columns:
+            yield expansion.block((end - rows, rows), columns)
 
 
 class _Expansion:
@@ -48,6 +58,11 @@ class _Expansion:
             (col, min(count * self.dim, op.out.cols - col))
             for col, count in zip(starts, stage.tiles, strict=True)
         ]
+
+    def block(self, cut: Cut, columns: Cut) -> Iterator[Op]:
+        """A block of sums, and how it leaves."""
+        sums = yield from self.summed(self.described(cut), columns)
+        yield from drained(self.moves, self.op.finish, sums, self.stage.drain)
 
     def described(self, cut: Cut) -> SumsBlock:
         """The sums of whole rows, wherever they will be."""

@@ -12,7 +12,7 @@ from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import NormPlan, NormStage
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["NormBlock", "expand_norm", "norm_settings", "normalized"]
+__all__ = ["NormBlock", "expand_norm", "norm_blocks", "norm_settings", "normalized"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,25 @@ class NormBlock:
 
 def expand_norm(stage: NormStage, op: LayerNorm, moves: Moves) -> Iterator[Op]:
     """The operations of a legal `stage`."""
-    norm = stage.norm
+    for _, block in norm_blocks(stage, op, moves):
+        yield from block
+
+
+def norm_blocks(
+    stage: NormStage, op: LayerNorm, moves: Moves
+) -> Iterator[tuple[int, Iterator[Op]]]:
+    """The operations of each block of rows, and how many rows are complete behind it."""
     for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
-        slot = moves.rings[stage.slots].take((op.name, end), rows)
-        block = NormBlock(op, end - rows, rows, slot)
-        for col, cols in _chunks(op, norm.tiles, moves.dim):
-            yield from _moments(moves, block, col, cols, norm.source)
-        yield from normalized(moves, block, norm)
+        yield end, _block(stage, op, moves, end - rows, rows)
+
+
+def _block(stage: NormStage, op: LayerNorm, moves: Moves, row: int, rows: int) -> Iterator[Op]:
+    norm = stage.norm
+    slot = moves.rings[stage.slots].take((op.name, row + rows), rows)
+    block = NormBlock(op, row, rows, slot)
+    for col, cols in _chunks(op, norm.tiles, moves.dim):
+        yield from _moments(moves, block, col, cols, norm.source)
+    yield from normalized(moves, block, norm)
 
 
 def normalized(

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.bench.silicon import LANES, WORKLOADS, run_silicon
@@ -17,6 +17,7 @@ from celosia.sim.export.silicon.area.measure import Area, UnitArea
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
 from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent
+from tests.support.command_line import refused
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHORT = [each for each in WORKLOADS if each.workload == "encoder-layer"][:1]
@@ -28,7 +29,7 @@ def area_of(config: AcceleratorConfig, _tell) -> Area:
     return Area(config, {"all": UnitArea(gates=gates)}, ())
 
 
-def made_up(mismatches=0):
+def made_up(mismatches=0, lanes=LANES):
     """Runs that take longer with fewer lanes: 1024 cycles of multiplications on 16."""
 
     def run(options, _tell):
@@ -51,7 +52,7 @@ def made_up(mismatches=0):
             Report(setting=setting, operators=(whole,), whole=whole, elapsed_seconds=1.0)
         )
 
-    return run_silicon(silent, run, area_of, workloads=SHORT)
+    return run_silicon(silent, run, area_of, lanes, SHORT)
 
 
 def test_every_number_of_lanes_is_measured_on_the_usual_memory():
@@ -59,6 +60,22 @@ def test_every_number_of_lanes_is_measured_on_the_usual_memory():
     assert {each.timing for each in WORKLOADS} == {MemoryTiming()}
     assert {each.preset for each in WORKLOADS} == {"base"}
     assert WORKLOADS[-1].details.seq == 2048
+
+
+def test_only_the_lanes_that_are_asked_for_are_measured():
+    assert [line.lanes for line in made_up(lanes=(8, 2))] == [8, 2]
+
+
+def test_lanes_that_do_not_divide_dim_are_refused_before_anything_is_measured():
+    def measured(*_):
+        raise AssertionError
+
+    with pytest.raises(ConfigError, match="vector_lanes: 3 does not divide dim, which is 16"):
+        run_silicon(silent, measured, measured, (8, 3), SHORT)
+
+
+def test_lanes_are_of_this_benchmark_alone():
+    refused("--lanes 4: only bench silicon has it", "bench", "products", "--lanes", "4")
 
 
 def test_lanes_below_a_bound_are_shown_as_failing_and_are_no_error():

@@ -82,7 +82,7 @@ def test_verilog_is_written_whole(monkeypatch):
 def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
     asked = []
 
-    def made_up(names, _tell, _command_line, issue, _seq):
+    def made_up(names, _tell, _command_line, issue, _seq, _lanes):
         asked.append((*names, issue))
         return Bench(products=())
 

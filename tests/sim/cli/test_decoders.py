@@ -7,11 +7,23 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
+from celosia.sim.run.compiled_forms import ALL
 from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.workloads import decoder_workload
 from celosia.sim.workloads.decoder_workload import step_bytes
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.program_file import parse_program as parse_assembly
+from celosia.sw.ir.print_program import print_program
+from celosia.sw.ir.read_program import parse_program
+from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder_shape import GPT2_SMALL, DecoderShape, Form, Text
+from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import FAST, refused, right, valid
+
+PREFILL = ("decoder-layer", "--model", "gpt2-small", "--context", 0, "--rows", 24)
+STEP = ("decoder", "--model", "tinyllama", "--context", "9,0,4", "--layers", 1)
+PARTS = pytest.mark.parametrize("part", [PREFILL, STEP], ids=["prefill", "step"])
 
 
 def shape(form: Form) -> DecoderShape:
@@ -95,6 +107,59 @@ def test_the_share_of_the_limit_is_of_weights_and_caches():
         setting=setting, operators=(), whole=whole, elapsed_seconds=1, step_bytes=40_000
     )
     assert report.memory_limit_share == 0.5
+
+
+@PARTS
+def test_each_form_of_a_part_is_printed_and_reads_back(part):
+    forms = {
+        form: right("compile", *part, "--preset", "tiny", "--print-after", form).stdout
+        for form in ("graph", "plan", "expand", "schedule", "encode", "commands", ALL)
+    }
+    make = decoder_workload.decoder if part == STEP else decoder_workload.decoder_layer
+    options = dict(zip(part[1::2], part[2::2], strict=True))
+    details = WorkloadOptions(
+        model=options["--model"],
+        context=str(options["--context"]),
+        rows=options.get("--rows"),
+        layers=options.get("--layers"),
+    )
+    constants = make(details, 0, lambda *_: None).case.graph.constants
+    graph = parse_graph(forms["graph"], constants)
+    assert print_graph(graph) == forms["graph"]
+    assert {tensor.name for tensor in graph.tensors.values() if tensor.cache} == {
+        "0.keys",
+        "0.values",
+    }
+    assert parse_plan(forms["plan"]).graph == graph.name
+    for form in ("expand", "schedule"):
+        assert print_program(parse_program(forms[form])) == forms[form]
+    for form in ("encode", "commands"):
+        assert parse_assembly(forms[form], form).commands
+    assert all(text in forms[ALL] for form, text in forms.items() if form != ALL)
+
+
+@PARTS
+def test_a_plan_says_what_is_decided_and_what_that_costs_and_runs(part):
+    shown = right("plan", *part, "--preset", "tiny", "--output", "part.plan").stdout
+    for words in ("whole_scores", "cycles predicted", "0.attention", "Rejected, all else"):
+        assert words in " ".join(shown.split())
+    words = ("run", *part, "--plan", "part.plan", "--json", "-")
+    document = valid(right(*words, *FAST).stdout)
+    assert (document["status"], document["mismatches"]) == ("right", 0)
+
+
+@pytest.mark.slow
+@PARTS
+def test_a_part_is_traced_and_explained(part):
+    words = ("--preset", "tiny", "--sim", "verilator", "--report", "out", "--trace", "t.pftrace")
+    right("run", *part, *words)
+    assert Path("t.pftrace").stat().st_size
+    assert "0.attention" in Path("out/index.html").read_text()
+    document = valid(Path("out/RUN.json").read_text())
+    assert 0 < document["memory_limit_share"] < 1
+    text = right("explain", "out/RUN.json").stdout
+    assert "Weights, keys and values of the step come in" in text
+    assert "What was lost" in text
 
 
 @pytest.mark.parametrize(

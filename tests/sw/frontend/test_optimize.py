@@ -63,6 +63,18 @@ def test_integers_stay_the_same_and_cost_no_more(costs):
     assert differing_integers(graph, found.graph, 3) is None
 
 
+@pytest.mark.parametrize("way", ["search", "greedy"])
+def test_a_graph_that_is_cheaper_by_less_than_errors_of_prediction_stays_as_it_is(
+    way, costs, monkeypatch
+):
+    graph = rewritable_graph(1)
+    for fixed, kept in ((0, False), (100 * len(graph.ops), True)):
+        monkeypatch.setattr(costs, "integer", lambda of, fixed=fixed: fixed + len(of.ops))
+        found = optimize_integers(graph, costs, way=way, budget=4)
+        assert (found.found.steps == ()) == kept
+        assert (found.found.cost == found.cost_before) == kept
+
+
 def test_search_folds_adapters_that_greedy_leaves(costs):
     graph = recognize(adapter(SIZES)).graph
     search, greedy = (optimize_floats(graph, costs, way=way) for way in ("search", "greedy"))

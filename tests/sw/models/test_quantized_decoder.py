@@ -7,7 +7,7 @@ from celosia.sw.decoding.scorers import integer_scorer
 from celosia.sw.models.integer_decoder import BURST_COLUMNS
 from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.reference.language.calibration import load_calibration
-from celosia.sw.reference.language.llama import Cache, forward
+from celosia.sw.reference.language.decoder import Cache, forward
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.perplexity import float_scorer, score
 from celosia.sw.reference.language.training.compare import held_out_tokens

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.sw.quantize.rehearsal import CHOICES, Choice, rehearse
-from celosia.sw.reference.language.llama import LlamaWeights
+from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.perplexity import float_scorer
 from tests.support.language import TINY, random_weights
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from celosia.sw.quantize.smooth_decoder import observed, smoothed
-from celosia.sw.reference.language.llama import Cache, forward
+from celosia.sw.reference.language.decoder import Cache, forward
 from tests.support.integer_models import SHAPE, tokens, weights
 
 

@@ -81,10 +81,19 @@ def test_statistics_are_those_of_two_blocks_at_most():
     assert order(ops) == [0, 1, 3, 4, 2, 6, 5]
 
 
-@pytest.mark.parametrize("function", [Function.MAXIMUM, Function.EXPONENT, Function.MOMENTS])
+@pytest.mark.parametrize("function", [Function.MAXIMUM, Function.SUM, Function.EXPONENT])
 def test_what_the_next_step_waits_for_is_not_put_off(function):
     late = Transform(function=function, source=SUMS, cols=DIM, settings={"statistics": 0})
     assert order([product(64), late, late, product(64)]) == [0, 1, 2, 3]
+
+
+def test_moments_of_rows_from_memory_come_one_by_one():
+    moments = Transform(
+        function=Function.MOMENTS, source=SUMS, cols=DIM, settings={"statistics": 0}
+    )
+    ops: list[Op] = [product(64), moments, moments, norm(0), *[product(1500)] * 4]
+    assert order(ops) == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert order(ops, {4: (3,)}) == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
 def test_in_an_encoder_products_go_on_while_rows_are_normalized():

@@ -15,6 +15,7 @@ from celosia.sw.frontend.importer.handlers.products import PRODUCTS
 from celosia.sw.frontend.importer.handlers.quantized import QUANTIZED
 from celosia.sw.frontend.importer.handlers.reductions import REDUCTIONS
 from celosia.sw.frontend.importer.handlers.registry import Handler
+from celosia.sw.frontend.importer.handlers.resize import RESIZE
 from celosia.sw.frontend.importer.handlers.shapes import SHAPES
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
 
@@ -31,6 +32,7 @@ _FAMILIES: Final = (
     NORMS,
     ATTENTION,
     QUANTIZED,
+    RESIZE,
 )
 
 MICROSOFT: Final = "com.microsoft"

@@ -65,6 +65,8 @@ def checked_model(proto: ModelProto, folder: Path | None = None) -> Model:
     """`proto`, if its version is known and its tensors fit this machine's memory."""
     if not proto.HasField("graph") or not proto.opset_import:
         raise ImportProblem("it has no graph or imports no operators: this is no ONNX model")
+    if not proto.graph.output:
+        raise ImportProblem("its graph has no outputs")
     opsets = {domain_name(each.domain): each.version for each in proto.opset_import}
     version = opsets.get(DEFAULT_DOMAIN)
     if version is not None and version not in OPSETS:

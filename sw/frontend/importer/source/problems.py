@@ -1,6 +1,6 @@
 """What can be wrong with a model that somebody else wrote."""
 
-__all__ = ["ImportProblem", "Lost", "Refusal"]
+__all__ = ["ImportProblem", "Inner", "Lost", "Refusal"]
 
 
 class ImportProblem(ValueError):
@@ -13,3 +13,7 @@ class Refusal(ValueError):
 
 class Lost(Refusal):
     """A node that would have a meaning if another one had."""
+
+
+class Inner(Refusal):
+    """The reason of a node inside of a function or a branch, whose place it names."""

@@ -42,8 +42,11 @@ def padding_allowed(tape: Tape, mask: str, queries: str) -> str:
     return tape.expand(_four_axes(tape, tape.cast(mask, TensorProto.BOOL)), *sizes)
 
 
-def causal(tape: Tape, mask: str, tokens: str) -> str:
-    """A causal bias plus that of padding, as before transformers 4.38: compared positions."""
+def causal(tape: Tape, mask: str, tokens: str, before: str | None = None) -> str:
+    """A causal bias plus that of padding, as before transformers 4.38: compared positions.
+
+    Keys `before` the tokens, that many, are seen by all.
+    """
     batch, length = tape.size(tokens, 0), tape.size(tokens, 1)
     full = tape.op("Expand", tape.number(LEAST), tape.vector(length, length))
     positions = _range(tape, length)
@@ -51,7 +54,12 @@ def causal(tape: Tape, mask: str, tokens: str) -> str:
     rows = tape.reshape(following, length, 1)
     past = tape.op("Less", positions, rows)
     bias = tape.op("Where", past, tape.number(0), full)
-    bias = tape.expand(_two_more_axes(tape, bias), batch, 1, length, length)
+    keys: Size = length
+    if before is not None:
+        seen = tape.op("Expand", tape.number(0), tape.vector(length, before))
+        bias = tape.op("Concat", seen, bias, axis=-1)
+        keys = tape.op("Add", length, before)
+    bias = tape.expand(_two_more_axes(tape, bias), batch, 1, length, keys)
     return tape.op("Add", padding_expanded(tape, mask, length), bias)
 
 
@@ -64,10 +72,11 @@ def causal_buffer(tape: Tape, positions: int, queries: str, keys: str) -> str:
     return tape.slice(part, 0, columns, 3)
 
 
-def causal_by_scatter(tape: Tape, mask: str, tokens: str) -> str:
+def causal_by_scatter(tape: Tape, mask: str, tokens: str, before: str | None = None) -> str:
     """A causal bias, into which that of padding is written in place: transformers 4.38 to 4.52.
 
     Tracing turns the assignment to a slice into a ScatterND of all elements, with their indices.
+    So many keys are `before` the tokens, and seen by all.
     """
     batch, length = tape.size(tokens, 0), tape.size(tokens, 1)
     keys = tape.size(mask, 1)
@@ -76,8 +85,13 @@ def causal_by_scatter(tape: Tape, mask: str, tokens: str) -> str:
         tape.vector(length, keys),
         value=numpy_helper.from_array(np.array([LEAST], np.float32)),
     )
-    upper = tape.op("Trilu", full, tape.constant(1), upper=1)
-    rows = tape.op("Reshape", _range(tape, length), tape.constant([-1, 1]))
+    if before is None:
+        upper = tape.op("Trilu", full, tape.constant(1), upper=1)
+        rows = _range(tape, length)
+    else:
+        upper = tape.op("Trilu", full, tape.op("Add", before, tape.constant(1)), upper=1)
+        rows = tape.op("Add", _range(tape, length), before)
+    rows = tape.op("Reshape", rows, tape.constant([-1, 1]))
     later = tape.op("Greater", _range(tape, keys), rows)
     bias = tape.op("Mul", upper, tape.cast(later, TensorProto.FLOAT))
     bias = tape.expand(_two_more_axes(tape, bias), batch, 1, -1, -1)

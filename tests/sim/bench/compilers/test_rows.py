@@ -1,17 +1,20 @@
-"""Rows of Halide, Glow and IOS, on small graphs and products."""
+"""Rows of Halide, Glow, TensorRT and IOS, on small graphs and products."""
 
 from functools import partial
 
 import pytest
 
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sim.bench.compilers import memory, schedules, stages
+from celosia.isa.presets import resolve_config
+from celosia.sim.bench.compilers import memory, schedules, stages, tactics
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.fuzz.graphs.levels import check_device
 from celosia.sim.support.progress import silent
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.branches import branches_case
+from celosia.sw.models.cases import attention_case
 from celosia.sw.pipeline import predict_graph
+from celosia.sw.plan import plan_graph
 
 
 def checked(case, compiled, config, timing):
@@ -25,6 +28,7 @@ def checked(case, compiled, config, timing):
 def small(monkeypatch):
     for module in (memory, stages):
         monkeypatch.setattr(module, "branches_case", partial(branches_case, width=48, heads=2))
+    for module in (memory, stages, tactics):
         monkeypatch.setattr(module, "graph_cycles", checked)
 
 
@@ -52,3 +56,15 @@ def test_a_product_by_schedules():
     assert row.gain is not None
     assert row.gain > 3
     assert [*row.cycles.values()][:4] == sorted([*row.cycles.values()][:4], reverse=True)
+
+
+def test_tactics_and_each_alternative_of_a_plan():
+    case = attention_case(1, 16, 16, 0)
+    row = tactics.tensorrt(silent, lambda tell: case, lambda tell: [("error", 30.0)], "tiny")
+    assert row.right
+    planned = plan_graph(case.graph, resolve_config("tiny"))
+    possible = [each for each in planned.rejected if each.cycles is not None]
+    assert len(possible) > 2
+    assert [*row.cycles] == ["default", "as chosen", *(f"{e.name} {e.value}" for e in possible)]
+    assert row.gain == row.cycles["default"] / row.cycles["as chosen"]
+    assert "calibrated by error 30.0 dB" in row.work

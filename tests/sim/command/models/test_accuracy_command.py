@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sim.command.models.accuracy import SPREADS, curve_accuracies
+from celosia.sim.bench.accuracy.models import SPREADS, curve_accuracies
 from celosia.sim.command.models.accuracy_command import ACCURACY_SCHEMA
 from tests.support.command_line import refused, right
 

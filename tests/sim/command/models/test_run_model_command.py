@@ -68,3 +68,41 @@ def test_what_cannot_be_run_is_refused():
     refused("nowhere.npz", *run, *SIZES, "--calibrate", "nowhere.npz")
     refused("only for MODEL.onnx", "run", "matmul", "--shape", "4x4x4", "--input", "x.npz")
     refused("is not one whole number", "run", "attention", *SIZES, "--heads", "2", "--seq", "8")
+
+
+@pytest.mark.parametrize(
+    ("samples", "value", "message"),
+    [
+        (2, np.float32(1), "all its arrays are constant"),
+        (0, np.float32(1), "one number, not 0, is needed"),
+        (None, np.float32(1), "pixel_values is (1, "),
+        (2, np.int64(1), "c.npz: pixel_values is of int64, not float32"),
+        (2, "a", "c.npz: pixel_values is of <U1, not float32"),
+        (2, {}, "Object arrays cannot be loaded"),
+    ],
+)
+def test_calibration_that_does_not_fit_is_refused(samples, value, message):
+    shape = EXPORTS["vit"].inputs(SMALL, 0)["pixel_values"].shape
+    np.savez("c.npz", pixel_values=np.full(shape if samples is None else (samples, *shape), value))
+    refused(message, "run", "vit.onnx", *FAST, "--dim", "batch=1", "--calibrate", "c.npz")
+
+
+def test_masks_that_are_padded_on_the_left_are_added_to_scores():
+    def drawn(seed):
+        given: dict[str, Any] = {**EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8)}
+        given["attention_mask"] = np.ones((2, 8), np.int64)
+        given["attention_mask"][1, : 1 + seed % 4] = 0
+        return given
+
+    np.savez("x.npz", **drawn(0))
+    run = ("run", "bert-17.onnx", *FAST, *SIZES, "--input", "x.npz")
+    refused("attention_mask: its rows must be 1s, one at least, and then 0s", *run)
+    samples = [drawn(seed) for seed in range(1, 7)]
+    stacked: dict[str, Any] = {name: np.stack([s[name] for s in samples]) for name in samples[0]}
+    np.savez("c.npz", **stacked)
+    result = right(*run, "--calibrate", "c.npz", "--json", "j.json")
+    assert "note: attention_mask: not padded on the right: added to scores" in result.stdout
+    document = json.loads(Path("j.json").read_text())
+    assert document["mismatches"] == 0
+    assert document["placement"]["accelerator_mac_share"] == 1
+    assert document["outputs"][0]["sqnr_db"] > 12

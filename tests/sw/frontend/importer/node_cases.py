@@ -64,7 +64,7 @@ def judge(case: Any) -> str:
             # These operands are constants in models; the cases have them as inputs.
             names = [value.name for value in case.model.graph.input]
             given = dict(zip(names, values[0], strict=True))
-            found = _imported(case, {n: v for n, v in given.items() if _is_parameter(v)})
+            found = _imported(case, {n: v for n, v in given.items() if _is_parameter(n, v)})
     except (ImportProblem, GraphError) as error:
         return str(error)
     assert not any(MALFORMED in reason for reason in found.refused.values()), found.refused
@@ -86,10 +86,10 @@ def array(value: Any) -> Any:
     return value if isinstance(value, list) else np.asarray(value)
 
 
-def _is_parameter(value: Any) -> bool:
+def _is_parameter(name: str, value: Any) -> bool:
     if isinstance(value, list):
         return False
-    return value.ndim == 0 or (value.ndim == 1 and value.dtype.kind in "iub")
+    return name == "scales" or value.ndim == 0 or (value.ndim == 1 and value.dtype.kind in "iub")
 
 
 def _compare(case: Any, found: Imported, inputs: list[Any], outputs: list[Any]) -> None:

@@ -189,6 +189,8 @@ def tensor_of(**fields):
 RELU = node("Relu", ["x"], ["h"])
 NAN = np.array([1, np.nan, 2], np.float32)
 CIRCLE = [node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"], name="two")]
+INF = np.array([[1, 2], [np.inf, 4], [5, 6]], np.float32)
+PRODUCT = [node("MatMul", ["x", "w"], ["y"], name="mm")]
 ADD = [node("Add", ["x", "w"], ["y"], name="add")]
 
 
@@ -202,9 +204,14 @@ ADD = [node("Add", ["x", "w"], ["y"], name="add")]
         (broken(inputs={"x": [-2, 3]}), "input x: axis 0 has size -2"),
         (broken(nodes=CIRCLE, outputs=["b"]), "wait for each other: .*one.*two"),
         (broken(nodes=[RELU, RELU]), r"h is made twice: by h \(Relu\) and"),
+        (broken(outputs=[]), "its graph has no outputs"),
         (broken(nodes=[RELU], outputs=["y"]), "reads y, which nothing makes"),
         (broken(nodes=ADD), r"add \(Add\): it reads w, which nothing makes"),
         (broken(nodes=ADD, constants={"w": NAN}), "tensor w: 1 of its 3 elements are NaN"),
+        (
+            broken(nodes=PRODUCT, constants={"w": INF}),
+            r"mm \(MatMul\): tensor w: 1 of its 6 .*infin",
+        ),
         (broken(nodes=ADD, constants={"w": floats(4)}), r"add \(Add\): .*2x3.* do not broadcast"),
         (broken(nodes=ADD, constants={"w": tensor_of(dims=[3])}), "it has 0 elements, not 3"),
         (broken(nodes=ADD, constants={"w": tensor_of(dims=[3], raw_data=b"ab")}), "2 bytes are no"),
@@ -269,7 +276,9 @@ def test_functions_that_call_themselves_end():
             "mine", "Loop", ["a"], ["b0"], body, [helper.make_opsetid("mine", 1)]
         )
         proto = broken(nodes=[node("Loop", ["x"], ["y"], domain="mine")], functions=[function])
-        assert "more than 32 deep" in next(iter(imported(proto).refused.values()))
+        reason = next(iter(imported(proto).refused.values()))
+        assert "more than 32 deep" in reason
+        assert reason.count(" (Loop)") == 1
 
 
 def test_tensors_larger_than_memory_are_refused():

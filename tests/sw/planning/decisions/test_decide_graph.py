@@ -76,6 +76,32 @@ def test_heads_of_two_shapes_are_two_groups_of_one_stage():
     assert [(len(group.heads), sum(group.rows)) for group in stage.groups] == [(2, 5), (2, 9)]
 
 
+@pytest.mark.parametrize(
+    ("tokens", "width", "lanes", "rows"),
+    [
+        (128, 32, 8, (32,) * 4),
+        (112, 32, 8, (38, 38, 36)),  # Seven tiles of rows are in no blocks of whole tiles.
+        (128, 32, 16, (64, 64)),  # The array has more to do than the lanes,
+        (128, 64, 8, (64, 64)),  # and so it has here.
+        (512, 32, 8, (16,) * 32),  # Blocks would be of less than two tiles.
+    ],
+)
+def test_blocks_have_halves_by_turns_where_lanes_are_as_busy_as_the_array(
+    tokens, width, lanes, rows
+):
+    graph = attention_case(2, tokens, width, seed=1).graph
+    plan = decide_graph(graph, BASE.with_values({"vector_lanes": lanes}))
+    (stage,) = (stage for stage in plan.stages if isinstance(stage, AttentionStage))
+    (group,) = stage.groups
+    assert group.rows == rows
+    spans = plan.rings[group.scores].spans
+    assert (len(spans), stage.first) == ((1, "halves") if rows[0] in {16, 64} else (2, ""))
+    for (first, scores), (context, _) in zip(
+        spans, plan.rings[group.contexts].spans[: len(spans)], strict=True
+    ):
+        assert len(spans) == 1 or context == first + scores
+
+
 def test_what_is_alike_is_said_once():
     """The text of a plan grows with the stages, not with their blocks."""
     graph = encoder_layer_case(MODEL, [128], 0).graph

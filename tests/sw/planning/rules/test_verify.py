@@ -35,6 +35,13 @@ def test_a_plan_reads_back_as_it_was(work):
     assert print_plan(parse_plan(text)) == text
 
 
+def test_a_plan_for_another_machine_names_the_facts_that_are_others():
+    wrong = replace(PLAN, machine=replace(PLAN.machine, dim=8, scratchpad_rows=3))
+    told = r"machine: dim 8, scratchpad_rows 3: the accelerator has dim 16, scratchpad_rows 16384$"
+    with pytest.raises(PlanError, match=told):
+        verify_plan(wrong, GRAPH, CONFIG)
+
+
 def test_names_of_any_form_read_back():
     rings = {'a "b"\n\\': RingPlan(space="scratchpad", spans=((0, 1),)), "": PLAN.rings["a"]}
     plan = replace(PLAN, graph='q"\x00\\', rings=rings)

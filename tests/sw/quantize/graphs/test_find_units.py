@@ -1,5 +1,6 @@
 """Everything of a transformer that multiplies is a unit, whoever has written the file."""
 
+import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
@@ -51,6 +52,19 @@ def test_one_product_of_queries_keys_and_values_is_read_by_columns():
     assert head.query.tensor == head.key.tensor == head.value.tensor
     assert [view.col for view in (head.query, head.key, head.value)] == [32, 96, 160]
     assert {view.row for view in (head.query, head.key, head.value)} == {16}
+
+
+def test_factors_behind_a_product_are_the_product_s():
+    builder = GraphBuilder("scaled")
+    x = builder.input("x", TensorType("float32", (1, 8, 16)))
+    weights = builder.constant(np.eye(16, dtype=np.float32))
+    factors = builder.constant(np.arange(16, dtype=np.float32).reshape(1, 16))
+    scaled = builder.op("mul", factors, builder.op("matmul", x, weights))
+    graph = builder.finish({"y": builder.op("add", scaled, x)})
+    product, total = find_units(graph).units.values()
+    assert isinstance(product, Product)
+    assert isinstance(total, Finishing)
+    assert np.array_equal(product.linear.weights, np.diag(np.arange(16)))
 
 
 def test_heads_of_queries_share_keys():

@@ -143,5 +143,30 @@ def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
         quantize_graph(graph, [{}])
     sample = inputs("vit", 0)
     sample["pixel_values"][0, 0, 0, 0] = np.nan
+    with pytest.raises(GraphError, match=r"pixel_values: 1 of its [\d,]+ elements are NaN"):
+        quantize_graph(graph, [sample])
+    with pytest.raises(GraphError, match=r"1 of its .* elements are NaN"):
+        run_model(quantized("vit"), sample)
+    sample["pixel_values"][0, 0, 0, :2] = np.inf, -np.inf
     with pytest.raises(GraphError, match="it is not finite in sample 0"):
         quantize_graph(graph, [sample])
+
+
+def test_a_bias_that_is_not_finite_is_refused_with_its_node():
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (4, 16)))
+    product = builder.op("matmul", x, builder.constant(np.eye(16, dtype=np.float32)))
+    with builder.origin("sum (Add)"):
+        bias = builder.constant(np.array([np.inf] + 15 * [0], np.float32))
+        total = builder.op("add", product, bias)
+    graph = builder.finish({"y": total})
+    with pytest.raises(GraphError, match=r"sum \(Add\): 1 of its 16 addends are not finite"):
+        quantize_graph(graph, [{"x": np.ones((4, 16), np.float32)}])
+
+
+def test_narrower_numbers_of_the_same_kind_are_widened():
+    given = inputs("vit", 0)
+    given["pixel_values"] = given["pixel_values"].astype(np.float16)
+    wide = {name: value.astype(np.float32) for name, value in given.items()}
+    found, expected = (run_model(quantized("vit"), each).outputs for each in (given, wide))
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from celosia.sw.reference.language.decoder import Cache, LlamaWeights, forward
 from celosia.sw.reference.language.errors import LanguageError
-from celosia.sw.reference.language.llama import Cache, LlamaWeights, forward
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.perplexity import float_scorer, score
 from celosia.sw.reference.language.training.corpus import corpus_key

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from celosia.sw.reference.language.decoder import Cache, LlamaWeights, forward, log_likelihoods
 from celosia.sw.reference.language.errors import TokenError
-from celosia.sw.reference.language.llama import Cache, LlamaWeights, forward, log_likelihoods
 from celosia.sw.reference.language.shape import tensor_shapes
 from tests.support.language import TINY, random_weights, small_shape
 

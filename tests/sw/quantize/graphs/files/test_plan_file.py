@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.graphs.plan_file import (
+from celosia.sw.quantize.graphs.files.plan_file import (
     FORMAT,
     PlanFileError,
     load_model_plan,

@@ -1,4 +1,4 @@
-"""A decoder of Llama's form in float32: what its integer form is calibrated on and held against.
+"""A decoder in float32: what its integer form is calibrated on and held against.
 
 The cache holds the values of the tokens so far, and their keys, turned to their positions.  Tokens
 come in runs of any length: prefill is a long run, a step is a short one.
@@ -10,28 +10,83 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.encoder import Floats, Linear, Norm, gelu
 from celosia.sw.reference.language.errors import TokenError
-from celosia.sw.reference.language.shape import LlamaShape, tensor_shapes
+from celosia.sw.reference.language.shape import LlamaShape, Sizes, tensor_shapes
 
-__all__ = ["Cache", "LlamaWeights", "Through", "forward", "log_likelihoods", "silu"]
+__all__ = [
+    "Cache",
+    "DecoderWeights",
+    "LlamaWeights",
+    "Through",
+    "forward",
+    "log_likelihoods",
+    "silu",
+]
 
-_EPSILON: Final = np.float32(LlamaShape.EPSILON)
 _HALF: Final = np.float32(0.5)
+_ROOT: Final = np.float32(np.sqrt(2 / np.pi))
+_CUBE: Final = np.float32(0.044715)
 
 Through = Callable[[str, Floats], Floats]
 """Called with name and value of an intermediate result; returns what takes the value's place."""
 
 
 @dataclass(frozen=True, eq=False)
-class LlamaWeights:
-    """Float32 tensors by the names of `tensor_shapes`.
+class DecoderWeights:
+    """Float32 tensors by name; matrices are inputs x outputs.
+
+    ``embedding`` is the table of tokens, ``positions``, where there is one, that of positions,
+    ``vocabulary`` the last product (without it, the table of tokens does it again).  Each layer has
+    what `tensor_shapes` says, where Llama's form alone has a ``gate``.  A product has a bias
+    (``0.query.bias``), and a normalization a beta (``norm.beta``), if there is one.
+    """
+
+    shape: Sizes
+    tensors: dict[str, Floats]
+    epsilon: float = LlamaShape.EPSILON
+    """Added to the mean of squares in normalizations."""
+    tanh: bool = False
+    """GELU is the approximation by the hyperbolic tangent."""
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.tensors[name]
+
+    @property
+    def vocabulary(self) -> Floats:
+        """The matrix of the last product: width x vocabulary."""
+        found = self.tensors.get("vocabulary")
+        return self["embedding"].T if found is None else found
+
+    def linear(self, name: str) -> Linear:
+        """A product; its bias is 0 if it has none."""
+        weights, bias = self[name], self.tensors.get(f"{name}.bias")
+        return Linear(weights, np.zeros(weights.shape[1], np.float32) if bias is None else bias)
+
+    def norm(self, name: str) -> Norm:
+        """A normalization; its beta is 0 if it has none."""
+        gamma, beta = self[name], self.tensors.get(f"{name}.beta")
+        return Norm(gamma, np.zeros_like(gamma) if beta is None else beta)
+
+    def product(self, name: str, x: Floats) -> Floats:
+        """``x`` times a matrix, with its bias if it has one."""
+        bias = self.tensors.get(f"{name}.bias")
+        return x @ self[name] if bias is None else x @ self[name] + bias
+
+    def embedded(self, tokens: Sequence[int], first: int) -> Floats:
+        """What stands for `tokens`, of which the first is at position `first`."""
+        rows, places = self["embedding"][list(tokens)], self.tensors.get("positions")
+        return rows if places is None else rows + places[first : first + len(tokens)]
+
+
+@dataclass(frozen=True, eq=False)
+class LlamaWeights(DecoderWeights):
+    """The tensors of `tensor_shapes`, and no other.
 
     Raises `ValueError` if one is missing, superfluous, of another shape or not finite.
     """
 
     shape: LlamaShape
-    tensors: dict[str, Floats]
 
     def __post_init__(self):
         sizes = tensor_shapes(self.shape)
@@ -43,9 +98,6 @@ class LlamaWeights:
             if not np.isfinite(tensor).all():
                 raise ValueError(f"tensor {name}: has numbers that are not finite")
 
-    def __getitem__(self, name: str) -> Floats:
-        return self.tensors[name]
-
 
 class Cache:
     """Keys and values of up to `capacity` tokens of one text, for every layer.
@@ -53,7 +105,7 @@ class Cache:
     Raises `TokenError` for a capacity below 1.
     """
 
-    def __init__(self, shape: LlamaShape, capacity: int):
+    def __init__(self, shape: Sizes, capacity: int):
         if capacity < 1:
             raise TokenError(f"a cache for {capacity} tokens: it must hold at least one")
         size = (shape.layers, shape.key_heads, capacity, shape.head_width)
@@ -69,7 +121,7 @@ class Cache:
 
 
 def forward(
-    weights: LlamaWeights,
+    weights: DecoderWeights,
     tokens: Sequence[int],
     cache: Cache,
     through: Through = lambda name, value: value,
@@ -80,6 +132,7 @@ def forward(
     each tokens x columns, what an integer form has a scale for: ``embedding``; with the number of
     the layer ``0.input``, ``0.query`` and ``0.key`` (both turned), ``0.value``, ``0.context``,
     ``0.attention_sum``, ``0.attention``, ``0.gate``, ``0.up``, ``0.hidden``, ``0.sum``; ``output``.
+    Forms other than Llama's have no gate, and turn nothing.
 
     Raises `TokenError` for no token, one outside the vocabulary, more than the cache has room for,
     or the cache of another shape; the cache is then as it was.
@@ -88,14 +141,14 @@ def forward(
     _check(shape, tokens, cache)
     positions = np.arange(cache.length, cache.length + len(tokens))
     turns = _turns(shape, positions)
-    x = through("embedding", weights["embedding"][list(tokens)])
+    x = through("embedding", weights.embedded(tokens, cache.length))
     for index in range(shape.layers):
         layer = _Layer(weights, index, through)
         context = layer.attention(x, turns, cache)
-        x = layer.see("attention_sum", context @ layer["output"] + x)
+        x = layer.see("attention_sum", layer.product("output", context) + x)
         x = layer.see("sum", layer.feed_forward(x) + x)
     cache.length += len(tokens)
-    return through("output", _normalized(x, weights["norm"])) @ weights["embedding"].T
+    return through("output", _normalized(weights, "norm", x)) @ weights.vocabulary
 
 
 def log_likelihoods(logits: Floats, tokens: Sequence[int]) -> Floats:
@@ -104,7 +157,7 @@ def log_likelihoods(logits: Floats, tokens: Sequence[int]) -> Floats:
     return above[np.arange(len(tokens)), list(tokens)] - np.log(np.exp(above).sum(axis=-1))
 
 
-def _check(shape: LlamaShape, tokens: Sequence[int], cache: Cache) -> None:
+def _check(shape: Sizes, tokens: Sequence[int], cache: Cache) -> None:
     if not len(tokens):
         raise TokenError("no token: a text has at least one")
     for place, token in enumerate(tokens):
@@ -124,12 +177,17 @@ def _check(shape: LlamaShape, tokens: Sequence[int], cache: Cache) -> None:
 class _Layer:
     """The weights of a layer, and where its intermediate results go."""
 
-    weights: LlamaWeights
+    weights: DecoderWeights
     index: int
     through: Through
 
-    def __getitem__(self, name: str) -> Floats:
-        return self.weights[f"{self.index}.{name}"]
+    def product(self, name: str, x: Floats) -> Floats:
+        """A product of the layer."""
+        return self.weights.product(f"{self.index}.{name}", x)
+
+    def normalized(self, name: str, x: Floats) -> Floats:
+        """A normalization of the layer."""
+        return _normalized(self.weights, f"{self.index}.{name}", x)
 
     def see(self, name: str, value: Floats) -> Floats:
         """What takes the place of an intermediate result."""
@@ -138,10 +196,12 @@ class _Layer:
     def attention(self, x: Floats, turns: tuple[Floats, Floats], cache: Cache) -> Floats:
         """The context (tokens x width); keys and values go to the cache, behind what it holds."""
         shape = self.weights.shape
-        x = self.see("input", _normalized(x, self["attention_norm"]))
-        q = self.see("query", _turned(x @ self["query"], shape.heads, turns))
-        k = self.see("key", _turned(x @ self["key"], shape.key_heads, turns))
-        v = self.see("value", x @ self["value"])
+        x = self.see("input", self.normalized("attention_norm", x))
+        q, k = self.product("query", x), self.product("key", x)
+        if shape.form == "llama":
+            q, k = _turned(q, shape.heads, turns), _turned(k, shape.key_heads, turns)
+        q, k = self.see("query", q), self.see("key", k)
+        v = self.see("value", self.product("value", x))
         rows = slice(cache.length, cache.length + len(x))
         cache.keys[self.index, :, rows] = _heads(k, shape.key_heads)
         cache.values[self.index, :, rows] = _heads(v, shape.key_heads)
@@ -152,10 +212,18 @@ class _Layer:
 
     def feed_forward(self, x: Floats) -> Floats:
         """The result of the feed-forward network, before it is added to `x`."""
-        x = self.see("attention", _normalized(x, self["norm"]))
-        gate = self.see("gate", x @ self["gate"])
-        up = self.see("up", x @ self["up"])
-        return self.see("hidden", silu(gate) * up) @ self["down"]
+        x = self.see("attention", self.normalized("norm", x))
+        return self.product("down", self.see("hidden", self.hidden(x)))
+
+    def hidden(self, x: Floats) -> Floats:
+        """What the feed-forward network has between its products."""
+        if self.weights.shape.form == "llama":
+            gate = self.see("gate", self.product("gate", x))
+            return silu(gate) * self.see("up", self.product("up", x))
+        up = self.see("up", self.product("up", x))
+        if self.weights.shape.form == "opt":
+            return np.maximum(up, 0)
+        return _gelu_tanh(up) if self.weights.tanh else gelu(up)
 
 
 def silu(x: Floats) -> Floats:
@@ -163,15 +231,24 @@ def silu(x: Floats) -> Floats:
     return x * (np.tanh(x * _HALF) + 1) * _HALF
 
 
-def _normalized(x: Floats, gamma: Floats) -> Floats:
-    """Each row over its root mean square, times `gamma`."""
+def _gelu_tanh(x: Floats) -> Floats:
+    """GELU by the hyperbolic tangent."""
+    return x * (np.tanh((x + x**3 * _CUBE) * _ROOT) + 1) * _HALF
+
+
+def _normalized(weights: DecoderWeights, name: str, x: Floats) -> Floats:
+    """Each row over its root mean square, times gamma; but in Llama's form, less its mean first."""
+    norm, llama = weights.norm(name), weights.shape.form == "llama"
+    x = x if llama else x - x.mean(axis=1, keepdims=True)
     squares = np.einsum("ij,ij->i", x, x)[:, None] / np.float32(x.shape[1])
-    return x / np.sqrt(squares + _EPSILON) * gamma
+    scaled = x / np.sqrt(squares + np.float32(weights.epsilon)) * norm.gamma
+    return scaled if llama else scaled + norm.beta
 
 
-def _turns(shape: LlamaShape, positions: np.ndarray) -> tuple[Floats, Floats]:
+def _turns(shape: Sizes, positions: np.ndarray) -> tuple[Floats, Floats]:
     """Cosines and sines (positions x 1 x half a head) of the rotary embedding."""
-    angles = positions[:, None, None] * shape.frequencies
+    half = shape.head_width // 2
+    angles = positions[:, None, None] * shape.rotary_base ** (-np.arange(half) / half)
     return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 
 

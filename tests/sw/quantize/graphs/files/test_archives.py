@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.foreign_file import ForeignFileError
-from celosia.sw.quantize.graphs.archives import read_npz
+from celosia.sw.quantize.graphs.files.archives import read_npz
 
 
 def saved(path, **arrays):

@@ -18,8 +18,9 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.quantize.graphs.archives import DAMAGE
 from celosia.sw.quantize.graphs.emit import Segment
+from celosia.sw.quantize.graphs.files.archives import DAMAGE, check_archive
+from celosia.sw.quantize.graphs.files.plan_check import check_plan
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
 from celosia.sw.quantize.graphs.stages import Form
@@ -102,6 +103,7 @@ def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
     try:
         check_foreign(path, _MOST_BYTES)
         with ZipFile(path) as archive:
+            check_archive(archive)
             members = {name: archive.read(name) for name in archive.namelist()}
             document = json.loads(members[_DOCUMENT])
             if document.get("format") != FORMAT:
@@ -110,7 +112,9 @@ def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
                 )
             if members.pop(_DIGEST, b"") != _digest(members):
                 raise PlanFileError(f"{path}: is no whole plan: its digest is another one")
-            return _model(members, document), document["setting"]
+            model, setting = _model(members, document), document["setting"]
+            check_plan(model)
+            return model, setting
     except (PlanFileError, ForeignFileError) as error:
         raise PlanFileError(str(error)) from None
     except DAMAGE as error:

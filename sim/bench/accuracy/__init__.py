@@ -1,0 +1,1 @@
+"""How far what is quantized is from float."""

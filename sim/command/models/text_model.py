@@ -1,0 +1,146 @@
+"""What goes on with a text: the project's language model, or a decoder of the user's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from celosia.isa.foreign_file import ForeignFileError, read_text
+from celosia.isa.numerics import MAX_COLUMNS
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.problems import InputError
+from celosia.sw.decoding.session import ROWS
+from celosia.sw.reference.language.calibration import load_calibration
+from celosia.sw.reference.language.decoder import DecoderWeights
+from celosia.sw.reference.language.model_file import load_language_model
+from celosia.sw.reference.language.tokenizer import END, OwnTokenizer, Tokenizer
+
+__all__ = ["TextModel", "own_model", "project_model"]
+
+_MOST_BYTES: Final = 64 << 20
+"""The largest file of text that is opened."""
+_MOST_TOKENS: Final = MAX_COLUMNS + 1 - ROWS
+"""Tokens of a text: a row of scores has room for them and for the rows of the last step."""
+_LEAST: Final = 8
+"""Tokens that a model is read for, at least: a single one does not show what is causal."""
+_WINDOW: Final = 64
+"""The most tokens of a window that ranges are chosen by."""
+_WINDOWS: Final = 64
+"""The most windows."""
+_DRAWN: Final = 16
+"""Windows of random tokens."""
+_SEED: Final = 0x70CE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextModel:
+    """A model, and the tokens that it is to go on with."""
+
+    weights: DecoderWeights
+    tokenizer: Tokenizer
+    begin: Sequence[int]
+    """The tokens of the prompt."""
+    context: int
+    """Tokens that it takes at most: all but the last one that it makes."""
+    end: int | None
+    """The token that ends a text."""
+    windows: Sequence[Sequence[int]]
+    """Tokens that the ranges of its integers are chosen by."""
+    note: str = ""
+    """What the user should know."""
+
+
+def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
+    """The language model in `folder`, or that of the project, for so many `tokens` more.
+
+    Raises `InputError` for an empty prompt and for a text that is longer than the model's context,
+    and what reading a model does.
+    """
+    found = load_language_model(folder)
+    begin, shape = found.tokenizer.encode(prompt), found.weights.shape
+    _check_prompt(prompt, begin)
+    if len(begin) + tokens > shape.context:
+        raise InputError(
+            f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
+            f"{shape.context} of the model's context"
+        )
+    return TextModel(
+        weights=found.weights,
+        tokenizer=found.tokenizer,
+        begin=[END, *begin],
+        context=len(begin) + tokens,
+        end=END,
+        windows=load_calibration(folder, shape.vocabulary, shape.context),
+    )
+
+
+def own_model(
+    path: Path, tokenizer: OwnTokenizer, prompt: str, tokens: int, calibration: Path | None
+) -> TextModel:
+    """The decoder in the ONNX file at `path`, for so many `tokens` more.
+
+    `calibration` is a file of text.  Raises `InputError` for a file that is no decoder, an empty
+    prompt, a text that is too long, and tokens that the model does not have.
+    """
+    begin = tokenizer.encode(prompt, frame=True)
+    _check_prompt(prompt, begin)
+    context = len(begin) + tokens - 1
+    if context > _MOST_TOKENS:
+        raise InputError(
+            f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
+            f"{_MOST_TOKENS + 1} of the longest text"
+        )
+    importer = import_extra("celosia.sw.decoding.imported.import_decoder", "onnx")
+    try:
+        weights = importer.import_decoder(path, max(context, _LEAST))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    vocabulary = weights.shape.vocabulary
+    _check_tokens("--prompt", begin, vocabulary)
+    if calibration is None:
+        random = np.random.default_rng(_SEED)
+        windows = random.integers(0, vocabulary, (_DRAWN, min(_WINDOW, context))).tolist()
+    else:
+        windows = _windows(calibration, tokenizer, min(_WINDOW, context))
+        for window in windows:
+            _check_tokens(f"--calibrate {calibration}", window, vocabulary)
+    note = "" if calibration else "ranges are chosen by random tokens; --calibrate takes a text"
+    return TextModel(
+        weights=weights,
+        tokenizer=tokenizer,
+        begin=begin,
+        context=context,
+        end=tokenizer.end,
+        windows=windows,
+        note=note,
+    )
+
+
+def _check_prompt(prompt: str, tokens: Sequence[int]) -> None:
+    if not prompt or not len(tokens):
+        raise InputError(f"--prompt {prompt!r}: is empty; write at least one letter")
+
+
+def _check_tokens(option: str, tokens: Sequence[int], vocabulary: int) -> None:
+    """Raise `InputError` for a token of the tokenizer that the model does not have."""
+    for place, token in enumerate(tokens):
+        if token >= vocabulary:
+            raise InputError(
+                f"{option}: token {place} is {token} by --tokenizer, which is not in "
+                f"0..{vocabulary - 1} of the model"
+            )
+
+
+def _windows(path: Path, tokenizer: Tokenizer, size: int) -> list[list[int]]:
+    """Windows of the text in a file, evenly from all of it."""
+    try:
+        tokens = tokenizer.encode(read_text(path, _MOST_BYTES))
+    except ForeignFileError as error:
+        raise InputError(f"--calibrate {error}") from None
+    if not tokens:
+        raise InputError(f"--calibrate {path}: has no text")
+    starts = range(0, len(tokens), size)
+    step = -(-len(starts) // _WINDOWS)
+    return [tokens[start : start + size] for start in starts[::step]]

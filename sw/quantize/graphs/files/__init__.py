@@ -1,0 +1,1 @@
+"""Quantized graphs as files: zips of JSON and arrays, checked before anything is computed."""

@@ -1,0 +1,90 @@
+"""Rows that the lanes compute, beside the products that read them.
+
+A normalization or a combination of all rows before the first product would have the array wait for
+the whole of it.  A block of products reads some rows only: so those of the next block are computed
+behind the first columns of this one, and its other columns hide them.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+
+from celosia.sw.ir.graph import Combine, LayerNorm, MatMul, Softmax, View, results
+from celosia.sw.ir.graph import Op as GraphOp
+from celosia.sw.ir.program import Op
+from celosia.sw.planning.extents import tiles
+from celosia.sw.planning.forms.names import names_in
+from celosia.sw.planning.forms.plan import Plan, Stage
+from celosia.sw.planning.forms.stages import CombineStage, LinearStage, NormStage
+from celosia.sw.scheduling.expansion.expand_combine import combine_blocks
+from celosia.sw.scheduling.expansion.expand_linear import product_blocks
+from celosia.sw.scheduling.expansion.expand_norm import norm_blocks
+from celosia.sw.scheduling.moves import Moves
+
+__all__ = ["beside", "may_stand_beside"]
+
+Named = tuple[str, Op]
+"""An operation, and before it its operator."""
+
+
+def may_stand_beside(
+    stage: Stage, following: Stage, ops: Mapping[str, GraphOp], plan: Plan
+) -> bool:
+    """Whether rows of `stage` are all that the blocks of `following` wait for.
+
+    Their rings have no rows in common: what one loads stays while the other is at work.
+    """
+    if not isinstance(stage, NormStage | CombineStage) or not isinstance(following, LinearStage):
+        return False
+    op = ops[following.op]
+    if not isinstance(op, MatMul) or isinstance(op.finish, Softmax) or following.norm is not None:
+        return False
+    made = results(ops[stage.ops[0]])
+    if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
+        return False
+    rings, others = _rings(stage, plan), _rings(following, plan)
+    return not any(plan.rings[a].meets(plan.rings[b]) for a in rings for b in others if a != b)
+
+
+def beside(
+    stage: NormStage | CombineStage,
+    following: LinearStage,
+    ops: Mapping[str, GraphOp],
+    moves: Moves,
+) -> Iterator[Named]:
+    """The operations of both stages, each with its operator."""
+    op, product = ops[stage.ops[0]], ops[following.op]
+    assert isinstance(product, MatMul)
+    match stage, op:
+        case NormStage(), LayerNorm():
+            blocks = norm_blocks(stage, op, moves)
+        case CombineStage(), Combine():
+            blocks = combine_blocks(stage, op, moves)
+        case _:
+            raise AssertionError(f"{stage}: the plan is not legal")
+    made = 0
+    wanted = _wanted(following)
+    for columns in product_blocks(following, product, moves):
+        need = next(wanted)
+        while made < need:
+            made, some = next(blocks)
+            yield from ((stage.ops[0], each) for each in some)
+        yield from ((following.op, each) for each in columns)
+    for _, some in blocks:
+        yield from ((stage.ops[0], each) for each in some)
+
+
+def _wanted(stage: LinearStage) -> Iterator[int]:
+    """How many rows are there before each block of sums: all of its own, and ever more after it."""
+    columns = len(stage.tiles)
+    for end, after in zip(accumulate(stage.rows), (*stage.rows[1:], 0), strict=True):
+        yield end
+        yield from (end + tiles(after * column, columns - 1) for column in range(1, columns))
+
+
+def _same_rows(one: View, other: View) -> bool:
+    return (one.tensor, one.row, one.rows) == (other.tensor, other.row, other.rows)
+
+
+def _rings(stage: Stage, plan: Plan) -> list[str]:
+    """The rings that a stage names."""
+    return sorted({name for name in names_in(stage) if name in plan.rings})

@@ -1,0 +1,126 @@
+"""`celosia generate MODEL.onnx`, from outside."""
+
+import os
+from pathlib import Path
+
+import onnx
+import pytest
+
+from celosia.sim.command.models import generate_command
+from celosia.sim.support import extras
+from tests.support.command_line import invoke, refused, right
+from tests.support.decoder_exports import EXPORTED, exported, save, save_tokenizer
+
+OWN = ("generate", "model.onnx", "--tokenizer", "t.json", "--tokens", "5", "--temperature", "0")
+FUNCTIONAL = (*OWN, "--sim", "functional", "--preset", "tiny", "--prompt")
+FLOAT = (*OWN, "--sim", "float", "--prompt")
+
+
+@pytest.fixture(autouse=True)
+def files():
+    """A model and a tokenizer in the current folder."""
+    save(exported("opt"))
+    save_tokenizer()
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_a_file_goes_on_with_a_text_with_a_cache_or_without(name):
+    found = []
+    for cached in (False, True):
+        save(exported(name, cached))
+        result = right(*FUNCTIONAL, "Hello")
+        assert "0 of" in result.stdout
+        assert "note: ranges are chosen by random tokens" in result.stdout
+        found.append(result.stdout)
+    assert found[0] == found[1]
+    assert found[0].startswith("Hello")
+    assert len(found[0].splitlines()[0]) > len("Hello")
+    assert right(*FLOAT, "Hello").stdout.startswith("Hello")
+
+
+@pytest.mark.slow
+def test_rtl_says_what_tokens_cost():
+    words = (*OWN, "--preset", "tiny", "--prompt", "Hello")
+    assert "of one token" in right(*words).stdout
+
+
+def test_ranges_are_chosen_by_a_text():
+    Path("text.txt").write_text("Some letters and digits 0123 " * 40)
+    result = right(*FUNCTIONAL, "Hello", "--calibrate", "text.txt")
+    assert "note" not in result.stdout
+    Path("empty.txt").write_text("")
+    refused("empty.txt: has no text", *FUNCTIONAL, "a", "--calibrate", "empty.txt")
+    refused("No such file", *FUNCTIONAL, "a", "--calibrate", "nowhere.txt")
+
+
+def test_a_text_ends_where_its_tokenizer_says():
+    whole = right(*FLOAT, "Hello").stdout
+    first = whole.removeprefix("Hello")[0]
+    assert right(*FLOAT, "Hello", "--end", first).stdout == "Hello\n"
+    refused("'zz' is no token of it", *FLOAT, "Hello", "--end", "zz")
+
+
+def test_texts_that_cannot_go_on_are_refused():
+    refused("--prompt '': is empty", *FUNCTIONAL, "")
+    refused("--tokens", *FUNCTIONAL, "a", "--tokens", "0")
+    refused("out of bounds", *FUNCTIONAL, "a", "--tokens", "70")
+    refused("they are more than the 4082", *FUNCTIONAL, "a" * 4090)
+
+
+def test_a_token_outside_of_the_vocabulary_is_refused():
+    save_tokenizer(more=3)
+    refused("token 1 is 65 by --tokenizer, which is not in 0..63", *FUNCTIONAL, "a?")
+    Path("text.txt").write_text("Really!")
+    words = ("--calibrate", "text.txt")
+    refused("--calibrate text.txt: token 6 is 64 by --tokenizer", *FUNCTIONAL, "Aha", *words)
+
+
+def test_options_belong_to_one_model_or_the_other():
+    refused("give its --tokenizer", "generate", "model.onnx", "--prompt", "a")
+    refused("model.onnx is the model", *OWN, "--prompt", "a", "--model", "x")
+    for option in ("--tokenizer", "--end", "--calibrate"):
+        refused(f"{option}: is for a MODEL.onnx", "generate", "--prompt", "a", option, "x")
+
+
+def test_files_that_are_no_models_or_tokenizers_are_refused():
+    Path("t.json").write_text("{}")
+    refused("not a tokenizer", *FLOAT, "a")
+    save_tokenizer()
+    Path("model.onnx").write_bytes(b"x")
+    refused("not an ONNX file", *FLOAT, "a")
+    Path("model.onnx").unlink()
+    refused("No such file", *FLOAT, "a")
+
+
+def test_a_model_whose_heads_do_not_divide_is_refused():
+    model = onnx.ModelProto()
+    model.CopyFrom(exported("llama"))
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            if node.name.endswith("attn/Constant_2") and attribute.t.raw_data:
+                attribute.t.raw_data = (3).to_bytes(8, "little")
+    save(model)
+    refused("model.onnx: /model/layers.0/self_attn/", *FLOAT, "a")
+
+
+def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
+    def interrupted(*_):
+        yield from (5, 6)
+        raise KeyboardInterrupt
+
+    before = sorted(os.listdir())
+    monkeypatch.setattr(generate_command, "generate", interrupted)
+    result = invoke(*FUNCTIONAL, "Hello")
+    assert result.exit_code == 130
+    assert result.stdout.startswith("Helloef")
+    assert sorted(os.listdir()) == before
+
+
+def test_without_onnx_it_says_what_to_install(monkeypatch):
+    def missing(module):
+        raise ModuleNotFoundError(module, name="onnx")
+
+    monkeypatch.setattr(extras, "import_module", missing)
+    result = invoke(*FLOAT, "a")
+    assert result.exit_code == 2
+    assert "celosia[onnx]" in result.stderr

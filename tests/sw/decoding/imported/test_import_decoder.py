@@ -1,0 +1,180 @@
+"""Decoders of ONNX files: their weights, their integers, and what is no decoder."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.devices.devices import open_device
+from celosia.sw.decoding.imported.import_decoder import import_decoder
+from celosia.sw.decoding.imported.problem import DecoderProblem
+from celosia.sw.decoding.scorers import integer_scorer
+from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+from celosia.sw.models.quantized_decoder import quantize_decoder
+from celosia.sw.reference.language.decoder import Cache, forward
+from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save
+from tests.support.onnx_runtime import run_session, runtime_session
+
+LENGTH = 40
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def imported(name, *, cached=False, length=LENGTH):
+    return import_decoder(save(exported(name, cached)), length)
+
+
+def texts(count, size=LENGTH, seed=0):
+    return np.random.default_rng(seed).integers(0, SMALL.vocabulary, (count, size)).tolist()
+
+
+def in_float(weights, text):
+    return forward(weights, text, Cache(weights.shape, len(text)))
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_logits_are_those_of_the_file(name):
+    (text,) = texts(1)
+    inputs = {"input_ids": np.array([text]), "attention_mask": np.ones((1, LENGTH), np.int64)}
+    (wanted,) = run_session(runtime_session(exported(name)), inputs)
+    np.testing.assert_allclose(in_float(imported(name), text), wanted[0], atol=2e-5)
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_a_file_with_a_cache_is_the_same_model(name):
+    plain, cached = imported(name), imported(name, cached=True)
+    assert (plain.shape, plain.epsilon, plain.tanh) == (cached.shape, cached.epsilon, cached.tanh)
+    one, other = (quantize_decoder(each, texts(4)) for each in (plain, cached))
+    assert one.decoder.tensors.keys() == other.decoder.tensors.keys()
+    for key, value in one.decoder.tensors.items():
+        np.testing.assert_array_equal(value, other.decoder.tensors[key])
+    assert (one.decoder.scalars, one.decoder.heads) == (other.decoder.scalars, other.decoder.heads)
+    np.testing.assert_array_equal(one.embedding, other.embedding)
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_a_files_own_steps_behind_its_cache_have_the_same_logits(name):
+    model, (text,) = exported(name, cached=True), texts(1, 9)
+    session, weights = runtime_session(model), imported(name, cached=True)
+    heads = weights.shape.key_heads
+    names = [each.name for each in model.graph.output]
+    past = {
+        each.name: np.zeros((1, heads, 0, WIDTH), np.float32)
+        for each in model.graph.input
+        if each.name.startswith("past")
+    }
+    found = []
+    for begin, end in ((0, 5), (5, 6), (6, 9)):
+        mask = np.ones((1, end), np.int64)
+        inputs = {"input_ids": np.array([text[begin:end]]), "attention_mask": mask, **past}
+        results = dict(zip(names, run_session(session, inputs), strict=True))
+        found.append(results.pop("logits")[0])
+        past = {each.replace("present", "past_key_values"): x for each, x in results.items()}
+    np.testing.assert_allclose(np.concatenate(found), in_float(weights, text), atol=2e-5)
+
+
+@pytest.mark.parametrize(("name", "decibels"), [("gpt2", 20), ("opt", 22), ("llama", 22)])
+def test_integers_foretell_what_float_does(name, decibels):
+    weights = imported(name)
+    scorer, signal, noise, same = integer_scorer(quantize_decoder(weights, texts(8))), 0, 0, []
+    for text in texts(4, seed=1):
+        exact, found = in_float(weights, text), scorer(text)
+        signal, noise = signal + np.square(exact).sum(), noise + np.square(exact - found).sum()
+        same += (exact.argmax(axis=1) == found.argmax(axis=1)).tolist()
+    assert 10 * np.log10(signal / noise) > decibels
+    assert np.mean(same) > 0.85
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("pieces", [(3, 1, 1, 16), (1, 19, 1)])
+def test_prefill_and_steps_are_prefill_of_all_bit_for_bit(name, pieces):
+    quantized = quantize_decoder(imported(name), texts(4))
+    text = texts(1, sum(pieces), seed=2)[0]
+    size = session_bytes(quantized, len(text))
+    device = open_device("functional", PRESETS["tiny"], MemoryTiming(), size)
+    session = DecoderSession(device, quantized, len(text))
+    parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
+    found = [session.append(part.tolist())[0] for part in parts]
+    device.close()
+    np.testing.assert_array_equal(np.concatenate(found), integer_scorer(quantized)(text))
+
+
+def refused(message, model, length=LENGTH):
+    with pytest.raises(DecoderProblem, match=message):
+        import_decoder(save(model), length)
+
+
+def changed(name, cached=False):
+    model = onnx.ModelProto()
+    model.CopyFrom(exported(name, cached))
+    return model
+
+
+def node(model, name):
+    return next(each for each in model.graph.node if each.name == name)
+
+
+def test_models_that_are_no_decoders_are_refused():
+    refused("input token_type_ids: a decoder has input_ids", EXPORTS["bert-17"].build(SMALL))
+    refused("it has no input input_ids; it has pixel_values", EXPORTS["vit"].build(SMALL))
+    with pytest.raises(DecoderProblem, match="not an ONNX file"):
+        import_decoder(save_bytes(b"x"), LENGTH)
+    with pytest.raises(DecoderProblem, match="No such file"):
+        import_decoder(save(exported("opt")).with_name("nowhere.onnx"), LENGTH)
+
+
+def save_bytes(content):
+    path = save(exported("opt"))
+    path.write_bytes(content)
+    return path
+
+
+def test_a_text_longer_than_the_table_of_positions_is_refused():
+    refused(r"wpe/Gather.*out of bounds.*\(for 65 tokens\)", exported("gpt2"), 65)
+
+
+def test_open_sizes_must_be_open():
+    model = changed("llama")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 8
+    refused("input input_ids: axis 1 has size 8, not 40", model)
+    del model.graph.input[0].type.tensor_type.shape.dim[1]
+    refused("input input_ids: it has 1 axes", model)
+
+
+def test_the_cache_of_another_model_is_refused():
+    model = changed("gpt2", cached=True)
+    before = next(each for each in model.graph.input if each.name.startswith("past"))
+    before.type.tensor_type.shape.dim[1].dim_value = 8
+    refused(r"attn/Concat.*float32\[1x8x0x16\]", model)
+
+
+def test_another_node_is_named():
+    model = changed("opt")
+    node(model, "/decoder/layers.1/activation_fn/Relu").op_type = "Sigmoid"
+    refused(r"layers.1/activation_fn/Relu.*: it is no GELU, no ReLU and no gated SiLU", model)
+    model = changed("llama")
+    node(model, "/model/layers.1/mlp/act_fn/Sigmoid").op_type = "Tanh"
+    refused("layers.1/mlp/Mul.*: it is not SiLU of a product times a product", model)
+
+
+def test_layers_that_are_not_alike_are_refused():
+    model = changed("opt")
+    norm = node(model, "/decoder/layers.1/final_layer_norm/LayerNormalization")
+    next(each for each in norm.attribute if each.name == "epsilon").f = 0.5
+    refused("its epsilons are not all alike: .*0.5 .*layers.1/final_layer_norm", model)
+
+
+def test_a_model_that_sees_later_tokens_is_refused():
+    model = changed("gpt2")
+    for each in model.graph.node:
+        for attribute in each.attribute:
+            if attribute.t.dims[:2] == [1, 1] and attribute.t.dims[-1] == SMALL.positions:
+                attribute.t.CopyFrom(numpy_helper.from_array(np.ones(attribute.t.dims, bool)))
+    refused("its mask is not causal and nothing else", model)

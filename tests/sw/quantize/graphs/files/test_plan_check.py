@@ -1,0 +1,121 @@
+"""A plan that somebody else wrote, with a digest that is right, runs or is refused."""
+
+import json
+from hashlib import blake2b
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.operators.operator import GraphError
+from celosia.sw.quantize.graphs.files.plan_file import (
+    PlanFileError,
+    load_model_plan,
+    save_model_plan,
+)
+from celosia.sw.quantize.graphs.quantized import run_model
+from tests.support.quantized_exports import inputs, quantized
+
+OTHERS = (None, 3, "x", [], {}, [[1]], {"a": 1}, 10**30)
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plan") / "model.plan"
+    with path.open("wb") as file:
+        save_model_plan(quantized("bert-17"), {}, file)
+    with ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if name != "digest"}
+
+
+def digest(members):
+    state = blake2b(digest_size=16)
+    for name in sorted(members):
+        for part in (name.encode(), members[name]):
+            state.update(len(part).to_bytes(8, "little"))
+            state.update(part)
+    return state.hexdigest().encode()
+
+
+def written(path, members):
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in (members | {"digest": digest(members)}).items():
+            archive.writestr(name, data)
+    return path
+
+
+def edited(document, place, value):
+    """The document with another value at a place, as bytes."""
+    found = json.loads(json.dumps(document))
+    part = found
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    return json.dumps(found).encode()
+
+
+def places(document):
+    yield from ((key,) for key in document if key not in {"format", "setting"})
+    yield from (("segments", 0, key) for key in document["segments"][0])
+    yield from (("host", 0, 0, key) for key in document["host"][0][0])
+    yield from ((key, 0) for key in ("converted", "values", "formats"))
+
+
+def test_other_values_at_every_place_run_or_are_refused(members, tmp_path):
+    document, refused = json.loads(members["plan.json"]), 0
+    for place in places(document):
+        for value in OTHERS:
+            changed = members | {"plan.json": edited(document, place, value)}
+            path = written(tmp_path / "m.plan", changed)
+            try:
+                model, _ = load_model_plan(path)
+            except PlanFileError:
+                refused += 1
+                continue
+            try:
+                run_model(model, inputs("bert-17", 0))
+            except GraphError:
+                continue
+    assert refused > 150
+
+
+def npy(shape):
+    header = str({"descr": "<f4", "fortran_order": False, "shape": shape}).encode()
+    header += b" " * (64 - (len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (3, 5), (1 << 62, 1 << 62), (-1, 4)])
+def test_arrays_that_are_not_what_is_said_are_refused(shape, members, tmp_path):
+    name = next(name for name in members if name.startswith("arrays/"))
+    path = written(tmp_path / "m.plan", members | {name: npy(shape)})
+    with pytest.raises(PlanFileError, match=r"m\.plan: is no whole plan"):
+        load_model_plan(path)
+
+
+def test_objects_are_not_read(members, tmp_path):
+    np.save(tmp_path / "o.npy", np.array([{}], object), allow_pickle=True)
+    name = next(name for name in members if name.startswith("arrays/"))
+    path = written(tmp_path / "m.plan", members | {name: (tmp_path / "o.npy").read_bytes()})
+    with pytest.raises(PlanFileError, match="Object arrays cannot be loaded"):
+        load_model_plan(path)
+
+
+def test_names_with_dots_write_nothing(members, tmp_path):
+    folder = tmp_path / "in" / "side"
+    folder.mkdir(parents=True)
+    load_model_plan(written(folder / "m.plan", members | {"../../evil": b"x"}))
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["in", "m.plan", "side"]
+
+
+def test_text_that_is_too_deep_is_refused(members, tmp_path):
+    path = written(tmp_path / "m.plan", members | {"plan.json": b"[" * 100_000})
+    with pytest.raises(PlanFileError, match="is no whole plan"):
+        load_model_plan(path)
+
+
+def test_what_is_more_than_memory_unpacked_is_refused(members, tmp_path, monkeypatch):
+    path = written(tmp_path / "m.plan", members | {"large": bytes(1 << 22)})
+    monkeypatch.setattr("os.sysconf", lambda name: 1 << 11)
+    with pytest.raises(PlanFileError, match="more than this machine's memory of 4,194,304"):
+        load_model_plan(path)
