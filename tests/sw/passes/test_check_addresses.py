@@ -1,9 +1,12 @@
 """Programs that leave their tensors are found."""
 
+import numpy as np
 import pytest
 
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
+from celosia.sw.ir.graph import Requantize, Sums, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.passes.check_addresses import check_addresses
@@ -43,6 +46,20 @@ def test_rows_of_a_cache_that_no_operator_writes_must_not_be_written(compiled, r
     program, number = moved(compiled, ["0.keys"], {Funct.MVOUT}, rows * width)
     with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+@pytest.mark.parametrize("parts", [(0,), (0, 6), (6, 3, 0)])
+def test_all_parts_of_a_cache_that_operators_write_may_be_written(parts):
+    builder = GraphBuilder("appending")
+    a = builder.input(Tensor("a", "int8", 2, 4))
+    held = builder.input(Tensor("held", "int8", 8, 4, cache=True))
+    w = builder.constant("w", np.eye(4, dtype=np.int8))
+    for row in parts:
+        builder.matmul(f"append{row}", held.part(row=row, rows=2), a, w, Requantize(1.0))
+    out = builder.tensor(Tensor("out", "int32", 8, 4))
+    builder.matmul("read", out, held, w, Sums())
+    appending = compile_graph(builder.finish("out"), CONFIG, loops=False)
+    check_addresses(appending.program, CONFIG, appending.graph, appending.addresses)
 
 
 def test_constants_must_not_be_written(compiled):

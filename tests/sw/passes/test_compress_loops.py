@@ -1,6 +1,7 @@
 """Programs with loops: they expand to just what they were made of, and they are short."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,8 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
 )
 from celosia.sw.passes.compress_loops import compress_loops
+from celosia.sw.passes.loops.nodes import Node, Shapes, command_node, repeated
+from celosia.sw.passes.loops.search import Reach, with_loops
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.reference.encoder import BERT_BASE
 from tests.support.levels import CONFIGS, configured
@@ -24,7 +27,8 @@ from tests.support.levels import CONFIGS, configured
 BASE = configured("base")
 SMALL_LOOPS = configured("tiny", loop_entries=16)
 WORDS = st.one_of(st.integers(0, 3), st.integers(0, (1 << 64) - 1))
-FUNCTS = st.sampled_from([Funct.MVIN, Funct.MVOUT, Funct.TRANSFORM, Funct.CONFIG])
+KINDS = [Funct.MVIN, Funct.MVOUT, Funct.TRANSFORM, Funct.CONFIG]
+FUNCTS = st.sampled_from(KINDS)
 COMMANDS = st.builds(Command, FUNCTS, WORDS, WORDS)
 
 
@@ -159,3 +163,100 @@ def test_a_layer_of_bert_is_a_short_program():
     plain = compile_graph(case.graph, BASE, loops=False)
     assert expanded(compiled.program, BASE) == list(plain.program)
     assert RING_ENTRY.size * len(compiled.program) <= BERT_LAYER_BYTES
+
+
+def scattered(count: int) -> list[Command]:
+    """Commands that no loop of fewer can make."""
+    return [Command(KINDS[n % 4], 7 * n**3 << n % 40, 1 << n % 60) for n in range(count)]
+
+
+def compressed(commands: list[Command], entries: int) -> tuple[Command, ...]:
+    config = configured("base", loop_entries=entries)
+    short = compress_loops(commands, config)
+    assert [command for _, command in expand(short, config)] == commands
+    return short
+
+
+@pytest.mark.parametrize("count", range(2, 13))
+def test_any_number_of_iterations_is_one_loop(count):
+    shapes = Shapes()
+    nodes = [command_node(each, shapes) for each in scattered(9)] * count
+    (loop,) = with_loops(nodes, Reach(longest=9), 64, shapes)
+    assert (loop.count, loop.left_out, loop.cost) == (count, 0, 10)
+    assert len(compressed(scattered(9) * count, 64)) == 10
+
+
+@pytest.mark.parametrize("room", [-1, 0, 1])
+def test_a_body_may_fill_the_memory_of_loops(room):
+    shapes = Shapes()
+    nodes = [command_node(each, shapes) for each in scattered(16)] * 9
+    found = with_loops(nodes, Reach(longest=16), 16 + room, shapes)
+    assert [(node.count, node.cost) for node in found] == (
+        [(9, 17)] if room >= 0 else [(0, 1)] * 144
+    )
+
+
+@pytest.mark.parametrize("steps", [(64, 0), (0, 64), (64, 64), (64, 256), (0, 0)])
+def test_a_loop_of_loops_costs_each_command_once_and_its_strides(steps):
+    """A command that moves between iterations of a level has a STRIDE for each level up to it."""
+    inner, outer = steps
+    shapes = Shapes()
+
+    def row(start: int) -> Node:
+        commands = [Command(Funct.MVIN, start + inner * n, 0) for n in range(5)]
+        loop = repeated([[command_node(each, shapes)] for each in commands], shapes, 9)
+        assert loop is not None
+        return loop
+
+    iterations = [[row(1024 + outer * number)] for number in range(4)]
+    body = 2 + (2 if outer != 4 * inner else inner > 0)
+    assert iterations[0][0].cost == 2 + (inner > 0)
+    assert repeated(iterations, shapes, body - 1) is None
+    whole = repeated(iterations, shapes, body)
+    assert whole is not None
+    assert whole.cost == 1 + body
+
+
+def test_loops_that_advance_otherwise_inside_are_not_alike():
+    """By 64 and by 128 in turn, each from where the one before ended: a loop of both is found."""
+    commands: list[Command] = []
+    start = 0
+    for step in [64, 128] * 8:
+        commands += [Command(Funct.MVIN, start + step * n, 0) for n in range(5)]
+        commands.append(FENCE.encode())
+        start += 4 * step
+    each = ["REPEAT", "MVIN", "STRIDE", "STRIDE", "FENCE"]
+    assert len(compressed(commands, 64)) == 1 + 2 * len(each)
+
+
+def nested(seed: int) -> list[Command]:
+    """Up to three loops in each other, with single commands between them."""
+    random = Random(seed)
+    kinds = KINDS[: random.randint(1, 4)]
+    body = [
+        Command(random.choice(kinds), random.choice([0, 1 << 60]), 0)
+        for _ in range(random.randint(1, 3))
+    ]
+    for _ in range(random.randint(1, 3)):
+        steps = [
+            (random.choice([0, 0, 64, 4096, 1 << 40]), random.choice([0, 0, 16, 1 << 20, 1 << 50]))
+            for _ in body
+        ]
+        body = [
+            Command(funct, (rs1 + n * one) % 2**64, (rs2 + n * other) % 2**64)
+            for n in range(random.randint(2, 9))
+            for (funct, rs1, rs2), (one, other) in zip(body, steps, strict=True)
+        ]
+        body += [Command(random.choice(KINDS), 0, 0)] * random.randint(0, 2)
+        if len(body) > 30:
+            break
+    return body
+
+
+LENGTHS = {60: 33, 171: 29, 209: 22, 265: 24, 307: 59}
+
+
+@pytest.mark.parametrize("seed", LENGTHS)
+def test_programs_get_no_longer(seed):
+    """What was reached once, for streams in which choices between loops matter."""
+    assert len(compressed(nested(seed), 64)) <= LENGTHS[seed]

@@ -245,6 +245,13 @@ def test_two_results():
     assert commands["transform"]["target2"] == 40
 
 
+@pytest.mark.parametrize("count", range(3))
+def test_results_that_there_are_not_go_to_row_0(count):
+    targets = (scratchpad(20), scratchpad(40))[:count]
+    values = dict(lowered(transform(targets=targets, norm={"channels": 7}))[0])["transform"]
+    assert [values["target"], values["target2"]] == [*[20, 40][:count], *[0] * (2 - count)]
+
+
 @pytest.mark.parametrize(
     ("other", "configured"),
     [

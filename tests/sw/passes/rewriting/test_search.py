@@ -86,3 +86,30 @@ def test_graphs_without_a_cost_are_left():
 
     problem = Problem(rules=(UP, DOWN), cost=cost, key=lambda graph: graph)
     assert search(problem, (3,), alpha=9).graph == (3,)
+
+
+def test_a_graph_that_costs_just_alpha_times_the_best_is_on_the_way():
+    """4, 6 and 2: each step is exact in floating point."""
+    assert search(PROBLEM, (3, 1), alpha=1.5).graph == (1, 1)
+    assert search(PROBLEM, (3, 1), alpha=1.4375).graph == (3, 1)
+
+
+@pytest.mark.parametrize("start", [0, 5])
+def test_greedy_takes_no_step_that_gains_nothing(start):
+    """Without it, the numbers would go up for ever."""
+    costs: list[tuple[int, ...]] = []
+
+    def cost(graph: tuple[int, ...]) -> float:
+        costs.append(graph)
+        assert len(costs) <= 2, "one step was taken"
+        return 1.0
+
+    more = rule("more", lambda number: number + 1)
+    problem = Problem(rules=(more,), cost=cost, key=lambda graph: graph)
+    found = greedy(problem, (start,))
+    assert (found.graph, found.steps, found.examined) == ((start,), (), 1)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_search_ends_where_nothing_is_left(alpha):
+    assert search(PROBLEM, (1, 2), alpha=alpha).steps == ()
