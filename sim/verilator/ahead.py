@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import get_context
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.support.errors import EnvironmentProblem
@@ -12,6 +13,9 @@ from celosia.sim.verilator.build import is_built, model_library
 from celosia.sim.verilator.build_options import BuildOptions
 
 __all__ = ["built_ahead"]
+
+_PATIENCE: Final = 2
+"""Seconds in which a build that is interrupted removes what it has begun."""
 
 
 @contextmanager
@@ -30,9 +34,10 @@ def built_ahead(config: AcceleratorConfig, options: BuildOptions) -> Iterator[No
     try:
         yield
     except BaseException:
-        if process.is_alive() and process.pid is not None:
+        # Where Python calls back from C, an interrupt is told and forgotten: then it comes again.
+        while process.is_alive() and process.pid is not None:
             os.kill(process.pid, signal.SIGINT)
-        process.join()
+            process.join(_PATIENCE)
         raise
 
 
