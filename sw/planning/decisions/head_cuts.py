@@ -29,7 +29,10 @@ _BUSY: Final = 0.75
 """The share of a part's products that its softmax takes, from which on sums of one half are in each
 other's way."""
 _LEAST_TILES: Final = 2
-"""Tiles of rows that take as long as the tiles of weights that move in beside them, and more."""
+"""Blocks of so many tiles of rows are made alike: what repeats in a program becomes a loop."""
+_LEAST_SHARE: Final = 0.75
+"""Rows of a block, in tiles, from which on halves by turns gain more than is lost where rows stream
+for a shorter time than weights move in."""
 _RETURNED: Final = 2
 """The scores of so many parts fit into the ring that they come back to."""
 
@@ -150,12 +153,15 @@ class HeadCuts:
     def _rows_by_turns(self) -> int:
         """Rows of blocks, alike if they can be, of which half the accumulator holds all sums.
 
-        0: they would be too few for the array to take in weights beside them.
+        0: they would be too few.
         """
         blocks, keys = tiles(self.shape.rows, self.dim), tiles(self.shape.keys, self.dim)
-        most = min(max(self.rows), self.half // (keys + self.width)) // self.dim
-        if most < _LEAST_TILES:
+        rows = min(max(self.rows), self.half // (keys + self.width))
+        if rows < _LEAST_SHARE * self.dim:
             return 0
+        most = rows // self.dim
+        if most < _LEAST_TILES:
+            return rows
         alike = (count for count in range(most, _LEAST_TILES - 1, -1) if blocks % count == 0)
         return self.dim * next(alike, most)
 

@@ -83,7 +83,8 @@ def test_heads_of_two_shapes_are_two_groups_of_one_stage():
         (112, 32, 8, (38, 38, 36)),  # Seven tiles of rows are in no blocks of whole tiles.
         (128, 32, 16, (64, 64)),  # The array has more to do than the lanes,
         (128, 64, 8, (64, 64)),  # and so it has here.
-        (512, 32, 8, (16,) * 32),  # Blocks would be of less than two tiles.
+        (256, 32, 8, (26,) * 9 + (22,)),  # Less than two tiles: as many as fit,
+        (512, 32, 8, (15,) * 34 + (2,)),  # even fewer than a tile.
     ],
 )
 def test_blocks_have_halves_by_turns_where_lanes_are_as_busy_as_the_array(
