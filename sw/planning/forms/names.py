@@ -4,7 +4,9 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["names_in"]
+from celosia.sw.planning.forms.plan import Plan
+
+__all__ = ["names_in", "rings_in"]
 
 
 def names_in(value: Any) -> list[str]:
@@ -12,6 +14,11 @@ def names_in(value: Any) -> list[str]:
     found: list[str] = []
     _gather(value, found)
     return found
+
+
+def rings_in(value: Any, plan: Plan) -> list[str]:
+    """The rings of `plan` that a part of it names, in the order of the alphabet."""
+    return sorted({name for name in names_in(value) if name in plan.rings})
 
 
 def _gather(value: Any, found: list[str]) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 from celosia.sw.ir.graph import Op
-from celosia.sw.planning.forms.names import names_in
-from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
+from celosia.sw.planning.forms.names import rings_in
+from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.rules.common import Rule, StageRules
 
 __all__ = ["concurrent_rules"]
@@ -29,9 +29,4 @@ def concurrent_rules(
             for b in other.ops:
                 legal = not depend(ops[a], ops[b])
                 yield "branches-apart", legal, f"{a} and {b} depend on each other"
-        yield from rules.apart(_rings(one, rules), _rings(other, rules))
-
-
-def _rings(branch: Branch, rules: StageRules) -> list[str]:
-    """The rings that a branch names."""
-    return sorted({name for name in names_in(branch) if name in rules.plan.rings})
+        yield from rules.apart(rings_in(one, rules.plan), rings_in(other, rules.plan))

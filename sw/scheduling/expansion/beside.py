@@ -12,7 +12,7 @@ from celosia.sw.ir.graph import Combine, LayerNorm, MatMul, Softmax, View, resul
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op
 from celosia.sw.planning.extents import tiles
-from celosia.sw.planning.forms.names import names_in
+from celosia.sw.planning.forms.names import rings_in
 from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import CombineStage, LinearStage, NormStage
 from celosia.sw.scheduling.expansion.expand_combine import combine_blocks
@@ -41,7 +41,7 @@ def may_stand_beside(
     made = results(ops[stage.ops[0]])
     if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
         return False
-    rings, others = _rings(stage, plan), _rings(following, plan)
+    rings, others = rings_in(stage, plan), rings_in(following, plan)
     return not any(plan.rings[a].meets(plan.rings[b]) for a in rings for b in others if a != b)
 
 
@@ -83,8 +83,3 @@ def _wanted(stage: LinearStage) -> Iterator[int]:
 
 def _same_rows(one: View, other: View) -> bool:
     return (one.tensor, one.row, one.rows) == (other.tensor, other.row, other.rows)
-
-
-def _rings(stage: Stage, plan: Plan) -> list[str]:
-    """The rings that a stage names."""
-    return sorted({name for name in names_in(stage) if name in plan.rings})
