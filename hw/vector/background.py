@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Stages
+from celosia.hw.lib.wide import wide_sum
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.divider import DIVISOR_BITS, Divider
 from celosia.hw.vector.reduction import RowSums
@@ -166,15 +167,18 @@ class Background(wiring.Component):
         """
         # Stage 1: what the next division must not change.
         slot = stages.line("slot", stages.register(1, "slot", row.slot), 1)
-        squares = (row.sums.squares + self.norm.epsilon)[:ISQRT_BITS]
+        squares = wide_sum(row.sums.squares, self.norm.epsilon, bits=ISQRT_BITS)
         squares = stages.line("squares", stages.register(1, "squares", squares), 1)
         total = stages.line("total", stages.register(1, "total", row.sums.total), 1)
         means = stages.line("mean", stages.register(1, "mean", mean), 1)
-        # Stages 2 to 5: squares - mean * (2 * total - mean * channels).
+        # Stages 2 to 5: squares + mean * (mean * channels - 2 * total), by halves of the second.
         scaled = stages.register(2, "scaled", means[1] * self.norm.channels)
-        rest = stages.register(3, "rest", (total[2] << 1) - scaled)
-        product = stages.register(4, "product", (means[3] * rest)[:ISQRT_BITS])
-        distance = stages.held(5, "distance", (squares[4] - product)[:ISQRT_BITS])
+        rest = stages.register(3, "rest", scaled - (total[2] << 1))
+        half = len(rest) // 2
+        low = stages.register(4, "product_low", means[3] * rest[:half])
+        high = stages.register(4, "product_high", means[3] * rest[half:].as_signed())
+        distance = wide_sum(squares[4], low, high << half, bits=ISQRT_BITS)
+        distance = stages.held(5, "distance", distance)
         waiting_slot = stages.held(5, "waiting_slot", slot[4])
         waits = Signal()
         with m.If(stages.valid[4]):

@@ -32,6 +32,7 @@ NORMALIZED_BITS = 18
 GAMMA_STAGE = 13
 """The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
 PRODUCT_BITS = 32
+SCALED_BITS = NORMALIZED_BITS + SCORE_BITS
 FACTS_STAGE = 3
 """The stage in which a row's mean and reciprocal are read."""
 
@@ -166,13 +167,15 @@ class Polynomial(wiring.Component):
             # element.
             at, sigma = requests[12].flags, sigmoid.factor(lane, factor, carried[-1], fall)
             kept = result[SCORE_BITS:].as_signed()
-            kept = Mux(at.less, -kept, kept)
+            kept = Mux(at.less, ~kept, kept)
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))
             left = left[:NORMALIZED_BITS].as_signed()
             right = Mux(at.sigmoid | at.kept, result, self.gamma.data[lane])
             right = right[:SCORE_BITS].as_signed()
             scales = at.normalize | at.sigmoid | at.kept
-            scaled = Mux(scales, left * right, result)
+            # Less a product is (~kept + 1) * element.
+            times = (left * right + Mux(at.less, right, 0))[:SCALED_BITS].as_signed()
+            scaled = Mux(scales, times, result)
             scaled = stages.part(lane).register(GAMMA_STAGE, "scaled", scaled)
 
             half = halves[lane * len(halves) // self.config.lanes]

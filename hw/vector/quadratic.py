@@ -8,10 +8,11 @@ GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >
 CONTEXT: ``u = x >> 16``, ``u * reciprocal``, of which 32 bits count.
 """
 
-from amaranth import Cat, Const, Mux, Value
+from amaranth import Cat, Mux, Value
 from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
+from celosia.hw.lib.wide import wide_sum
 
 __all__ = ["Quadratic"]
 
@@ -101,11 +102,13 @@ class Quadratic:
         quotient = register(6, "quotient", quotient)
 
         # Stage 7: add.
-        minuend = Mux(at(6).context, quotient << HALF_BITS, Cat(Const(0, 1), gelu.c))
         squares = at(6).gelu & carried[6][-1]
-        error = Mux(squares, product, minuend - product)
-        total = Mux(at(6).gelu | at(6).context, error, product + exponential.c)
-        total = register(7, "quadratic", total[:SUM_BITS])
+        subtracts = at(6).context | (at(6).gelu & ~squares)
+        other = Mux(at(6).context, quotient << HALF_BITS, Mux(squares, 0, gelu.c << 1))
+        other = Mux(at(6).gelu | at(6).context, other, exponential.c)
+        product = Mux(subtracts, ~product, product)
+        total = wide_sum(other, product, bits=SUM_BITS, carry=subtracts)
+        total = register(7, "quadratic", total)
         shift = Mux(at(6).gelu, gelu.shift, exponential.shift + quotient[:QUOTIENT_BITS])
         shift = register(7, "quadratic_shift", shift)
 

@@ -9,6 +9,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.stages import Stages
+from celosia.hw.lib.wide import wide_sum
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead, RowReadInterface
 from celosia.hw.vector.polynomial import COUNTED_BITS, SQUARE_BITS
@@ -221,7 +222,7 @@ class SumReduction(wiring.Component):
             begun = Mux(spans[last].start, 0, self.kept.data[name])
             begun = Mux(spans[last].first, begun, total)
             with m.If(adding.valid[last]):
-                m.d.sync += total.eq(begun + found)
+                m.d.sync += total.eq(wide_sum(begun, found, bits=len(total)))
             m.d.comb += result.eq(total)
         return m
 
