@@ -16,20 +16,19 @@ from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, ru
 from tests.support.quantized_exports import inputs, quantized, recognized
 
 LEAST_DB = {
-    "bert-17": 29,
-    "bert-fused": 29,
-    "vit": 24,
-    "gpt2": 23,
-    "opt": 23,
-    "llama": 17,
+    "bert-17": 33,
+    "bert-fused": 33,
+    "vit": 24.5,
+    "gpt2": 24,
+    "opt": 23.5,
+    "llama": 18.5,
     "whisper-encoder": 23,
-    "bart-decoder": 23,
-    "t5-encoder": 28,
+    "bart-decoder": 24.5,
+    "t5-encoder": 30,
 }
-"""What was measured, less about 2 dB."""
-LOST_DB = 3
-"""In models of this size, which few inputs measure; `celosia accuracy` has larger ones: 1.5."""
-SEEDS = (0, 11, 12, 13, 14, 15)
+"""What was measured, less about 2 dB; 1 for T5, whose inputs differ little."""
+LOST_DB = 1.5
+SEEDS = (0, *range(11, 26))
 """Inputs differ: a row whose attention falls to another key can be most of the noise."""
 
 
