@@ -29,7 +29,7 @@ LEAST_DB = {
     "bart-decoder": 24.5,
     "t5-encoder": 30,
 }
-"""What was measured, less about 2 dB; 1 for T5, whose inputs differ little."""
+"""What was measured, less 1 to 3 dB."""
 LOST_DB = 1.5
 SEEDS = (0, *range(11, 26))
 """Inputs differ: a row whose attention falls to another key can be most of the noise."""
