@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from celosia.sim.support.progress import Progress, silent
 from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
-from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
 from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
@@ -37,6 +37,7 @@ from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
     check_inputs,
+    check_types,
     padded_masks,
     quantize_graph,
     run_model,
@@ -197,7 +198,7 @@ def run_prepared(
     """Run a model on the inputs in a file, or on random ones.  Raises `InputError`."""
     runner, graph = ModelRunner(prepared, options, tell), prepared.graph
     if inputs is not None:
-        return runner.run(_arrays(inputs))[1]
+        return runner.run(_inputs(inputs, prepared.model, options.workload))[1]
     if graph is None:
         raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
     masks = [name for name in graph.inputs if "mask" in name]
@@ -212,32 +213,55 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
     Raises `InputError` for other names or shapes, or none, and for numbers that are all the same.
     """
     path = given if isinstance(given, Path) else "calibration"
-    arrays = _arrays(given) if isinstance(given, Path) else given
-    counts = {}
-    for name, array in arrays.items():
-        kind = graph.inputs.get(name)
-        if kind is None or array.shape[1:] != kind.shape or not array.ndim:
-            names = ", ".join(
-                f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
-            )
-            raise InputError(f"{path}: {name} is {array.shape}; there are {names}")
-        if array.dtype.kind != np.dtype(kind.dtype).kind:
-            raise InputError(f"{path}: {name} is of {array.dtype}, not {kind.dtype}")
-        counts[name] = len(array)
-    if len(set(counts.values())) != 1 or 0 in counts.values():
-        raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+    if isinstance(given, Path):
+        arrays = _arrays(given, lambda types: _check_samples(path, types, graph))
+    else:
+        arrays = given
+        _check_samples(path, {name: TensorType.of(each) for name, each in given.items()}, graph)
     if all(array.size > 1 and (array == array.flat[0]).all() for array in arrays.values()):
         raise InputError(f"{path}: all its arrays are constant: that says nothing of ranges")
     return [
         {name: array[number] for name, array in arrays.items()}
-        for number in range(next(iter(counts.values())))
+        for number in range(len(next(iter(arrays.values()))))
     ]
 
 
-def _arrays(path: Path) -> dict[str, Array]:
-    """The arrays of an .npz file.  Raises `InputError` for what is none."""
+def _check_samples(path: object, types: Mapping[str, TensorType], graph: FloatGraph) -> None:
+    """Raise `InputError` unless these are samples of inputs, as many of each."""
+    counts = {}
+    for name, found in types.items():
+        kind = graph.inputs.get(name)
+        if kind is None or found.shape[1:] != kind.shape or not found.rank:
+            names = ", ".join(
+                f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
+            )
+            raise InputError(f"{path}: {name} is {found.shape}; there are {names}")
+        if np.dtype(found.dtype).kind != np.dtype(kind.dtype).kind:
+            raise InputError(f"{path}: {name} is of {found.dtype}, not {kind.dtype}")
+        counts[name] = found.shape[0]
+    if len(set(counts.values())) != 1 or 0 in counts.values():
+        raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+
+
+def _inputs(path: Path, model: QuantizedGraph, workload: str) -> dict[str, Array]:
+    """The inputs of a model in an .npz file.  Raises `InputError` for others, or none."""
+
+    def check(types: Mapping[str, TensorType]) -> None:
+        try:
+            check_types(model.inputs, types)
+        except GraphError as error:
+            raise InputError(f"{workload}: {error}") from None
+
+    return _arrays(path, check)
+
+
+def _arrays(path: Path, check: Callable[[Mapping[str, TensorType]], object]) -> dict[str, Array]:
+    """The arrays of an .npz file, whose types `check` has seen before one of them is unpacked.
+
+    Raises `InputError` for a file that is none.
+    """
     try:
-        return read_npz(path)
+        return read_npz(path, check)
     except ValueError as error:
         raise InputError(str(error)) from None
 

@@ -1,9 +1,12 @@
-"""Turns convolutions into products: of patches, where windows do not overlap, or of windows."""
+"""Turns convolutions into products: of patches, where windows do not overlap, or of windows.
+
+A convolution of groups becomes a product for each group, if groups are wide enough for an array.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
@@ -13,27 +16,83 @@ from celosia.sw.frontend.recognize.rewrite import Match, Refusal
 
 __all__ = ["find_convolutions"]
 
+_LEAST_WIDTH: Final = 8
+"""The filters of a group are at least so many: half of the columns of the usual arrays."""
+
 
 def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:
-    """Convolutions of one group with known filters."""
+    """Convolutions with known filters, of one group or of wide ones."""
     for node in reader.graph.nodes:
         if node.op != "conv":
             continue
         filters = reader.value(node.inputs[1])
         if filters is None:
             yield Refusal("a product", node.name, "its filters are not constant")
-        elif node.attributes["groups"] != 1:
-            groups = node.attributes["groups"]
-            yield Refusal("a product", node.name, f"it is a convolution of {groups} groups")
-        else:
+            continue
+        groups = node.attributes["groups"]
+        assert isinstance(groups, int)
+        if groups == 1:
             yield _match(node, filters.shape)
+        elif len(filters) // groups >= _LEAST_WIDTH:
+            yield _match_groups(node, filters.shape, groups)
+        else:
+            yield Refusal("a product", node.name, f"it is a convolution of {groups} groups")
+
+
+def _match_groups(node: Node, filters: Sequence[int], groups: int) -> Match:
+    count, channels, *kernel = filters
+    batch, _, *places = node.type.shape
+    each, window = count // groups, prod(kernel) * channels
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        image, weights, *bias = operands
+        rows = _windows(builder, image, places, kernel, node.attributes)
+        apart = (batch, prod(places), prod(kernel), groups, channels)
+        rows = builder.op("reshape", rows, shape=apart)
+        parts = []
+        for group in range(groups):
+            x = _part(builder, rows, 3, group, 1)
+            x = builder.op("reshape", x, shape=(batch, prod(places), window))
+            matrix = _matrix(builder, _part(builder, weights, 0, group * each, each))
+            found = builder.op("matmul", x, matrix)
+            for one in bias:
+                found = builder.op("add", found, _part(builder, one, 0, group * each, each))
+            parts.append(found)
+        return _image(builder, builder.op("concat", *parts, axis=2), places)
+
+    probes = {0: ordinary_rows}
+    return Match(what="a product", root=node.name, operands=node.inputs, build=build, probes=probes)
+
+
+def _part(builder: GraphBuilder, x: str, axis: int, start: int, size: int) -> str:
+    """Some of a tensor along one axis."""
+    sizes, rank = list(builder.type(x).shape), builder.type(x).rank
+    sizes[axis] = size
+    starts = tuple(start if each == axis else 0 for each in range(rank))
+    return builder.op("slice", x, starts=starts, sizes=tuple(sizes), steps=(1,) * rank)
+
+
+def _matrix(builder: GraphBuilder, weights: str) -> str:
+    """Filters as the matrix behind rows of windows."""
+    count, channels, *kernel = builder.type(weights).shape
+    # Elements of a window are outermost: all channels of one are beside each other.
+    order = (0, *range(2, 2 + len(kernel)), 1)
+    matrix = builder.op("transpose", weights, permutation=order)
+    matrix = builder.op("reshape", matrix, shape=(count, prod(kernel) * channels))
+    return builder.op("transpose", matrix, permutation=(1, 0))
+
+
+def _image(builder: GraphBuilder, rows: str, places: Sequence[int]) -> str:
+    """Rows of results, (batch, places, filters), as an image."""
+    batch, _, count = builder.type(rows).shape
+    found, rank = builder.op("reshape", rows, shape=(batch, *places, count)), len(places)
+    return builder.op("transpose", found, permutation=(0, rank + 1, *range(1, rank + 1)))
 
 
 def _match(node: Node, filters: Sequence[int]) -> Match:
     attributes: Mapping[str, Any] = node.attributes
     count, channels, *kernel = filters
-    batch, _, *places = node.type.shape
-    rank = len(kernel)
+    places = node.type.shape[2:]
     patches = (
         list(attributes["strides"]) == list(kernel)
         and not any((*attributes["before"], *attributes["after"]))
@@ -47,18 +106,14 @@ def _match(node: Node, filters: Sequence[int]) -> Match:
         if patches and whole == list(sizes):
             rows = _patches(builder, image, places, kernel)
             matrix = builder.op("reshape", weights, shape=(count, channels * prod(kernel)))
+            matrix = builder.op("transpose", matrix, permutation=(1, 0))
         else:
             rows = _windows(builder, image, places, kernel, attributes)
-            # Elements of a window are outermost: all channels of one are beside each other.
-            order = (0, *range(2, 2 + rank), 1)
-            matrix = builder.op("transpose", weights, permutation=order)
-            matrix = builder.op("reshape", matrix, shape=(count, prod(kernel) * channels))
-        matrix = builder.op("transpose", matrix, permutation=(1, 0))
+            matrix = _matrix(builder, weights)
         found = builder.op("matmul", rows, matrix)
         for each in bias:
             found = builder.op("add", found, each)
-        found = builder.op("reshape", found, shape=(batch, *places, count))
-        return builder.op("transpose", found, permutation=(0, rank + 1, *range(1, rank + 1)))
+        return _image(builder, found, places)
 
     probes = {0: ordinary_rows}
     return Match(what="a product", root=node.name, operands=node.inputs, build=build, probes=probes)

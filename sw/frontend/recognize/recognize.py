@@ -11,6 +11,7 @@ from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_convolutions
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.orders import find_orders
 from celosia.sw.frontend.recognize.parts import find_parts
 from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
 from celosia.sw.frontend.recognize.rotary import find_rotary
@@ -27,6 +28,7 @@ PASSES: Final[dict[str, Finder]] = {
     "rotary": find_rotary,
     "attention": find_attention,
     "masks": find_masks,
+    "orders": find_orders,
     "groups": find_groups,
     "views": find_long_views,
 }

@@ -28,6 +28,7 @@ __all__ = [
     "Result",
     "SegmentRunner",
     "check_inputs",
+    "check_types",
     "interpreted",
     "padded_masks",
     "quantize_graph",
@@ -222,6 +223,24 @@ def run_model(
     return Execution(model, inputs).run(segment)
 
 
+def check_types(types: Mapping[str, TensorType], found: Mapping[str, TensorType]) -> None:
+    """Raise `GraphError` where inputs that are `found` are not those of `types`.
+
+    Numbers may be narrower than they should be, but not of another kind.
+    """
+    names = ", ".join(types)
+    for name in found:
+        if name not in types:
+            raise GraphError(f"{name}: there is no such input; there are {names}")
+    for name, kind in types.items():
+        if name not in found:
+            raise GraphError(f"{name}: this input is missing; there are {names}")
+        mine, wanted = np.dtype(found[name].dtype), np.dtype(kind.dtype)
+        same = mine == wanted or (mine.kind == wanted.kind and np.can_cast(mine, wanted))
+        if not same or found[name].shape != kind.shape:
+            raise GraphError(f"{name}: this input is {found[name]}, not {kind}")
+
+
 def check_inputs(
     types: Mapping[str, TensorType], masks: Sequence[str], inputs: Mapping[str, Array]
 ) -> dict[str, Array]:
@@ -230,24 +249,13 @@ def check_inputs(
     Raises `GraphError` for names, types and shapes that do not fit, for NaN, and for masks that
     are not padded on the right.
     """
-    names = ", ".join(types)
-    for name in inputs:
-        if name not in types:
-            raise GraphError(f"{name}: there is no such input; there are {names}")
-    arrays = {}
+    given = {name: np.asarray(array) for name, array in inputs.items()}
+    check_types(types, {name: TensorType.of(array) for name, array in given.items()})
+    arrays = {name: given[name].astype(kind.dtype, copy=False) for name, kind in types.items()}
     for name, kind in types.items():
-        if name not in inputs:
-            raise GraphError(f"{name}: this input is missing; there are {names}")
-        array = np.asarray(inputs[name])
-        if array.dtype.kind == np.dtype(kind.dtype).kind and np.can_cast(array.dtype, kind.dtype):
-            array = array.astype(kind.dtype, copy=False)
-        found = TensorType.of(array)
-        if found != kind:
-            raise GraphError(f"{name}: this input is {found}, not {kind}")
-        count = int(np.isnan(array).sum()) if kind.is_float else 0
+        count = int(np.isnan(arrays[name]).sum()) if kind.is_float else 0
         if count:
             raise GraphError(f"{name}: {count:,} of its {kind.size:,} elements are NaN")
-        arrays[name] = array
     for name in masks:
         if not is_right_padded(arrays[name]):
             raise GraphError(

@@ -175,21 +175,20 @@ def _rotary_embedding(call: Call) -> str:
 
 def rotate(call: Call, x: str, tables: list[str], width: int, interleaved: bool) -> str:
     """The first `width` columns of each head, turned by angles of (batch, rows, width / 2)."""
-    batch, heads, rows, cols = call.build.type(x).shape
+    *_, rows, cols = call.build.type(x).shape
     half = width // 2
     cosine, sine = (
         call.reshape(table, (call.build.type(table).shape[0], 1, rows, half)) for table in tables
     )
-    step = 2 if interleaved else 1
-    first = part(call, x, 3, 0, half, step)
-    second = part(call, x, 3, 1 if interleaved else half, half, step)
+    # Neighbours become halves, and are put back behind the rotation.
+    order = [*range(0, width, 2), *range(1, width, 2), *range(width, cols)]
+    if interleaved:
+        x = call.op("gather", x, call.indices(order), axis=3)
+    first, second = (part(call, x, 3, start, half) for start in (0, half))
     real = call.op("sub", call.op("mul", cosine, first), call.op("mul", sine, second))
     imaginary = call.op("add", call.op("mul", sine, first), call.op("mul", cosine, second))
+    rest = [] if width == cols else [part(call, x, 3, width, cols - width)]
+    turned = call.op("concat", real, imaginary, *rest, axis=3)
     if interleaved:
-        pairs = [call.reshape(each, (batch, heads, rows, half, 1)) for each in (real, imaginary)]
-        turned = call.reshape(call.op("concat", *pairs, axis=4), (batch, heads, rows, width))
-    else:
-        turned = call.op("concat", real, imaginary, axis=3)
-    if width == cols:
-        return turned
-    return call.op("concat", turned, part(call, x, 3, width, cols - width), axis=3)
+        turned = call.op("gather", turned, call.indices(np.argsort(order)), axis=3)
+    return turned

@@ -119,9 +119,9 @@ def _rotary_embedding(call: Call) -> str:
     if call.attribute("scale", 1.0) != 1 or call.attribute("is_packed_batching", 0):
         raise Refusal("a scale and packed batches are not supported")
     flat = call.type(0).rank == 3
-    width = 2 * call.type(2).shape[1]
+    # Tables have the width of what turns, so that the attribute for it says nothing more.
+    width, partial = 2 * call.type(2).shape[1], call.attribute("rotary_embedding_dim", 0)
     if flat:
-        partial = call.attribute("rotary_embedding_dim", 0)
         expect(heads > 0 or not partial, "part of each head turns, but it names no heads")
         x = split_heads(call, x, heads or call.type(0).shape[2] // width)
     batch, _, rows, _ = call.build.type(x).shape

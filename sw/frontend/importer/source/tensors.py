@@ -46,9 +46,9 @@ _TYPED_BITS: Final = {"int32_data": np.int32, "int64_data": np.int64, "uint64_da
 
 
 def element_name(kind: int) -> str:
-    """The name that ONNX has for an element type."""
+    """The name that ONNX has for an element type; the number of one that has none."""
     names = TensorProto.DataType
-    return names.Name(kind) if kind in names.values() else f"type {kind}"
+    return names.Name(kind) if kind in names.values() else str(kind)
 
 
 def graph_dtype(kind: int) -> str:

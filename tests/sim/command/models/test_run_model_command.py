@@ -14,6 +14,8 @@ from tests.support.command_line import SCHEMA, refused, right
 
 FAST = ("--sim", "functional")
 SIZES = ("--dim", "batch=2", "--dim", "sequence=8")
+SAMPLES = range(1, 65)
+"""Seeds of calibration: a thousand tokens, which a hundred do not stand for."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +27,7 @@ def _elsewhere(tmp_path, monkeypatch):
 
 def test_a_bert_with_inputs_and_calibration():
     given: dict[str, Any] = {**EXPORTS["bert-17"].inputs(SMALL, 0, batch=2, tokens=8)}
-    samples = [EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8) for seed in range(1, 7)]
+    samples = [EXPORTS["bert-17"].inputs(SMALL, seed, batch=2, tokens=8) for seed in SAMPLES]
     np.savez("x.npz", **given)
     stacked: dict[str, Any] = {name: np.stack([each[name] for each in samples]) for name in given}
     np.savez("c.npz", **stacked)
@@ -43,9 +45,9 @@ def test_a_bert_with_inputs_and_calibration():
     assert document["placement"]["accelerator_mac_share"] == 1
     (output,) = document["outputs"]
     assert output["name"] == "last_hidden_state"
-    assert output["sqnr_db"] > 12
+    assert output["sqnr_db"] > 15
     assert abs(output["exact_sqnr_db"] - output["sqnr_db"]) < 6
-    assert output["cosine"] > 0.97
+    assert output["cosine"] > 0.98
 
 
 def test_random_data_is_said_and_segments_are_added_up():
@@ -97,7 +99,7 @@ def test_masks_that_are_padded_on_the_left_are_added_to_scores():
     np.savez("x.npz", **drawn(0))
     run = ("run", "bert-17.onnx", *FAST, *SIZES, "--input", "x.npz")
     refused("attention_mask: its rows must be 1s, one at least, and then 0s", *run)
-    samples = [drawn(seed) for seed in range(1, 7)]
+    samples = [drawn(seed) for seed in SAMPLES]
     stacked: dict[str, Any] = {name: np.stack([s[name] for s in samples]) for name in samples[0]}
     np.savez("c.npz", **stacked)
     result = right(*run, "--calibrate", "c.npz", "--json", "j.json")
@@ -105,4 +107,4 @@ def test_masks_that_are_padded_on_the_left_are_added_to_scores():
     document = json.loads(Path("j.json").read_text())
     assert document["mismatches"] == 0
     assert document["placement"]["accelerator_mac_share"] == 1
-    assert document["outputs"][0]["sqnr_db"] > 12
+    assert document["outputs"][0]["sqnr_db"] > 15

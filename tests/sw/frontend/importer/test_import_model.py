@@ -187,6 +187,7 @@ def tensor_of(**fields):
 
 
 RELU = node("Relu", ["x"], ["h"])
+UNKNOWN = TensorProto(name="w", data_type=77, dims=[3])
 NAN = np.array([1, np.nan, 2], np.float32)
 CIRCLE = [node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"], name="two")]
 INF = np.array([[1, 2], [np.inf, 4], [5, 6]], np.float32)
@@ -216,6 +217,7 @@ ADD = [node("Add", ["x", "w"], ["y"], name="add")]
         (broken(nodes=ADD, constants={"w": tensor_of(dims=[3])}), "it has 0 elements, not 3"),
         (broken(nodes=ADD, constants={"w": tensor_of(dims=[3], raw_data=b"ab")}), "2 bytes are no"),
         (broken(nodes=ADD, constants={"w": np.array(["a", "b"])}), "type STRING are not supported"),
+        (broken(nodes=ADD, constants={"w": UNKNOWN}), "elements of type 77 are not supported"),
         (broken(nodes=[node("Foo", ["x"], ["y"], domain="my.own")]), "domain 'my.own' is unknown"),
         (broken(nodes=[node("Foo", ["x"], ["y"])]), "there is no operator Foo in domain ''"),
         (broken(nodes=[node("Relu", ["x"], ["y"], magic=3)]), "attribute magic is not supported"),

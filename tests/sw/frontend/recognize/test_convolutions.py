@@ -57,7 +57,25 @@ def test_windows_become_rows_of_a_product(image, filters, options):
     assert sum(graph.macs().values()) == sum(done.graph.macs().values())
 
 
-def test_groups_are_refused_with_the_reason():
+@pytest.mark.parametrize(
+    ("image", "filters", "options"),
+    [
+        ((2, 6, 9), (24, 2, 4), {"strides": (1,), "before": (2,), "after": (2,), "groups": 3}),
+        ((1, 4, 7, 6), (16, 2, 3, 2), {"strides": (2, 1), "before": (1, 0), "groups": 2}),
+        ((1, 6, 8), (16, 3, 4), {"strides": (4,), "groups": 2}),
+        ((1, 6, 9), (16, 3, 3), {"strides": (1,), "dilations": (2,), "groups": 2}),
+    ],
+)
+def test_wide_groups_become_a_product_each(image, filters, options):
+    graph, done = convolved(image, filters, **options)
+    assert not done.refusals
+    ops = [node.op for node in done.graph.nodes]
+    assert "conv" not in ops
+    assert ops.count("matmul") == options["groups"]
+    assert sum(graph.macs().values()) == sum(done.graph.macs().values())
+
+
+def test_narrow_groups_are_refused_with_the_reason():
     _, done = convolved((1, 4, 9), (4, 1, 3), strides=(1,), groups=4)
     (refusal,) = done.refusals
     assert refusal.reason == "it is a convolution of 4 groups"

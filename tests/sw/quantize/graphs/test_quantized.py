@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from onnx.helper import make_node as node
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
@@ -9,27 +10,28 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized
+from tests.sw.frontend.importer.models import floats, imported, model
 
 LEAST_DB = {
-    "bert-17": 29,
-    "bert-fused": 29,
-    "vit": 24,
-    "gpt2": 23,
-    "opt": 23,
-    "llama": 17,
+    "bert-17": 33,
+    "bert-fused": 33,
+    "vit": 24.5,
+    "gpt2": 24,
+    "opt": 23.5,
+    "llama": 18.5,
     "whisper-encoder": 23,
-    "bart-decoder": 23,
-    "t5-encoder": 28,
+    "bart-decoder": 24.5,
+    "t5-encoder": 30,
 }
-"""What was measured, less about 2 dB."""
-LOST_DB = 3
-"""In models of this size, which few inputs measure; `celosia accuracy` has larger ones: 1.5."""
-SEEDS = (0, 11, 12, 13, 14, 15)
+"""What was measured, less 1 to 3 dB."""
+LOST_DB = 1.5
+SEEDS = (0, *range(11, 26))
 """Inputs differ: a row whose attention falls to another key can be most of the noise."""
 
 
@@ -135,6 +137,41 @@ def test_a_norm_of_nearly_nothing_has_the_largest_epsilon():
         (real,) = interpret(graph, given).values()
         (found,) = run_model(model, given).outputs.values()
         assert noise(real, found) > 60
+
+
+def attention_of_onnx_runtime(op, heads, groups, **attributes):
+    """A model whose attention is one of ONNX Runtime's, behind rotations of neighbours."""
+    width, rows, angles = 16, 12, np.outer(np.arange(12), 0.5 ** np.arange(8))
+    sizes = {"q": heads * width, "k": groups * width, "v": groups * width}
+    constants = {f"w{x}": floats(32, size, seed=size) * 32**-0.5 for x, size in sizes.items()}
+    constants |= {f"b{x}": floats(size, seed=size + 1) for x, size in sizes.items()}
+    constants |= {"cos": np.cos(angles).astype(np.float32), "p": np.arange(rows)[np.newaxis]}
+    constants |= {"sin": np.sin(angles).astype(np.float32)}
+    constants |= {"o": floats(heads * width, 32) * 0.1}
+    nodes = []
+    for x in sizes:
+        nodes += [node("MatMul", ["x", f"w{x}"], [f"m{x}"]), node("Add", [f"m{x}", f"b{x}"], [x])]
+    for x, count in (("q", heads), ("k", groups)):
+        more = {"domain": "com.microsoft", "interleaved": 1, "num_heads": count}
+        nodes.append(node("RotaryEmbedding", [x, "p", "cos", "sin"], [f"t{x}"], **more))
+    more = {"domain": "com.microsoft", "num_heads": heads, **attributes}
+    nodes.append(node(op, ["tq", "tk", "v"], ["a"], **more))
+    nodes.append(node("MatMul", ["a", "o"], ["y"]))
+    return recognize(imported(model(nodes, {"x": [1, rows, 32]}, ["y"], constants)).graph).graph
+
+
+@pytest.mark.parametrize(
+    ("op", "groups", "attributes"),
+    [("GroupQueryAttention", 2, {"kv_num_heads": 2}), ("MultiHeadAttention", 4, {})],
+)
+def test_attention_of_onnx_runtime_is_one_segment(op, groups, attributes):
+    graph, random = attention_of_onnx_runtime(op, 4, groups, **attributes), np.random.default_rng(0)
+    samples = [{"x": random.standard_normal((1, 12, 32), np.float32)} for _ in range(65)]
+    found = quantize_graph(graph, samples[1:])
+    (real,) = interpret(graph, samples[0]).values()
+    assert noise(real, run_model(found, samples[0]).outputs["y"]) > 25
+    assert len(found.segments) == 1
+    assert not found.host_operators
 
 
 def test_samples_that_do_not_fit_or_are_not_finite_are_refused():

@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.recognize.recognize import recognize
 from tests.sw.frontend.importer.models import floats, imported
 
 _TYPES = {
@@ -162,3 +163,15 @@ def test_grouped_queries_of_a_prompt(rotary):
         kv_num_heads=2,
         do_rotary=rotary,
     )
+
+
+@pytest.mark.parametrize("width", [None, 4])
+def test_neighbours_that_turn_become_halves(width):
+    """Rotations of neighbours, of part of a head or all, leave no reordering where all turns."""
+    query, places = floats(2, 2, 5, 8), PLACES
+    angles = np.outer(np.arange(6), [1, 0.3, 0.1, 0.03][: (width or 8) // 2]).astype(np.float32)
+    part = {} if width is None else {"rotary_embedding_dim": width, "num_heads": 2}
+    tables = [np.cos(angles), np.sin(angles)]
+    graph = compare("RotaryEmbedding", [query, places, *tables], interleaved=1, **part)
+    found = [node.op for node in recognize(graph).graph.nodes]
+    assert found.count("rotate") == (width is None)

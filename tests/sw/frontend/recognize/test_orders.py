@@ -1,0 +1,88 @@
+"""Orders of columns go into weights, and out of attention."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.orders import find_orders
+from celosia.sw.frontend.recognize.rewrite import rewrite
+
+HEADS, ROWS, COLS = 2, 5, 8
+NEIGHBOURS = [0, 2, 4, 6, 1, 3, 5, 7]
+BACK = [0, 4, 1, 5, 2, 6, 3, 7]
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def ordered(builder, x, order):
+    return builder.op("gather", x, builder.constant(np.array(order)), axis=3)
+
+
+def product(order, *, bias=True, bound=False):
+    """Heads of a product, their columns in an order; `bound`: the product is an output, too."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, ROWS, 6)))
+    found = builder.op("matmul", x, builder.constant(random(6, HEADS * COLS)))
+    if bias:
+        found = builder.op("add", builder.constant(random(HEADS * COLS, seed=1)), found)
+    heads = builder.op("reshape", found, shape=(1, ROWS, HEADS, COLS))
+    heads = builder.op("transpose", heads, permutation=(0, 2, 1, 3))
+    outputs = {"y": ordered(builder, heads, order)}
+    return builder.finish(outputs | ({"all": found} if bound else {}))
+
+
+def attention(orders, *, keys=HEADS):
+    builder = GraphBuilder("test")
+    q, k, v = (
+        builder.input(name, TensorType("float32", (1, count, ROWS, COLS)))
+        for name, count in (("q", HEADS), ("k", keys), ("v", keys))
+    )
+    q, k = (ordered(builder, x, order) for x, order in zip((q, k), orders, strict=True))
+    attributes = {"scale": 0.3, "causal": True, "first_query": 0}
+    return builder.finish({"y": builder.op("attention", q, k, v, **attributes)})
+
+
+def equal(graph, other):
+    given = {name: random(*kind.shape, seed=7) for name, kind in graph.inputs.items()}
+    for found, wanted in zip(
+        interpret(other, given).values(), interpret(graph, given).values(), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    return [node.op for node in other.nodes]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_weights_take_the_order_of_a_product(bias):
+    graph = product(NEIGHBOURS, bias=bias)
+    done = rewrite(graph, find_orders)
+    assert not done.refusals
+    assert "gather" not in equal(graph, done.graph)
+
+
+def test_a_product_that_others_read_stays():
+    graph = product(NEIGHBOURS, bound=True)
+    assert "gather" in equal(graph, rewrite(graph, find_orders).graph)
+
+
+@pytest.mark.parametrize("order", [[0, 0, 1, 1, 2, 2, 3, 3], [1, 0]])
+def test_columns_that_are_repeated_or_left_out_are_no_order(order):
+    graph = product(order)
+    assert "gather" in equal(graph, rewrite(graph, find_orders).graph)
+
+
+@pytest.mark.parametrize("keys", [HEADS, 1])
+def test_attention_does_not_see_an_order_that_both_have(keys):
+    graph = attention((BACK, BACK), keys=keys)
+    assert equal(graph, rewrite(graph, find_orders).graph) == ["attention"]
+
+
+def test_attention_sees_an_order_of_one_of_them():
+    for orders in ((BACK, NEIGHBOURS), (BACK, range(COLS))):
+        graph = attention(orders)
+        done = rewrite(graph, find_orders)
+        assert equal(graph, done.graph).count("gather") == 2
+        assert not done.refusals
