@@ -102,8 +102,8 @@ def test_what_follows_a_loop_that_ends_early():
 
 def test_a_body_as_large_as_the_memory():
     body = [LOAD, BY_16] * (CONFIG.loop_entries // 2)
-    program = [REPEAT.encode(count=3, length=len(body)), *body]
-    timed(program, 3 * len(body) // 2)
+    program = [REPEAT.encode(count=3, length=len(body)), *body, OTHER]
+    timed(program, 3 * len(body) // 2 + 1)
 
 
 def test_a_command_that_ends_a_loop_is_the_last_one_of_it():
