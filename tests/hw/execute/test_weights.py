@@ -4,6 +4,7 @@ import pytest
 
 from celosia.hw.execute.weights import WeightLoader
 from celosia.isa.config import AcceleratorConfig
+from tests.support.registers import reset_registers
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -162,3 +163,9 @@ def test_the_next_wave_waits_for_the_swap():
         assert waves == 2
 
     simulate(dut, testbench)
+
+
+def test_a_reset_sets_nothing_wider_than_a_count_of_rows():
+    """Masks and products are looked at only with what says that they are there."""
+    config = AcceleratorConfig(dim=64)
+    assert max(reset_registers(WeightLoader(config)).values()) == config.dim.bit_length()

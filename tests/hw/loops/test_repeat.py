@@ -12,6 +12,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, PRELOAD, REPEAT, STRIDE, Command
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH, expand
 from tests.support.loops import LoopPrograms, payload
+from tests.support.registers import reset_registers
 from tests.support.streams import receive, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=16)
@@ -238,3 +239,8 @@ def counted(dut):
             counts["lost"] += lost
 
     return counts, count
+
+
+def test_a_reset_sets_only_that_no_body_comes():
+    """Nobody looks at the rest before it was written."""
+    assert {*reset_registers(Repeater(CONFIG))} == {"fsm_state", "missing"}
