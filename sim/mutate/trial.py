@@ -39,7 +39,7 @@ _MEMORY_BYTES: Final = 16 << 30
 _DEADLINES: Final = re.compile(
     r"^(?! ).*(?:did not finish in|TimeoutExpired|watchdog|cycle budget|timed out)", re.MULTILINE
 )
-"""What a failure says that a test's own deadline made.  Lines of sources, which a traceback indents,
+"""What a failure says that a test's own deadline made.  Lines of sources, which tracebacks indent,
 say nothing: one names a watchdog wherever something was simulated."""
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
