@@ -1,6 +1,7 @@
 """The registers of a design, before anything is simulated."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from amaranth.hdl import Elaboratable, Fragment
 
@@ -19,7 +20,7 @@ def reset_registers(design: Elaboratable) -> dict[str, int]:
     return widths
 
 
-def _reset_registers(fragment: Fragment) -> Iterator[tuple[str, int]]:
+def _reset_registers(fragment: Any) -> Iterator[tuple[str, int]]:
     for domain, statements in fragment.statements.items():
         if domain != "comb":
             driven = (each for one in statements for each in one._lhs_signals())

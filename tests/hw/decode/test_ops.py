@@ -21,12 +21,13 @@ def limits(config: AcceleratorConfig) -> dict[Any, dict[str, int]]:
     """The largest numbers of fields whose width depends on `config`."""
     memories = config.scratchpad_rows, config.accumulator_rows, config.parameter_rows
     row = max(memories) - 1
-    extents = dict.fromkeys(("w_rows", "w_cols", "a_cols", "d_cols", "c_cols"), config.dim)
-    rows = dict.fromkeys(("w_row", "a_row", "d_row", "c_row"), row)
+    extents = ("w_rows", "w_cols", "a_cols", "d_cols", "c_cols")
+    product = {f"{operand}_row": row for operand in "wadc"}
+    product.update(dict.fromkeys(extents, config.dim))
     return {
         LoadOp: {"row": row},
         StoreOp: {"row": row, "bias_row": config.parameter_rows - 1},
-        ExecuteOp: rows | extents,
+        ExecuteOp: product,
         ResultOp: {"row": row, "mask": (1 << config.dim) - 1},
     }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from amaranth import Module, Signal, Value
+from amaranth.hdl import Shape
 from amaranth.sim import Simulator
 
 from celosia.hw.decode.ops import Space
@@ -35,7 +36,7 @@ def test_rows_of_all_memories_are_counted_through(config):
     assert numbers == list(range(len(numbers)))
     fields = RowRange(config).members
     for name in ("first", "last"):
-        assert fields[name].width == (len(numbers) - 1).bit_length()
+        assert Shape.cast(fields[name]).width == (len(numbers) - 1).bit_length()
 
 
 def random_range(config: AcceleratorConfig, rng: random.Random, space: Space) -> dict[str, int]:

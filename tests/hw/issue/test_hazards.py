@@ -157,7 +157,8 @@ def test_random_operations_wait_for_what_they_meet(normalization, seed):
     rng, dut = random.Random(seed), HazardTables(config)
 
     async def testbench(ctx):
-        tails = dict.fromkeys(QUEUES, WRAP - 40 * seed)
+        tails: dict[str, int] = {}
+        tails.update(dict.fromkeys(QUEUES, WRAP - 40 * seed))
         before: dict[str, list[list[dict]]] = {queue.name: [] for queue in dut.queues}
         met = set()
         for _ in range(250):

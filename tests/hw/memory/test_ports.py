@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from amaranth.hdl import Shape
 from amaranth.lib import data
 
 from celosia.hw.memory.ports import AccumulatorWrite, ParameterWrite, ScratchpadWrite, row_shape
@@ -30,8 +31,9 @@ def test_a_write_has_a_row_of_elements_a_mask_and_a_place(
     layout: Any = write(config)
     elements = layout.members["data"]
     assert isinstance(elements, data.ArrayLayout)
+    element_shape = Shape.cast(elements.elem_shape)
     assert elements.length == config.dim
-    assert (elements.elem_shape.width, elements.elem_shape.signed) == element
+    assert (element_shape.width, element_shape.signed) == element
     assert layout["data"].offset == 0
     last = getattr(config, rows) - 1
     assert layout.const({"row": last}).row == last

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,6 +185,6 @@ def test_latency_and_throughput_are_as_documented():
 
 def test_a_request_is_a_scale_and_flags():
     """It moves along with its row, so that each bit of it is one in every stage."""
-    fields = RequantizeRequest().members
+    fields: dict[str, Any] = dict(RequantizeRequest().members)
     assert fields.pop("scale").width == 32
     assert set(fields.values()) == {1}
