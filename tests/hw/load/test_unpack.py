@@ -11,6 +11,7 @@ from celosia.hw.load.unpack import Unpacker, piece_bytes, pieces_per_row
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.presets import PRESETS
+from tests.support.registers import reset_registers
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 TINY = PRESETS["tiny"]
@@ -219,3 +220,10 @@ def test_a_bad_beat_is_a_fault_and_ends_everything(bad):
             await ctx.tick()
 
     simulate(dut, producer, consumer)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_reset_sets_what_is_there_not_what_it_is(name):
+    """Nobody looks at the rest before it was written; the tag is told at any time."""
+    there = {"active", "used", "dead", "piece_valid", *(f"valid_{index}" for index in range(3))}
+    assert {*reset_registers(Unpacker(CONFIGS[name]))} == there | {"tag"}
