@@ -168,10 +168,12 @@ class ResultWriter(wiring.Component):
         """Saturate to int8; returns whether the row of the last cycle is for the scratchpad."""
         dim = self.config.dim
         out = self.scratchpad.p
-        s1_due, s1_relu = Signal(), Signal(reset_less=True)
+        s1_due = Signal()
+        s1_relu = Signal(reset_less=True)
         s1_row = Signal.like(out.row, reset_less=True)
         s1_mask = Signal(dim, reset_less=True)
-        s2_valid, s2_row = Signal(), Signal.like(out.row, reset_less=True)
+        s2_valid = Signal()
+        s2_row = Signal.like(out.row, reset_less=True)
         s2_mask = Signal(dim, reset_less=True)
         m.d.sync += [s1_due.eq(due), s2_valid.eq(s1_due)]
         with m.If(due):

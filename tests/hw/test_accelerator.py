@@ -18,6 +18,7 @@ from celosia.isa.encoding import (
     MVIN_PARAM,
     MVOUT,
     PRELOAD,
+    REPEAT,
     Command,
 )
 from celosia.isa.registers.errors import Cause
@@ -307,5 +308,43 @@ def test_the_latency_from_a_response_to_the_load_that_waits_for_it(queued):
             await ctx.tick()
         assert ctx.get(dut.read_port.ar.valid)
         assert not ctx.get(dut.token.waits)
+
+    simulate(dut, testbench)
+
+
+def test_it_is_starved_when_all_is_done_before_the_rest_of_a_body_comes():
+    """Not before a loop, nor as long as a load is not answered, nor when the body is there."""
+    dut = Accelerator(CONFIG.with_values({"loop_entries": 16}))
+    load = MVIN.encode(dram=0x1000, local=0, local_cols=4, local_rows=1)
+    flush = FLUSH.encode()
+
+    async def testbench(ctx):
+        accept_all(ctx, dut)
+        for _ in range(5):
+            assert not ctx.get(dut.starved)
+            await ctx.tick()
+        loop = [load, REPEAT.encode(count=2, length=2), flush]
+        await send(ctx, dut.commands, [command._asdict() for command in loop])
+        for _ in range(40):
+            assert not ctx.get(dut.starved)
+            await ctx.tick()
+        assert ctx.get(dut.missing) == 1
+        ctx.set(dut.read_port.r.p.last, 1)
+        ctx.set(dut.read_port.r.valid, 1)
+        await ctx.tick().until(dut.read_port.r.ready)
+        ctx.set(dut.read_port.r.valid, 0)
+        await ctx.tick().until(dut.completed.load)
+        await ctx.tick().repeat(3)
+        for _ in range(5):
+            assert ctx.get(dut.starved)
+            assert ctx.get(dut.busy)
+            await ctx.tick()
+        await send(ctx, dut.commands, [flush._asdict()])
+        while ctx.get(dut.busy):
+            assert not ctx.get(dut.starved)
+            await ctx.tick()
+        for _ in range(5):
+            assert not ctx.get(dut.starved)
+            await ctx.tick()
 
     simulate(dut, testbench)

@@ -3,6 +3,7 @@
 from celosia.hw.execute.results import PRODUCTS, ResultWriter
 from celosia.isa.config import AcceleratorConfig
 from tests.support.memories import set_row
+from tests.support.registers import reset_registers
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -112,3 +113,11 @@ def test_it_takes_as_many_products_as_it_says():
         assert not ctx.get(dut.i.ready)
 
     simulate(dut, testbench)
+
+
+def test_of_a_row_for_the_scratchpad_a_reset_sets_only_that_there_is_none():
+    """Its place, its mask and its elements are not looked at without one."""
+    names = {
+        name for name in reset_registers(ResultWriter(CONFIG)) if name.startswith(("s1", "s2"))
+    }
+    assert names == {"s1_due", "s2_valid"}

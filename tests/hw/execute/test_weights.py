@@ -1,7 +1,10 @@
 """`WeightLoader`: products without weights pass, waves are never torn, `hold` holds."""
 
+import pytest
+
 from celosia.hw.execute.weights import WeightLoader
 from celosia.isa.config import AcceleratorConfig
+from tests.support.registers import reset_registers
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
@@ -45,6 +48,84 @@ def test_a_wave_reads_its_rows_in_consecutive_cycles_and_the_product_follows_it(
     assert offered[0] == first + 1
 
 
+class Slots:
+    """What a loader asks for in each cycle, of the product `op` that nobody stalls."""
+
+    def __init__(self, op: dict):
+        self.reads: list[tuple[int, int]] = []
+        """Cycle and row."""
+        self.start = -1
+        """The cycle of row 0 of a wave; -1 without one."""
+        self.masks: list[int] = []
+        """Of elements that are weights, by cycles."""
+        self.fills: list[int] = []
+        """Of elements that are shifted into the transposer, by cycles."""
+        self.shifts: list[int] = []
+        """Whether the transposer shifts, by cycles."""
+        dut = WeightLoader(CONFIG)
+
+        async def producer(ctx):
+            await send(ctx, dut.i, [op])
+
+        async def watch(ctx):
+            for cycle in range(24):
+                control = ctx.get(dut.control)
+                if ctx.get(dut.read.valid):
+                    self.reads.append((cycle, ctx.get(dut.read.row)))
+                if control.start:
+                    assert self.start < 0
+                    self.start = cycle
+                self.masks.append(control.mask)
+                self.fills.append(control.fill_mask)
+                self.shifts.append(control.shift)
+                await ctx.tick()
+
+        simulate(dut, producer, watch)
+
+
+every_size = pytest.mark.parametrize("size", [(1, 4), (2, 3), (3, 1), (4, 2), (4, 4)])
+
+
+@every_size
+def test_of_a_tile_only_what_exists_is_read(size):
+    """Its rows, and of those the first elements: the rest of a slot is zeros."""
+    rows, cols = size
+    slots = Slots(TILE | {"w_rows": rows, "w_cols": cols})
+    wave = slice(slots.start, slots.start + CONFIG.dim)
+    assert slots.reads == [(slots.start + n, 8 + n) for n in range(rows)]
+    assert slots.masks[wave] == [(1 << cols) - 1] * rows + [0] * (CONFIG.dim - rows)
+    assert not any(slots.fills)
+    assert not any(slots.shifts)
+
+
+@every_size
+def test_a_transposed_tile_is_read_by_its_columns_and_then_leaves(size):
+    rows, cols = size
+    slots = Slots(TILE | {"w_rows": rows, "w_cols": cols, "w_transpose": 1})
+    first, dim = slots.reads[0][0], CONFIG.dim
+    assert slots.reads == [(first + n, 8 + n) for n in range(cols)]
+    assert slots.start == first + dim
+    assert slots.fills[first : first + dim] == [(1 << rows) - 1] * cols + [0] * (dim - cols)
+    assert slots.masks[slots.start :][:dim] == [(1 << cols) - 1] * rows + [0] * (dim - rows)
+    assert [cycle for cycle, shift in enumerate(slots.shifts) if shift] == [
+        *range(first, first + 2 * dim)
+    ]
+    assert not any(slots.masks[: slots.start])
+    assert not any(slots.fills[slots.start :])
+
+
+@every_size
+def test_a_transposed_a_fills_the_transposer(size):
+    rows, cols = size
+    op = {"a_transpose": 1, "a_row": 20, "a_stride": 3, "a_rows": rows, "a_cols": cols, "c_rows": 4}
+    slots = Slots(op)
+    first, dim = slots.reads[0][0], CONFIG.dim
+    assert slots.reads == [(first + n, 20 + 3 * n) for n in range(cols)]
+    assert slots.fills[first : first + dim] == [(1 << rows) - 1] * cols + [0] * (dim - cols)
+    assert sum(slots.shifts) == dim
+    assert slots.start < 0
+
+
 def test_no_wave_starts_while_it_is_held():
     dut = WeightLoader(CONFIG)
 
@@ -82,3 +163,9 @@ def test_the_next_wave_waits_for_the_swap():
         assert waves == 2
 
     simulate(dut, testbench)
+
+
+def test_a_reset_sets_nothing_wider_than_a_count_of_rows():
+    """Masks and products are looked at only with what says that they are there."""
+    config = AcceleratorConfig(dim=64)
+    assert max(reset_registers(WeightLoader(config)).values()) == config.dim.bit_length()

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.hw.host.axi_lite import RESPONSE_ERROR, AxiLiteSlave
 from tests.support.axi_host import AxiHost, lite_pins
+from tests.support.registers import reset_registers
 from tests.support.streams import simulate
 
 
@@ -102,3 +103,9 @@ def test_address_and_data_wait_for_each_other():
             ctx.set(dut.port.b.ready, 0)
 
     simulate(dut, testbench, background=[answer(dut, log)])
+
+
+def test_a_reset_sets_what_is_held_not_what_it_is():
+    """Nobody looks at the rest before it was written."""
+    held = {f"{channel}_{what}" for channel in ("aw", "w", "ar") for what in ("held", "ready")}
+    assert {*reset_registers(AxiLiteSlave())} == held | {"port__b__valid", "port__r__valid"}

@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Shape, Signal, Value
 
 from celosia.hw.host.axi_lite import RESPONSE_ERROR
 from celosia.hw.host.register_file import ACTIONS, COUNTED, RegisterFile
@@ -76,6 +77,21 @@ def test_each_reads_as_after_reset():
             assert await host.read_word(ctx, register.offset) == (0, reset_word(register)), name
 
     run(test)
+
+
+@pytest.mark.parametrize("side", ["values", "shown", "raised"])
+def test_others_see_each_as_the_table_says(side):
+    """Halves as one value of 64 bits; else a word, by its fields if it has any."""
+    members = RegisterFile(CONFIG).signature.members[side].signature.members
+    seen = [register for register in REGISTERS.values() if register.half[0].lower() in members]
+    assert seen
+    for register in seen:
+        shape: Any = members[register.half[0].lower()].shape
+        whole = register.half[0] == register.name
+        assert Shape.cast(shape).width == (32 if whole else 64)
+        if whole and register.fields:
+            places = {name: (each.offset, Shape.cast(each.shape).width) for name, each in shape}
+            assert places == {each.name: (each.low, each.bits) for each in register.fields}
 
 
 def test_each_is_written_by_bytes_as_its_access_says():

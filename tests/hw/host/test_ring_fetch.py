@@ -148,6 +148,35 @@ def test_only_what_there_is_room_for_is_asked_for(bus_bits):
     simulate(dut, testbench, background=[memory.run])
 
 
+@every_width
+@pytest.mark.parametrize("rests", [True, False])
+def test_from_rest_no_more_is_asked_for_than_at_first(bus_bits, rests):
+    """A run that follows at once is asked for as far ahead as the one before it."""
+    many = 16 * PREFETCH_BYTES // 64
+    dut = RingFetcher(configuration(bus_bits))
+    memory = RingMemory(dut.config, dut.port, base=0, image=bytes(48 * many))
+    runs = [{"address": 24 * many * number, "entries": many} for number in range(2)]
+    slack = 64 + 6 * bus_bits // 8  # What the gear holds, and a part of a burst.
+    taken = []
+
+    async def fetch(ctx):
+        start(ctx, dut)
+        await send(ctx, dut.runs, runs[:1])
+        while rests and not taken:
+            await ctx.tick()
+        await send(ctx, dut.runs, runs[1:])
+
+    async def consume(ctx):
+        taken.extend(await receive(ctx, dut.commands, many))
+        await ctx.tick().repeat(PREFETCH_BYTES)
+        ahead = sum(beats for _, beats in memory.requests) * bus_bits // 8 - 24 * many
+        wanted = URGENT_BYTES if rests else PREFETCH_BYTES
+        assert wanted - slack <= ahead <= wanted + slack
+        memory.finished = True
+
+    simulate(dut, fetch, consume, background=[memory.run])
+
+
 def outcome(
     bus_bits: int, broken=lambda address: False, limits=EVERYTHING, base=0x1008, count=8, busy=1
 ):

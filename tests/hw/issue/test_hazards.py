@@ -1,12 +1,17 @@
 """`HazardTables` and the arithmetic of positions."""
 
+import random
+
 import pytest
 from amaranth import Module
 from amaranth.hdl import Const
 from amaranth.sim import Simulator
 
 from celosia.hw.decode.decoder import Kind, hull_count
+from celosia.hw.decode.ops import Space
+from celosia.hw.decode.ranges import space_base, space_rows
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
+from celosia.hw.issue.queues import Memories, QueueTraits
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import QUEUES
 from tests.support.streams import simulate
@@ -93,6 +98,84 @@ def test_parameters_of_a_transform_are_read_until_it_is_done():
             other = rows(*[config.parameter_rows + 10 * hull] * 2)  # Of another memory.
             needs = await needs_of(ctx, dut, tails, Kind.LOAD, other)
             assert needs["transform_done"] == (1 + none) % WRAP
+
+    simulate(dut, testbench)
+
+
+PLACES = {
+    Space.PARAMETER: Memories.PARAMETERS,
+    Space.SCRATCHPAD: Memories.ROWS,
+    Space.ACCUMULATOR: Memories.ROWS,
+}
+
+
+def random_ranges(config: AcceleratorConfig, queue: QueueTraits, rng: random.Random) -> list[dict]:
+    """Rows that an operation of `queue` may name, often at an end of a memory."""
+    ranges = []
+    for memories in queue.memories:
+        space = rng.choice([space for space, memory in PLACES.items() if memory in memories])
+        base, count = space_base(config, space), space_rows(config, space)
+        length = rng.choice([1, rng.randint(1, count // 4)])
+        first = base + rng.choice([0, count - length, rng.randint(0, count - length)])
+        ranges.append(rows(first, first + length - 1) if rng.random() < 0.7 else NOTHING)
+    return ranges
+
+
+def waits(new: QueueTraits, ranges: list[dict], old: QueueTraits, before: list[dict]) -> set[str]:
+    """The events that an operation must wait for, because of one in front of it."""
+
+    def meets(these: range, those: range, apart: bool = False) -> bool:
+        pairs = ((one, other) for one in these for other in those if not (apart and one == other))
+        return any(
+            ranges[one]["valid"]
+            and before[other]["valid"]
+            and ranges[one]["first"] <= before[other]["last"]
+            and before[other]["first"] <= ranges[one]["last"]
+            for one, other in pairs
+        )
+
+    everything, written, early = range(new.hulls), range(old.writes), old.hulls - old.late
+    if new.kind == old.kind:
+        own = old.own_reads and meets(everything, written, apart=True)
+        return {old.done} if own and old.done else set()
+    events: set[str] = set()
+    if old.done and (
+        meets(everything, written) or meets(range(new.writes), range(early, old.hulls))
+    ):
+        events.add(old.done)
+    if old.reads and meets(range(new.writes), range(old.writes, early)):
+        events.add(old.reads)
+    return events
+
+
+@pytest.mark.parametrize("normalization", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_operations_wait_for_what_they_meet(normalization, seed):
+    """In all memories, which are of different sizes."""
+    config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
+    config = config if normalization else CONFIG
+    rng, dut = random.Random(seed), HazardTables(config)
+
+    async def testbench(ctx):
+        tails: dict[str, int] = {}
+        tails.update(dict.fromkeys(QUEUES, WRAP - 40 * seed))
+        before: dict[str, list[list[dict]]] = {queue.name: [] for queue in dut.queues}
+        met = set()
+        for _ in range(250):
+            queue = rng.choice(dut.queues)
+            ranges = random_ranges(config, queue, rng)
+            wanted = {}
+            for old in dut.queues:
+                depth, tail = old.depth(config), tails[old.name]
+                wanted |= dict.fromkeys(old.events, tail - depth)
+                for age, others in reversed([*enumerate(before[old.name][: -depth - 1 : -1])]):
+                    found = waits(queue, ranges, old, others)
+                    wanted |= dict.fromkeys(found, tail - age)
+                    met |= {(queue.name, event) for event in found}
+            needs = await needs_of(ctx, dut, tails, queue.kind, *ranges)
+            assert needs == {event: need % WRAP for event, need in wanted.items()}
+            before[queue.name].append(ranges)
+        assert {event for _, event in met} == {event for q in dut.queues for event in q.events}
 
     simulate(dut, testbench)
 

@@ -36,6 +36,10 @@ class ReadMemory:
     latency: int = 1
     stall: float = 0.0
     seed: int = 0
+    pause: int = 0
+    """Cycles between a beat that was accepted and the next one, within a burst or not."""
+    ar_blocked_until: int = 0
+    """No address is accepted before this cycle."""
     broken: Callable[[int], bool] = lambda address: False
     """Whether a beat with this (aligned) address is answered with an error."""
     requests: list[tuple[int, int]] = field(default_factory=list)
@@ -52,11 +56,12 @@ class ReadMemory:
         rng = random.Random(self.seed)
         ar, r = self.port.ar, self.port.r
         beats: deque[tuple[int, int, bool]] = deque()  # When, where, and whether the last.
-        in_flight, offered = 0, None
+        in_flight, offered, next_beat = 0, None, 0
         while not self.finished:
-            ctx.set(ar.ready, ar_ready := rng.random() >= self.stall)
+            ctx.set(ar.ready, ar_ready := self._takes_address(rng))
             ctx.set(r.valid, 0)
-            r_valid = bool(beats) and beats[0][0] <= self.cycle and rng.random() >= self.stall
+            due = bool(beats) and max(beats[0][0], next_beat) <= self.cycle
+            r_valid = due and rng.random() >= self.stall
             while True:  # An offer of a beat stands until it is accepted.
                 if r_valid:
                     self._offer(ctx, r, *beats[0][1:])
@@ -68,6 +73,7 @@ class ReadMemory:
                 offered = (ar_valid, address, beats_minus_1) if ar_valid and not ar_ready else None
                 if r_valid and r_ready:
                     self.beat_cycles.append(self.cycle)
+                    next_beat = self.cycle + 1 + self.pause
                     in_flight -= beats.popleft()[2]
                 if ar_valid and ar_ready:
                     in_flight += 1
@@ -76,7 +82,10 @@ class ReadMemory:
                 self.cycle += 1
                 if not r_valid or r_ready or self.finished:
                     break
-                ctx.set(ar.ready, ar_ready := rng.random() >= self.stall)
+                ctx.set(ar.ready, ar_ready := self._takes_address(rng))
+
+    def _takes_address(self, rng: random.Random) -> bool:
+        return rng.random() >= self.stall and self.cycle >= self.ar_blocked_until
 
     def _accept(self, beats: deque, address: int, count: int) -> None:
         width = self.config.bus_bytes

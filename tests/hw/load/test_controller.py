@@ -9,6 +9,7 @@ from celosia.hw.decode.ops import Space
 from celosia.hw.load.controller import LoadController
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
+from tests.support.registers import reset_registers
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 TINY = PRESETS["tiny"]
@@ -125,3 +126,9 @@ def test_latency_and_throughput_are_as_documented():
     simulate(dut, producer, consumer)
     assert accepted == [0, 1, 4, 5, 6]
     assert arrivals == list(range(LoadController.LATENCY, LoadController.LATENCY + 8))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_reset_sets_only_that_nothing_is_on_offer(name):
+    """Nobody looks at the rest before it was written."""
+    assert {*reset_registers(LoadController(CONFIGS[name]))} == {"valid"}

@@ -12,6 +12,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, PRELOAD, REPEAT, STRIDE, Command
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH, expand
 from tests.support.loops import LoopPrograms, payload
+from tests.support.registers import reset_registers
 from tests.support.streams import receive, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=16)
@@ -102,8 +103,8 @@ def test_what_follows_a_loop_that_ends_early():
 
 def test_a_body_as_large_as_the_memory():
     body = [LOAD, BY_16] * (CONFIG.loop_entries // 2)
-    program = [REPEAT.encode(count=3, length=len(body)), *body]
-    timed(program, 3 * len(body) // 2)
+    program = [REPEAT.encode(count=3, length=len(body)), *body, OTHER]
+    timed(program, 3 * len(body) // 2 + 1)
 
 
 def test_a_command_that_ends_a_loop_is_the_last_one_of_it():
@@ -238,3 +239,8 @@ def counted(dut):
             counts["lost"] += lost
 
     return counts, count
+
+
+def test_a_reset_sets_only_that_no_body_comes():
+    """Nobody looks at the rest before it was written."""
+    assert {*reset_registers(Repeater(CONFIG))} == {"fsm_state", "missing"}

@@ -2,36 +2,63 @@
 
 import random
 
+import pytest
+
 from celosia.hw.memory.parameters import ParameterMemory
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.config import AcceleratorConfig
+from tests.support.registers import reset_registers
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, parameter_rows=8)
+CONFIGS = [
+    CONFIG,
+    *(CONFIG.with_values({"normalization": True, "vector_lanes": lanes}) for lanes in (4, 2, 1)),
+]
+every_config = pytest.mark.parametrize(
+    "config", CONFIGS, ids=["plain", "whole-rows", "halves", "elements"]
+)
 
 
-def test_random_reads_and_writes_see_a_plain_array():
-    dut, rng = ParameterMemory(CONFIG), random.Random(0)
-    rows = [[0] * CONFIG.dim for _ in range(CONFIG.parameter_rows)]
+@every_config
+def test_random_reads_and_writes_see_a_plain_array(config):
+    """Each port at once, `transform2` by parts of rows; where nothing is asked for, nothing due."""
+    dut, rng = ParameterMemory(config), random.Random(0)
+    rows = [[0] * config.dim for _ in range(config.parameter_rows)]
+    sizes = {"store": config.dim}
+    if config.normalization:
+        sizes |= {"transform": config.dim, "transform2": config.lanes}
 
     async def testbench(ctx):
-        due: dict[int, list[int]] = {}
+        due: dict[tuple[str, int], list[int]] = {}
         for cycle in range(300):
-            row = rng.randrange(CONFIG.parameter_rows)
-            ctx.set(dut.store.valid, 1)
-            ctx.set(dut.store.row, row)
-            assert ctx.get(dut.store.ready)
-            due[cycle + LOCAL_READ_LATENCY] = list(rows[row])
-            values = [rng.randrange(-(1 << 31), 1 << 31) for _ in range(CONFIG.dim)]
-            mask, target = rng.randrange(1 << CONFIG.dim), rng.randrange(CONFIG.parameter_rows)
+            for name, size in sizes.items():
+                port, parts = getattr(dut, name), config.dim // size
+                number = rng.randrange(config.parameter_rows * parts)
+                ctx.set(port.valid, asked := rng.random() < 0.8)
+                ctx.set(port.row, number)
+                assert ctx.get(port.ready)
+                if asked:
+                    first = number % parts * size
+                    content = rows[number // parts][first : first + size]
+                    due[name, cycle + LOCAL_READ_LATENCY] = content
+                if (name, cycle) in due:
+                    assert list(ctx.get(port.data)) == due[name, cycle]
+            values = [rng.randrange(-(1 << 31), 1 << 31) for _ in range(config.dim)]
+            mask, target = rng.randrange(1 << config.dim), rng.randrange(config.parameter_rows)
             ctx.set(dut.load.valid, cycle % 3 != 0)
             ctx.set(dut.load.payload, {"row": target, "data": values, "mask": mask})
-            if cycle in due:
-                assert list(ctx.get(dut.store.data)) == due[cycle]
             if cycle % 3:
-                for lane in range(CONFIG.dim):
+                for lane in range(config.dim):
                     if mask >> lane & 1:
                         rows[target][lane] = values[lane]
             await ctx.tick()
 
     simulate(dut, testbench)
+
+
+@every_config
+def test_a_reset_sets_only_that_nothing_was_granted(config):
+    """Nobody looks at the rest before it was written."""
+    names = ["store", *["transform", "transform2"] * config.normalization]
+    assert {*reset_registers(ParameterMemory(config))} == {f"{name}_granted" for name in names}

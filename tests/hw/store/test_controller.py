@@ -8,6 +8,7 @@ from celosia.hw.decode.ops import Space
 from celosia.hw.store.controller import StoreController
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
+from tests.support.registers import reset_registers
 from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIGS = [
@@ -92,3 +93,9 @@ def test_takes_the_next_operation_with_the_last_row():
     ops[1] |= {"rows": 1, "cols": 1}
     count = sum(len(expected_reads(config, op)) for op in ops)
     assert offer_cycles(dut, dut.op, ops, dut.reads, count + 3) == [1 + n for n in range(count)]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_a_reset_sets_only_that_nothing_is_walked(config):
+    """Nobody looks at the rest before it was written."""
+    assert {*reset_registers(StoreController(config))} == {"active"}

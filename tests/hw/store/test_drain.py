@@ -1,5 +1,8 @@
 """`Drain`: room, pace and latency of local reads.  `test_store_path` has what becomes of them."""
 
+import random
+
+import numpy as np
 import pytest
 
 from celosia.hw.decode.ops import Space
@@ -8,6 +11,8 @@ from celosia.hw.gemmini.norms.passing import PassingControl
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.isa.bert import NormCommand
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import float_bits
+from celosia.isa.numerics import relu, requantize_to, scale_from_bits
 from celosia.isa.presets import PRESETS
 from tests.support.streams import send, simulate
 
@@ -37,6 +42,8 @@ class Bench:
         self.granted: list[int] = []
         self.words: list[tuple[int, int, int]] = []
         """Cycle, first byte, last."""
+        self.contents: list[int] = []
+        """All bytes of each word."""
         self._cycles, self._reads, self._options = cycles, reads, options
         self.dut = Drain(config)
         simulate(self.dut, self._run, deadline=cycles + 10)
@@ -57,6 +64,7 @@ class Bench:
             if ctx.get(dut.words.valid) and ctx.get(dut.words.ready):
                 word = ctx.get(dut.words.p)
                 self.words.append((cycle, word.data & 255, word.last))
+                self.contents.append(word.data)
             granted = bool(todo) and ctx.get(dut.reads.ready)
             asked = [(ctx.get(p.valid), ctx.get(p.row)) for p in ports]
             assert granted == (asked[0][0] or asked[1][0])
@@ -98,6 +106,40 @@ def test_a_row_of_int16_takes_a_cycle_per_word():
     cycles = [cycle for cycle, *_ in bench.words]
     assert cycles == [Drain.LATENCY + n for n in range(12)]
     assert [end for *_, end in bench.words] == [0, 1, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1]
+
+
+def leaving(config: AcceleratorConfig, one: dict) -> list[int]:
+    """The words of a row whose bytes are all its number, by the definition of a store."""
+    size = 1 if one["space"] == Space.SCRATCHPAD else 4
+    row = np.frombuffer(bytes([one["row"]]) * config.dim * size, f"<i{size}")
+    if size == 4 and not one["full"]:
+        dtype = np.int16 if one["int16"] else np.int8
+        row = requantize_to(row, scale_from_bits(one["scale"]), dtype).astype(dtype)
+        row = relu(row) if one["relu"] else row
+    data, words = row.tobytes(), one["words_minus_1"] + 1
+    return [
+        int.from_bytes(data[number * config.dim :][: config.dim], "little")
+        for number in range(words)
+    ]
+
+
+@pytest.mark.parametrize("normalization", [False, True])
+def test_words_are_those_of_rows_of_all_kinds(normalization):
+    """In any order; int16 only where an accelerator has it."""
+    config, rng = TINY.with_values({"normalization": normalization}), random.Random(normalization)
+    reads = []
+    for _ in range(80):
+        row = rng.randrange(256)
+        narrow = read(row, space=Space.ACCUMULATOR)
+        kinds = [read(row), narrow, full(row), *([int16(row)] * normalization)]
+        one = rng.choice(kinds) | {"relu": rng.randrange(2)}
+        if one["space"] == Space.ACCUMULATOR and not one["full"]:
+            one["scale"] = float_bits(2.0 ** -rng.randrange(10, 26))
+        else:
+            one["relu"] = 0
+        reads.append(one)
+    bench = Bench(config, reads, 400)
+    assert bench.contents == [word for one in reads for word in leaving(config, one)]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,11 @@ class Bench:
         self.faults: list[tuple] = []
         self.counted = 0
         self.in_flight = -1
+        self.ended = 0
+        """Operations whose last burst was issued."""
+        self.told: list[tuple[int, int, tuple[int, int, int]]] = []
+        """Of each cycle: operations issued, but not all of them sent; not answered; and what the
+        unit says of both and of credit."""
         self._stall = never if seed is None else sometimes(seed)
         self.dut = Writer(config)
         simulate(
@@ -58,11 +63,17 @@ class Bench:
     async def _clock(self, ctx) -> None:
         dut, memory = self.dut, self.memory
         ctx.set(dut.limits, self.options.get("limits", EVERYTHING))
-        signals = [dut.done, dut.fault, dut.in_flight, dut.write_bytes, *memory.signals(dut.port)]
+        said = [dut.unsent, dut.in_flight, dut.no_credit]
+        signals = [dut.done, dut.fault, dut.write_bytes, dut.issued, *said]
+        signals += memory.signals(dut.port)
         for cycle in range(self.cycles):
             memory.drive(ctx, dut.port, cycle)
             ctx.set(dut.halt, cycle >= self.options.get("halt_at", self.cycles))
-            _, _, done, fault, self.in_flight, count, *rest = await ctx.tick().sample(*signals)
+            sampled = await ctx.tick().sample(*signals)
+            _, _, done, fault, count, issued, unsent, self.in_flight, no_credit, *rest = sampled
+            now = self.ended - memory.written, self.ended - memory.responses
+            self.told.append((*now, (unsent, self.in_flight, no_credit)))
+            self.ended += issued
             memory.step(cycle, rest)
             self.done += [cycle] * done
             self.counted += count
@@ -113,6 +124,21 @@ def test_bursts_in_flight_are_bounded_and_reach_the_bound(requests):
     bench = Bench(config, chain(20, size=4), 900, latency=60)
     assert bench.memory.most_in_flight == requests
     assert bench.memory.bytes == bench.expected()
+
+
+@pytest.mark.parametrize("requests", [2, 8])
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_what_is_not_sent_or_not_answered_is_told(requests, seed):
+    """Of operations of one burst, whose addresses wait for nothing but credit."""
+    config = TINY.with_values({"write_requests": requests})
+    bench = Bench(config, chain(20), 900, latency=30, seed=seed)
+    assert bench.ended == 20
+    credit = set()
+    for unsent, unanswered, told in bench.told:
+        assert told[:2] == (unsent > 0, unanswered > 0)
+        assert not told[2] or unanswered == requests
+        credit.add(told[2])
+    assert credit == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -192,3 +193,35 @@ def test_what_it_waits_for_is_told():
             assert waits == {state}
 
     simulate(dut, testbench, background=[watch])
+
+
+@pytest.mark.parametrize("lanes", [4, 1])
+def test_the_function_told_is_that_of_the_step_that_enters(lanes):
+    """To the last part of a step, however soon another function is next."""
+    calls, rows = [MAXIMUM, SCALED, EXPONENT, SCALED, MAXIMUM], 3
+    dut, told = TransformPath(replace(TINY, vector_lanes=lanes)), []
+
+    async def watch(ctx):
+        async for *_, state, function in ctx.tick().sample(dut.state, dut.function):
+            if VectorState(state) is VectorState.STEP:
+                told.append(Function(function))
+
+    async def testbench(ctx):
+        for name in ("accumulator", "scratchpad", "parameters", "parameters2", "words"):
+            ctx.set(getattr(dut, name).ready, 1)
+        for op in operations_of(calls, rows):
+            ctx.set(dut.op.payload, op)
+            ctx.set(dut.op.valid, 1)
+            await ctx.tick().until(dut.op.ready)
+        ctx.set(dut.op.valid, 0)
+        await ctx.tick().until(dut.idle)
+
+    simulate(dut, testbench, background=[watch])
+    parts = TINY.dim // lanes
+    entering = {
+        Function.MAXIMUM: 4 * rows,  # Of whole rows.
+        Function.REQUANTIZE: 4 * rows * parts,
+        Function.EXPONENT: (4 * parts + 1) * rows,
+    }
+    found = [(function, len([*cycles])) for function, cycles in groupby(told)]
+    assert found == [(function, entering[function]) for function, _ in calls]

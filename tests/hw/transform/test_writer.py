@@ -112,3 +112,27 @@ def test_a_word_is_on_offer_two_cycles_after_it_was_cut():
 
     simulate(dut, lanes)
     assert offers == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_buffer_may_be_full_and_what_has_no_room_is_noticed(more):
+    """By an assertion in the design: nothing holds the lanes."""
+    config, words = PRESETS["tiny"], BUFFER_WORDS + 1
+    dut = Placer(config)
+
+    async def lanes(ctx):
+        ctx.set(dut.valid, 1)
+        for row in range(words + more):
+            place = {"valid": 1, "kind": ElementType.INT8, "elements": 4, "row": row, "stride": 1}
+            ctx.set(dut.place, place)
+            await ctx.tick()
+        ctx.set(dut.valid, 0)
+        await ctx.tick().repeat(3)
+        found = await receive(ctx, dut.words, words)
+        assert [word.row for word in found] == list(range(words))
+
+    if more:
+        with pytest.raises(AssertionError, match="a word without room"):
+            simulate(dut, lanes)
+    else:
+        simulate(dut, lanes)

@@ -113,7 +113,10 @@ def random_job(rng: random.Random, squared: bool) -> Job:
 @pytest.mark.parametrize("channels", [1, 2, 3, 77, 768, 4096])
 def test_any_sums_with_squares(channels):
     rng = random.Random(channels)
-    run([random_job(rng, True) for _ in range(40)], channels)
+    largest = (1 << 31) - 1
+    edges = [largest, largest - channels // 2, -largest - 1, -(channels // 2), -(channels // 2) - 1]
+    jobs = [Job(total, rng.getrandbits(48)) for total in edges]
+    run(jobs + [random_job(rng, True) for _ in range(40)], channels)
 
 
 @pytest.mark.parametrize("rms", [False, True])

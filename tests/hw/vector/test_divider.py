@@ -5,6 +5,7 @@ import random
 import pytest
 
 from celosia.hw.vector.divider import Divider
+from tests.support.registers import reset_registers
 from tests.support.streams import simulate
 
 WORD = (1 << 32) - 1
@@ -77,3 +78,8 @@ def test_a_divisor_of_zero_ends_like_others():
         assert ctx.get(dut.done)
 
     simulate(dut, bench)
+
+
+def test_a_reset_sets_only_that_nothing_is_divided():
+    """Nobody looks at the rest before it was written."""
+    assert {*reset_registers(Divider())} == {"running"}

@@ -2,11 +2,12 @@
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
-from celosia.hw.vector.requantizer import Requantizer
+from celosia.hw.vector.requantizer import Requantizer, RequantizeRequest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import relu, requantize_to, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
@@ -180,3 +181,10 @@ def test_latency_and_throughput_are_as_documented():
     rows: list[Row | None] = [Row(np.array([n, -n])) for n in range(10)]
     arrivals = run(NARROW, rows)
     assert arrivals == [Requantizer.LATENCY + n for n in range(10)]
+
+
+def test_a_request_is_a_scale_and_flags():
+    """It moves along with its row, so that each bit of it is one in every stage."""
+    fields: dict[str, Any] = dict(RequantizeRequest().members)
+    assert fields.pop("scale").width == 32
+    assert set(fields.values()) == {1}

@@ -104,6 +104,10 @@ import time, celosia.isa.tokens as tokens
 def test_quick():
     assert tokens.VALUE == 1, "the simulation did not finish in 5 cycles"
 
+def test_named():
+    watchdog = tokens.VALUE
+    assert watchdog == 1
+
 def test_slow():
     while tokens.VALUE == 3:
         time.sleep(0.1)
@@ -116,6 +120,7 @@ def test_slow():
         ("VALUE = 1 + 0", "quick", Ended.PASSED),
         ("VALUE = 2", "quick", Ended.DEADLINE),
         ("VALUE = ", "quick", Ended.FAILED),
+        ("VALUE = 2", "named", Ended.FAILED),
         ("VALUE = 3", "slow", Ended.KILLED),
     ],
 )

@@ -1,11 +1,27 @@
-"""`PassingControl`: who may pass when.  What becomes of the rows: `tests/system/test_bert.py`."""
+"""`PassingControl`: who may pass when, and what is known of rows.
+
+What becomes of the rows: `tests/system/test_bert.py`.
+"""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
 
 from celosia.hw.gemmini.norms.factor import FactorUnit
 from celosia.hw.gemmini.norms.lanes import BertLanes, Curve
 from celosia.hw.gemmini.norms.passing import PassingControl
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
-from celosia.isa.bert import Activation, NormCommand
+from celosia.isa.bert import STATISTICS, Activation, NormCommand
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.numerics import (
+    INT32_MIN,
+    inverse_deviation,
+    inverse_sum,
+    truncated_mean,
+    wrap32,
+)
 from tests.support.streams import simulate
 
 INSIDE = LOCAL_READ_LATENCY + BertLanes.LATENCY
@@ -129,3 +145,101 @@ def test_before_the_last_block_nothing_is_made_of_a_total():
         assert ctx.get(dut.scale) == 0x3F800000
 
     simulate(dut, testbench)
+
+
+NOT_YET = {
+    NormCommand.MEAN: NormCommand.SUM,
+    NormCommand.INV_STDDEV: NormCommand.VARIANCE,
+    NormCommand.INV_SUM_EXP: NormCommand.SUM_EXP,
+}
+"""What a command that ends a row is in a block that is not its last."""
+
+
+ZERO = np.float32(0)
+
+
+@dataclass
+class Known:
+    """What is known of a row, from what has left the lanes."""
+
+    total: int = 0
+    count: int = 0
+    running: int = INT32_MIN
+    largest: int = 0
+    mean: int = 0
+    deviation: np.float32 = ZERO
+    probability: np.float32 = ZERO
+
+    def begin(self, command: NormCommand, activation: Activation) -> tuple[int, Curve]:
+        """The offset and the curve of a special row."""
+        match NOT_YET.get(command, command), activation:
+            case NormCommand.RESET, Activation.LAYERNORM:
+                return self.mean, Curve.LINEAR
+            case NormCommand.RESET, Activation.SOFTMAX:
+                return self.largest, Curve.EXPONENTIAL
+            case NormCommand.RESET, Activation.IGELU:
+                return 0, Curve.GELU
+            case NormCommand.VARIANCE, _:
+                return self.mean, Curve.SQUARE
+            case NormCommand.SUM_EXP, _:
+                self.largest = self.running
+                return self.largest, Curve.EXPONENTIAL
+        return 0, Curve.LINEAR
+
+    def end(self, command: NormCommand, row: list[int], scale: np.float32) -> None:
+        """A row has left the lanes."""
+        gathers = NOT_YET.get(command, command)
+        if gathers is NormCommand.RESET:
+            self.total, self.count, self.running = 0, 0, INT32_MIN
+        elif gathers is NormCommand.MAX:
+            self.running = max(self.running, *row)
+        else:
+            self.total = int(wrap32(self.total + sum(row)))
+            self.count += len(row) if gathers is not NormCommand.SUM_EXP else 0
+        if command is NormCommand.INV_SUM_EXP:
+            self.probability = inverse_sum(self.total, scale)
+        elif command in NOT_YET:
+            if command is NormCommand.MEAN:
+                self.mean = truncated_mean(self.total, self.count)
+            else:
+                self.deviation = inverse_deviation(self.total, self.count, scale)
+            self.total, self.count = 0, 0
+
+    def scale(self, activation: Activation, scale: np.float32) -> np.float32:
+        """What a row that leaves is scaled by."""
+        known = {Activation.LAYERNORM: self.deviation, Activation.SOFTMAX: self.probability}
+        return known.get(activation, scale)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_records_of_random_rows_are_those_of_the_contract(seed):
+    """Commands in any order, also without a row that leaves between them."""
+    rng, config = random.Random(seed), AcceleratorConfig(dim=4)
+    dut, records = PassingControl(config), [Known() for _ in range(STATISTICS)]
+    commands = [*NormCommand, NormCommand.RESET, NormCommand.RESET]
+
+    async def testbench(ctx):
+        for _ in range(150):
+            number, command = rng.randrange(STATISTICS), rng.choice(commands)
+            activation = rng.choice(list(Activation))
+            scale = np.float32(rng.uniform(1e-3, 2))
+            elements, last = rng.randint(1, config.dim), rng.random() < 0.6
+            largest = 1 << rng.randrange(2, 24)
+            row = [rng.randrange(-largest // 4, largest) for _ in range(config.dim)]
+            ctx.set(dut.row, row)
+            offer(ctx, dut, command, activation, elements=elements, last_in_row=last)
+            ctx.set(dut.read.scale, int(scale.view(np.uint32)))
+            ctx.set(dut.read.passing.statistics, number)
+            await wait(ctx, dut)
+            record = records[number]
+            if command is NormCommand.RESET:
+                wanted = record.scale(activation, scale)
+                assert ctx.get(dut.scale) == int(np.float32(wanted).view(np.uint32))
+            await grant(ctx, dut)
+            command = command if last else NOT_YET.get(command, command)
+            offset, curve = record.begin(command, activation)
+            assert (ctx.get(dut.offset), ctx.get(dut.curve)) == (offset, curve)
+            record.end(command, row[:elements], scale)
+            await wait(ctx, dut)
+
+    simulate(dut, testbench, deadline=40_000)
