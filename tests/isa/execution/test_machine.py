@@ -1,6 +1,7 @@
 """Every operation reaches the memories that it names, and one that memory refuses does nothing."""
 
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,14 @@ from tests.isa.execution.small_device import CONFIG, DIM
 
 FIRST, OTHER = LocalAddress(row=0), LocalAddress(row=50)
 SUMS = LocalAddress(row=3, accumulator=True)
-SQUARE = {"address": 0x40, "stride": DIM, "rows": DIM, "cols": DIM, "pitch": DIM, "scale": ONE}
+SQUARE: dict[str, Any] = {
+    "address": 0x40,
+    "stride": DIM,
+    "rows": DIM,
+    "cols": DIM,
+    "pitch": DIM,
+    "scale": ONE,
+}
 
 
 class Memory:

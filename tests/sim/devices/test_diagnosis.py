@@ -1,5 +1,7 @@
 """What is said of an accelerator that stopped: each clause by itself."""
 
+from typing import Any
+
 import pytest
 
 from celosia.isa.encoding import CONFIG_EX, FENCE, FLUSH, REPEAT
@@ -22,7 +24,8 @@ def stop(state: State = State.DONE, *, message: str = "", reads=0, writes=0, **v
         writes_in_flight=writes,
         now=77,
     )
-    return Stop(status, **{"first": 0, "accepted": len(PROGRAM), "patience": 12_345} | values)
+    given: dict[str, Any] = {"first": 0, "accepted": len(PROGRAM), "patience": 12_345} | values
+    return Stop(status, **given)
 
 
 def queues(queued=None, waits=None, **values) -> Queues:
