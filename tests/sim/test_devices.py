@@ -8,9 +8,10 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
-from celosia.isa.registers.events import COUNTERS
+from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl import AmaranthDevice
+from celosia.sim.devices.rtl_device import check_owners
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.support.progress import silent
 from celosia.sim.verilator.build import MODEL_TOP, build_model
@@ -118,6 +119,17 @@ def test_counters_are_those_of_the_run(device):
     program, _, _ = copies(device, 3)
     device.run(program)
     assert device.run(program[:2]).counters["commands"] == 2
+
+
+def test_each_unit_has_one_owner_in_each_cycle():
+    right = {counter.name: 0 for counter in COUNTERS}
+    right |= {unit.owners[0].name: 5 for unit in TABLES} | {"cycles": 5}
+    check_owners(right)
+    for unit in TABLES:
+        for owner in unit.owners:
+            wrong = right | {owner.name: right[owner.name] + 1}
+            with pytest.raises(DeviceError, match=f"{unit.name} has owners of 6 of 5 cycles"):
+                check_owners(wrong)
 
 
 def test_traffic_counts_useful_bytes(device):
