@@ -10,7 +10,6 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.run.model_run import (
     ModelRun,
     ModelRunner,
-    Prepared,
     decibels,
     distances,
     prepare,
@@ -18,19 +17,14 @@ from celosia.sim.run.model_run import (
     read_samples,
     run_prepared,
 )
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
-from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.quantized import quantize_graph
 from celosia.sw.quantize.graphs.samples import random_inputs
-from celosia.sw.quantize.graphs.true_placement import place_units
+from tests.sim.run.dense_layer import OPTIONS, layer, prepared
 
 
 def graph():
@@ -119,24 +113,6 @@ def test_random_samples_are_those_of_the_seeds_behind_it():
     wanted = [random_inputs(graph(), [], seed) for seed in range(8, 16)]
     for one, other in zip(found, wanted, strict=True):
         assert np.array_equal(one["x"], other["x"])
-
-
-def layer() -> FloatGraph:
-    """A dense layer of four rows."""
-    random, builder = np.random.default_rng(1), GraphBuilder("layer")
-    x = builder.input("x", TensorType("float32", (4, 8)))
-    weights = builder.constant(random.standard_normal((8, 8), np.float32))
-    return builder.finish({"y": builder.op("matmul", x, weights)})
-
-
-def prepared() -> Prepared:
-    recognized = recognize(layer())
-    placement = place_units(layer(), recognized, find_units(recognized.graph))
-    model = quantize_graph(recognized.graph, random_samples(recognized.graph, 0))
-    return Prepared(model, placement, ("a note",), recognized.graph)
-
-
-OPTIONS = RunOptions(workload="layer.onnx", simulator="functional", preset="tiny")
 
 
 def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
