@@ -1,7 +1,5 @@
 """A simulated accelerator's memory, registers and time, with a bench that is written in Python."""
 
-import ctypes
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -13,69 +11,16 @@ from celosia.isa.registers.map import REGISTERS
 from celosia.sim.devices import simulation
 from celosia.sim.devices.simulation import Setup, Simulation
 from celosia.sim.support.progress import Progress, silent
-from celosia.sim.verilator.harness.binding import Access, Fault, Goal, State, Status
+from celosia.sim.verilator.harness.binding import Goal, State, Status
 from celosia.sw.driver.device import DeviceError
 from celosia.sw.driver.registers import RegisterError
 from celosia.sw.driver.ring import StoppedError
+from tests.sim.devices.python_bench import HANDLE, SIZE, Bench, Clock
 
-SIZE, HANDLE = 64, 7
 FIRST = 100
 """Cycles that are simulated before the clock is looked at for the first time."""
 REGISTER = "RING_DOORBELL"
 OFFSET = REGISTERS[REGISTER].offset
-
-
-@dataclass
-class Bench:
-    """The functions of the library; it remembers what it was called with."""
-
-    memory: Any = field(default_factory=lambda: ctypes.create_string_buffer(3 * SIZE))
-    left: int = 0
-    """Cycles until the goal is reached."""
-    status: dict[str, Any] = field(default_factory=dict)
-    faults: list[tuple[int, bool]] = field(default_factory=list)
-    accesses: list[tuple[int, int, int, int]] = field(default_factory=list)
-    goals: list[Goal] = field(default_factory=list)
-    destroyed: int = 0
-
-    def celosia_memory(self, handle):
-        """Device memory is the middle of what there is."""
-        assert handle == HANDLE
-        return ctypes.addressof(self.memory) + SIZE
-
-    def celosia_add_fault(self, handle, reference):
-        made = reference._obj
-        assert isinstance(made, Fault)
-        self.faults.append((made.place, bool(made.write)))
-
-    def celosia_forget_faults(self, handle):
-        self.faults.clear()
-
-    def celosia_access(self, handle, reference):
-        made = reference._obj
-        assert isinstance(made, Access)
-        self.accesses.append((made.write, made.address, made.data, made.strobe))
-
-    def celosia_towards(self, handle, goal):
-        self.goals.append(goal)
-        return self.left > 0
-
-    def celosia_status(self, handle, reference):
-        for name, value in self.status.items():
-            setattr(reference._obj, name, value)
-
-    def celosia_destroy(self, handle):
-        self.destroyed += 1
-
-
-class Clock:
-    """A clock that advances by so many seconds for each simulated cycle."""
-
-    def __init__(self, seconds_per_cycle: float):
-        self.now, self.seconds = 0.0, seconds_per_cycle
-
-    def perf_counter(self) -> float:
-        return self.now
 
 
 class Simulated(Simulation):
