@@ -291,9 +291,16 @@ def test_what_a_failed_run_leaves_is_cleared_or_reset(device, state, accessing, 
     device.told()
     device.registers.clears = clears
     device.bench.status |= {"state": state, "accessing": accessing}
-    device.bench.celosia_mark = lambda *given: device.bench.status.update(state=State.DONE)
+    firsts: list[int] = []
+
+    def mark(handle, commands, count, first, sizes, units):
+        firsts.append(first)
+        device.bench.status |= {"state": State.DONE}
+
+    device.bench.celosia_mark = mark
     device.run(PROGRAM)
     assert device.resets == resets
+    assert firsts == [0], "commands are counted anew"
     asked = State.DONE <= state < State.PROTOCOL and not accessing
     again = SETTINGS if resets else []
     assert device.told() == [*([("clear",)] if asked else []), *again, ("begin", False)]
