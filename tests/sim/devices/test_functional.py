@@ -172,20 +172,6 @@ def test_a_command_that_cannot_be_executed_ends_the_run_and_does_nothing(command
     assert made.read(MEMORY_BASE, BYTES) == before[2]
 
 
-def test_a_budget_stops_a_program_after_so_many_commands_loops_expanded():
-    made = device()
-    load = MVIN.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=1)
-    endless = [REPEAT.encode(count=65535, length=2), REPEAT.encode(count=65535, length=1), load]
-    made.limit_cycles(5)
-    made.run([load] * 5)
-    with pytest.raises(DeviceError, match=r"CYCLE_BUDGET: .*: command 5: mvin") as caught:
-        made.run([load, *endless])
-    error = caught.value
-    assert (error.cause, error.command, error.begun) == (Cause.CYCLE_BUDGET, 5, 5)
-    made.limit_cycles(0)
-    made.run([load] * 6)
-
-
 @pytest.mark.parametrize("budget", range(1, 10))
 def test_a_budget_stops_products_at_the_command_of_that_number(budget):
     """The nest of products is commands 1 to 8; the error names the one of its own as well."""
@@ -203,6 +189,20 @@ def test_a_budget_stops_products_at_the_command_of_that_number(budget):
         made.run(program)
     assert caught.value.command == budget
     assert format_command(commands[budget]) in str(caught.value)
+
+
+def test_a_budget_stops_a_program_after_so_many_commands_loops_expanded():
+    made = device()
+    load = MVIN.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=1)
+    endless = [REPEAT.encode(count=65535, length=2), REPEAT.encode(count=65535, length=1), load]
+    made.limit_cycles(5)
+    made.run([load] * 5)
+    with pytest.raises(DeviceError, match=r"CYCLE_BUDGET: .*: command 5: mvin") as caught:
+        made.run([load, *endless])
+    error = caught.value
+    assert (error.cause, error.command, error.begun) == (Cause.CYCLE_BUDGET, 5, 5)
+    made.limit_cycles(0)
+    made.run([load] * 6)
 
 
 def test_an_illegal_configuration_changes_nothing():

@@ -14,6 +14,7 @@ from celosia.sim.devices.rtl import AmaranthDevice
 from celosia.sim.devices.rtl_device import check_owners
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.support.progress import silent
+from celosia.sim.verilator import observed
 from celosia.sim.verilator.build import MODEL_TOP, build_model
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.verilator.harness import settings
@@ -160,6 +161,18 @@ def test_local_memories_hold_seeded_garbage(name):
     assert dumps[0] == dumps[2]
     assert dumps[0] != dumps[1]
     assert any(dumps[0])
+
+
+def test_the_accelerators_garbage_is_that_of_the_timings_seed(monkeypatch):
+    seeds = []
+
+    def made(config, *, memory_seed):
+        seeds.append(memory_seed)
+        return StubTop(config, memory_seed=memory_seed)
+
+    monkeypatch.setattr(observed, "ObservedTop", made)
+    with AmaranthDevice(PRESETS["tiny"], MemoryTiming(seed=9), MEMORY_BYTES):
+        assert seeds == [9]
 
 
 def test_the_error_register_ends_the_run_with_the_command_that_caused_it(device):

@@ -36,6 +36,7 @@ class Simulated(Simulation):
         super().__init__(Setup(config, timing, SIZE, progress), library, HANDLE)
 
     def _advance(self, edges: int, goal: Goal) -> None:
+        assert edges > 0
         self.batches.append(edges)
         self.bench.left -= edges
         self.clock.now += edges * self.clock.seconds
