@@ -82,7 +82,7 @@ class Transfers:
         """Write the rows of `load` as often as it repeats pixels."""
         for copy in range(load.repeats):
             first = load.local.row - copy
-            hidden = max(0, load.first(self.config) - first)
+            hidden = min(max(0, load.first(self.config) - first), load.rows)
             left = copy * load.cols
             rows = self.local.scratchpad[first + hidden : first + load.rows]
             rows[:, left : left + load.cols] = data[hidden:]

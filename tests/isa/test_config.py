@@ -8,6 +8,26 @@ from celosia.isa.config import AcceleratorConfig, ConfigError
 
 
 @pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("dim", 2, 64),
+        ("bus_bits", 32, 512),
+        ("scratchpad_kib", 1, 1 << 14),
+        ("accumulator_kib", 1, 1 << 14),
+        ("scratchpad_banks", 2, 16),
+        ("accumulator_banks", 1, 8),
+        ("parameter_rows", 8, 4096),
+        ("statistics_rows", 16, 4096),
+    ],
+)
+def test_sizes_are_powers_of_two_within_limits(name, low, high):
+    words = rf"is not a power of two in {low}\.\.{high}$"
+    for value in (low // 2, 3 * low, high + 1, 2 * high):
+        with pytest.raises(ConfigError, match=rf"^{name}: {value} {words}"):
+            AcceleratorConfig(**{name: value})
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("dim", 1),

@@ -53,6 +53,22 @@ def test_overrides_apply_in_order():
     assert config == PRESETS["tiny"].with_values({"dim": 2, "read_requests": 16})
 
 
+@pytest.mark.parametrize(
+    ("overrides", "lanes"),
+    [
+        (["dim=4"], 0),
+        (["dim=8"], 8),
+        (["dim=32"], 8),
+        (["dim=4", "vector_lanes=2"], 2),
+        (["vector_lanes=4"], 4),
+        ([], 8),
+    ],
+)
+def test_an_array_smaller_than_the_lanes_has_one_for_each_column(overrides, lanes):
+    assert PRESETS["base"].vector_lanes == 8
+    assert resolve_config("base", overrides).vector_lanes == lanes
+
+
 def test_a_file_starts_from_its_preset(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('preset = "tiny"\nscratchpad_kib = 32\n')

@@ -124,6 +124,22 @@ def test_what_is_not_regular_is_left_to_single_commands(values, strides, state):
     assert_alike(memories, untouched)
 
 
+@pytest.mark.parametrize("operand", ["a", "w", "c"])
+def test_tiles_may_reach_the_last_row_of_their_memory(operand):
+    rows = CONFIG.accumulator_rows if operand == "c" else CONFIG.scratchpad_rows
+    length = DIM if operand == "w" else REGULAR["rows"]
+    regular = nest_of(REGULAR, APART)
+    last = max(np.ravel(getattr(regular, operand))) - REGULAR[operand]
+    for first, beyond in ((rows - length - last, False), (rows - length - last + 1, True)):
+        nest, state = nest_of(REGULAR | {operand: int(first)}, APART), configured()
+        whole, single = LocalMemories(CONFIG), LocalMemories(CONFIG)
+        after = execute_nest(nest, state, CONFIG, whole)
+        assert (after is None) is beyond
+        if after is not None:
+            assert after == one_by_one(nest, state, single)
+        assert_alike(whole, single)
+
+
 def test_sums_wrap():
     values = {"rows": 1, "k": 1, "pieces": 1, "columns": 1, "last_depth": 1, "last_cols": 1}
     memories = LocalMemories(CONFIG, fill=0)

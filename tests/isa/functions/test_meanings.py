@@ -122,3 +122,20 @@ def test_numerators_in_parts_are_those_of_whole_rows():
     expected, totals = deferred_softmax(x.astype(np.int16))
     assert (np.hstack(found) == expected).all()
     assert (slots.total == totals).all()
+
+
+def test_hidden_columns_count_nowhere_whatever_they_hold():
+    x, visible = matrix(1 << 12, "int32"), np.random.default_rng(3).random((ROWS, COLS)) < 0.5
+    visible[-1] = False
+    slots, values = garbage(), {"visible": visible, "start": True, "finish": True}
+    x[~visible] |= 1 << 20  # Larger than all that is visible.
+    meaning(Function.MAXIMUM, x, slots, **values)
+    meaning(Function.SUM, x, slots, **values)
+    (shares,) = meaning(Function.PROBABILITY, x, slots, kind=np.dtype(np.int16), visible=visible)
+    scores = np.clip(x, -(1 << 15), (1 << 15) - 1).astype(np.int16)
+    assert (shares == softmax(scores, np.int16, mask=visible)).all()
+    (counted,) = meaning(Function.EXPONENT, x, slots, **values)
+    expected, totals = deferred_softmax(scores, mask=visible)
+    assert (counted == expected).all()
+    assert (slots.total[:-1] == totals[:-1]).all()
+    assert slots.total[-1] == 0

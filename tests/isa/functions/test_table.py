@@ -27,6 +27,31 @@ def test_an_entry_does_something(function):
     assert entry.doc.endswith(".")
 
 
+SCALED = {"EXPONENT", "SUM", "PROBABILITY", "GELU", "SILU", "RESIDUAL"}
+RESCALED = {"REQUANTIZE", "CONTEXT", "GELU", "SILU", "MULTIPLY", "ROTATE"}
+
+
+@EACH
+def test_what_is_scaled_before_and_behind(function):
+    """Scores, curves and sums of residuals are scaled first; what is rounded to a type last."""
+    entry, name = FUNCTIONS[function], function.name
+    assert (entry.scaled, entry.rescaled) == (name in SCALED, name in RESCALED)
+    assert entry.scalings == (name in SCALED) + (name in RESCALED)
+    assert entry.column_scaled is (name in {"GELU", "SILU", "RESIDUAL"})
+    assert entry.column_rescaled is (name in {"REQUANTIZE", "CONTEXT"})
+
+
+@EACH
+def test_steps_and_statistics(function):
+    entry, name = FUNCTIONS[function], function.name
+    assert entry.turns == {"RESIDUAL": 2, "MULTIPLY": 2, "ROTATE": 4}.get(name, 1)
+    assert entry.headed is (name in {"EXPONENT", "SUM", "PROBABILITY"})
+    assert entry.masked is (entry.headed or name == "MAXIMUM")
+    assert entry.begins is (name in {"MAXIMUM", "MOMENTS", "RESIDUAL"})
+    known = entry.headed or name in {"MAXIMUM", "CONTEXT", "MOMENTS", "LAYERNORM"}
+    assert entry.statistics is known
+
+
 @EACH
 def test_constants_are_those_of_an_instruction(function):
     constants = FUNCTIONS[function].constants

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.isa.numerics import relu, round_half_up, saturate, wrap32
+from celosia.isa.numerics import relu, round_half_up, round_shift, saturate, wrap32
 from celosia.isa.numerics.integers import check_columns, check_format, check_range, nearest
 
 
@@ -42,6 +42,20 @@ def test_round_half_up(x, shift):
 def test_round_half_up_moves_every_tie_upwards(shift):
     ties = np.arange(-9, 10, 2) << shift - 1
     assert round_half_up(ties, shift).tolist() == [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5]
+
+
+@given(x=st.integers(-(1 << 50), 1 << 50), shift=st.integers(0, 50))
+def test_round_shift(x, shift):
+    """Python rounds fractions to the nearest integer, ties to even."""
+    assert round_shift([x, -x], shift).tolist() == [
+        round(Fraction(x, 1 << shift) * sign) for sign in (1, -1)
+    ]
+
+
+@pytest.mark.parametrize("shift", [1, 2, 7])
+def test_round_shift_moves_every_tie_to_the_even_side(shift):
+    ties = np.arange(-9, 10, 2) << shift - 1
+    assert round_shift(ties, shift).tolist() == [-4, -4, -2, -2, 0, 0, 2, 2, 4, 4]
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])

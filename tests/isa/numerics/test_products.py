@@ -40,6 +40,15 @@ def test_exact_matmul_says_when_int64_is_too_small():
         exact_matmul(a, np.array([[1 << 40], [0]]))
 
 
+@pytest.mark.parametrize(("left", "right"), [(-(1 << 62), -2), (-(1 << 31), -(1 << 32))])
+def test_exact_matmul_around_the_limit_of_int64(left, right):
+    """2^63 does not fit, and its negative does."""
+    a = np.array([[left]], np.int64)
+    assert exact_matmul(a, [[-right]]).item() == -(1 << 63)
+    with pytest.raises(OverflowError):
+        exact_matmul(a, [[right]])
+
+
 def test_exact_matmul_takes_only_integers():
     with pytest.raises(TypeError, match="float64 is not an integer"):
         exact_matmul(np.ones((1, 1)), np.ones((1, 1), np.int8))

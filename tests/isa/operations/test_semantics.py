@@ -14,6 +14,7 @@ from celosia.isa.encoding import (
     CONFIG_EX,
     CONFIG_LD,
     CONFIG_ST,
+    CONFIG_TOKEN,
     FENCE,
     FLUSH,
     KEEP_SCALE,
@@ -25,6 +26,7 @@ from celosia.isa.encoding import (
     Command,
     float_bits,
 )
+from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.operations.operations import Load, LoadParameters, Store
 from celosia.isa.operations.semantics import LOOP_FUNCTS, check, step
 from celosia.isa.presets import resolve_config
@@ -298,3 +300,22 @@ def test_every_word_has_a_verdict(funct, rs1, rs2, previous):
     if done.cause:
         assert done.state == state
         assert done.operation is None
+
+
+def test_tokens_are_what_was_set_last():
+    """Both halves of CONFIG_TOKEN are set at once: what it does not name ends."""
+    assert (RESET.signal, RESET.wait) == (None, None)
+    signal = after(CONFIG_TOKEN.encode(signal=1, signal_id=3, wait_id=4, count=9))
+    assert (signal.signal, signal.wait) == (3, None)
+    both = {"signal": 1, "signal_id": 0, "wait": 1, "wait_id": 5, "count": 7}
+    state = after(CONFIG_TOKEN.encode(**both))
+    assert (state.signal, state.wait) == (0, TokenWait(5, 7))
+    assert after(CONFIG_TOKEN.encode(**both), CONFIG_TOKEN.encode()) == RESET
+    moves = [move(MVIN, spad(0), 1, 1), MVIN_PARAM.encode(dram=1, row=0, count=1)]
+    for command in moves:
+        load = step(command, state, CONFIG).operation
+        assert isinstance(load, Load | LoadParameters)
+        assert load.wait == TokenWait(5, 7)
+    store = step(move(MVOUT, spad(0), 1, 1), state, CONFIG).operation
+    assert isinstance(store, Store)
+    assert store.signal == 0

@@ -67,6 +67,26 @@ def test_rows_are_at_their_addresses(address, stride, rows, cols, kind):
             assert row.tobytes() == memory.read(start, size)
 
 
+@pytest.mark.parametrize("stride", [16, WORD - 16])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_rows_reach_to_both_ends_of_memory_and_not_a_byte_further(stride, rows):
+    """The address of the first row, and which row is the first one outside."""
+    memory, shape = counting_memory(), (rows, 3)
+    up, way = stride == 16, 16 * (rows - 1)
+    lowest, highest = (BASE, BASE + SIZE - 12 - way) if up else (BASE + way, BASE + SIZE - 12)
+    for address in (lowest, highest):
+        got = memory.rows(address, stride, shape, "<i4")
+        last = (address + (rows - 1) * stride) % WORD
+        assert got[-1].tobytes() == memory.read(last, 12)
+    for address, outside in (
+        (lowest - 1, 0 if up else rows - 1),
+        (highest + 1, rows - 1 if up else 0),
+    ):
+        with pytest.raises(OutsideMemoryError) as caught:
+            memory.rows(address, stride, shape, "<i4")
+        assert caught.value.address == (address + outside * stride) % WORD
+
+
 def test_rows_are_a_view():
     memory = counting_memory()
     memory.rows(BASE + 1, 16, (2, 1), "<i4")[...] = -1

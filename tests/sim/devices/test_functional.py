@@ -11,6 +11,7 @@ from celosia.isa.encoding import (
     CONFIG_DRAIN,
     CONFIG_EX,
     CONFIG_LD,
+    CONFIG_PRODUCTS,
     CONFIG_ST,
     CONFIG_TOKEN,
     FENCE,
@@ -20,15 +21,18 @@ from celosia.isa.encoding import (
     MVIN_PARAM,
     MVOUT,
     PRELOAD,
+    PRODUCTS,
     REPEAT,
     Command,
     float_bits,
 )
 from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.fuzz.programs.programs import random_program
+from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import Device, DeviceError
 
 BYTES = 1 << 16
@@ -166,6 +170,25 @@ def test_a_command_that_cannot_be_executed_ends_the_run_and_does_nothing(command
     assert (machine.scratchpad == before[0]).all()
     assert (machine.parameters == before[1]).all()
     assert made.read(MEMORY_BASE, BYTES) == before[2]
+
+
+@pytest.mark.parametrize("budget", range(1, 10))
+def test_a_budget_stops_products_at_the_command_of_that_number(budget):
+    """The nest of products is commands 1 to 8; the error names the one of its own as well."""
+    made = device()
+    nest = PRODUCTS.encode(rows=1, k=2, columns=2, pieces=1, last_depth=4, last_cols=4, w=8)
+    program = [FENCE.encode(), CONFIG_PRODUCTS.encode(a_k=1, w_k=4, w_column=16, c_column=1), nest]
+    made.run([*program, FENCE.encode()])
+    commands = [command for _, command in expand(program, TINY)]
+    assert len(commands) == 9
+    made.limit_cycles(budget)
+    if budget == len(commands):
+        made.run(program)
+        return
+    with pytest.raises(DeviceError, match=rf"CYCLE_BUDGET: .*: command {budget}: ") as caught:
+        made.run(program)
+    assert caught.value.command == budget
+    assert format_command(commands[budget]) in str(caught.value)
 
 
 def test_a_budget_stops_a_program_after_so_many_commands_loops_expanded():

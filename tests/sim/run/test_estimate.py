@@ -1,5 +1,7 @@
 """How long a run takes, said before it begins."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -7,7 +9,13 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli
 from celosia.sim.run import run
-from celosia.sim.run.estimate import CYCLES_PER_SECOND, LONG, announce_products, estimate_text
+from celosia.sim.run.estimate import (
+    CYCLES_PER_SECOND,
+    LONG,
+    TILES_PER_SECOND,
+    announce_products,
+    estimate_text,
+)
 from celosia.sw.ir.matmul import MatMul
 
 RATE = CYCLES_PER_SECOND["verilator"]
@@ -36,6 +44,42 @@ def test_a_short_one_is_not():
 
 def test_what_takes_a_day_is_said_in_hours():
     assert "about 24 hours" in (estimate_text("verilator", 24 * 3600 * RATE) or "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "length"),
+    [
+        (60, "1 minutes"),
+        (150, "2 minutes"),
+        (210, "4 minutes"),
+        (119 * 60, "119 minutes"),
+        (120 * 60, "2 hours"),
+        (5 * 3600, "5 hours"),
+    ],
+)
+def test_lengths_are_in_minutes_below_two_hours(seconds, length):
+    for simulator, rate in CYCLES_PER_SECOND.items():
+        text = estimate_text(simulator, seconds * rate)
+        assert text is not None
+        assert text.startswith(
+            f"this takes about {length}: {seconds * rate:,} cycles are predicted"
+        )
+
+
+def test_compiling_takes_its_time_too():
+    assert estimate_text("verilator", 59 * RATE, TILES_PER_SECOND - 1) is None
+    assert estimate_text("verilator", 59 * RATE, TILES_PER_SECOND) is not None
+
+
+def test_products_one_after_the_other_add_up():
+    one, two = [], []
+    problem = MatMul(m=2048, n=2048, k=2048, scale=0.01)
+    for said, count in ((one, 1), (two, 2)):
+        problems = [problem] * count
+        announce_products(said.append, "amaranth", problems, PRESETS["base"], MemoryTiming())
+    texts = (*one, *two)
+    cycles = [int(re.findall(r"([0-9,]+) cycles", text)[0].replace(",", "")) for text in texts]
+    assert cycles[1] == 2 * cycles[0]
 
 
 @pytest.mark.parametrize(

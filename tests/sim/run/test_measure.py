@@ -13,16 +13,17 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.traffic import product_traffic
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_options import WorkloadOptions
-from celosia.sw.driver.device import RunResult
+from celosia.sw.driver.device import DeviceError, RunResult
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.reference.matmul import matmul_reference
-from tests.support.faulty_devices import Idle, Stopping
+from tests.support.faulty_devices import EMPTY_LOG, Idle, Logging, Stopping
 
 TINY = PRESETS["tiny"]
 TIMING = MemoryTiming()
@@ -135,6 +136,26 @@ def test_without_counters_the_commands_tell_the_bytes():
     assert measured.utilization(TINY) is None
 
 
+def test_a_measured_product_has_its_problem_program_and_log():
+    measured, _ = measure(FunctionalDevice)
+    assert measured.problem == PROBLEM
+    assert measured.entries
+    assert measured.program_bytes == 24 * measured.entries
+    assert measured.commands >= measured.entries
+    assert measured.predicted_cycles
+    assert measured.limit is not None
+    assert measured.limit.cycles <= measured.predicted_cycles
+    assert measured.least_traffic == product_traffic(PROBLEM)
+    assert measured.elapsed_seconds > 0
+    assert measured.executed is None
+    logged, _ = measure(Logging)
+    assert logged.executed is not None
+    assert logged.executed.log is EMPTY_LOG
+    assert len(logged.executed.commands) == measured.commands
+    assert set(logged.executed.operators) == {"x"}
+    assert "matmul" in logged.executed.schedule
+
+
 def test_a_product_beyond_the_memory_is_refused():
     with pytest.raises(InputError, match=r"x: c: .* not inside the device's memory"):
         measure(FunctionalDevice, memory_bytes=200)
@@ -194,3 +215,64 @@ def test_what_programs_read_from_memory_is_what_the_file_says():
     model = FunctionalDevice(TINY, memory_bytes=program.memory_bytes)
     assert measure_program("copy", program, device, model).right
     assert device.read(MEMORY_BASE, 64) == bytes(64)
+
+
+@pytest.mark.parametrize(
+    ("checks", "size"),
+    [
+        (((0, 4), (4, 4)), 8),
+        (((0, 4), (5, 4)), 8),
+        (((0, 4), (3, 4)), 7),
+        (((5, 4), (0, 4)), 8),
+        (((0, 9), (2, 3), (4, 2)), 9),
+        (((0, 4), (0, 4), (12, 1)), 5),
+        (((0, 2), (8, 2), (1, 8)), 10),
+    ],
+)
+def test_regions_that_touch_or_overlap_are_compared_once(checks, size):
+    lines = [f".check {0x80003000 + first} {length}" for first, length in checks]
+    text = "\n".join(line for line in COPY.splitlines() if ".check" not in line)
+    measured = check("\n".join([*lines, text]).replace(".preset tiny", ""), Flipping)
+    assert measured.elements_checked == size
+    assert measured.mismatches == any(first == 0 for first, _ in checks)
+
+
+class Begun(FunctionalDevice):
+    """Stops with what it knows of the commands that had begun."""
+
+    def __init__(self, *given, **more):
+        super().__init__(*given, **more)
+        self.known: dict[str, int | None] = {}
+
+    def run(self, program, issue="stream", marks=()):
+        super().run(program, issue, marks)
+        error = DeviceError("it stops", Cause.WATCHDOG, self.known.get("command"))
+        error.begun = self.known.get("begun")
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("known", "most"),
+    [
+        ({"begun": 2, "command": 1}, 2),
+        ({"begun": 1, "command": 3}, 3),
+        ({"command": 2}, 2),
+        ({}, 4),
+    ],
+)
+def test_the_model_executes_what_had_begun(monkeypatch, known, most):
+    program = parse_program(COPY)
+    device = Begun(TINY, memory_bytes=program.memory_bytes)
+    device.known = known
+    model = FunctionalDevice(TINY, memory_bytes=program.memory_bytes)
+    limits: list[int] = []
+    monkeypatch.setattr(model, "limit_cycles", limits.append)
+    measured = measure_program("copy", program, device, model)
+    assert limits == [most]
+    assert measured.failure is not None
+    assert measured.failure.message == "it stops"
+    # The load is command 2, and the store command 3.
+    assert (measured.dram_read_bytes, measured.dram_write_bytes) == (
+        16 * (most > 2),
+        16 * (most > 3),
+    )

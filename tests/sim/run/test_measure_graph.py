@@ -15,7 +15,7 @@ from celosia.sw.models.cases import (
 )
 from celosia.sw.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
-from tests.support.faulty_devices import Idle, Stopping
+from tests.support.faulty_devices import EMPTY_LOG, Idle, Logging, Stopping
 
 TINY = PRESETS["tiny"]
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
@@ -100,6 +100,8 @@ def test_without_a_clock_groups_have_no_cycles():
     measured = measure()
     assert {group.cycles for group in (*measured.groups, measured.whole)} == {None}
     assert measured.whole.dram_write_bytes > measured.whole.elements_checked
+    for group in measured.groups:
+        assert (group.dram_read_bytes, group.dram_write_bytes, group.counters) == (0, 0, {})
 
 
 def test_an_operator_without_products_has_all_cycles():
@@ -123,3 +125,12 @@ def test_what_the_program_takes_in_memory():
     assert whole.entries == len(COMPILED.program)
     assert whole.program_bytes == 24 * len(COMPILED.program)
     assert len(COMPILED.program) < whole.commands
+
+
+def test_a_log_is_kept_with_the_commands_that_it_numbers():
+    assert measure().whole.executed is None
+    found = measure(Logging).whole.executed
+    assert found is not None
+    assert found.log is EMPTY_LOG
+    assert [*found.commands] == [command for _, command in expand(COMPILED.program, TINY)]
+    assert [*found.operators] == [*COMPILED.operators]

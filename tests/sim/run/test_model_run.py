@@ -1,12 +1,30 @@
-"""Samples of a file, and distances of outputs."""
+"""Models from their file to a device: samples, what is prepared, runs, distances of outputs."""
+
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from celosia.sim.run.model_run import distances, read_samples
+from celosia.isa.presets import PRESETS
+from celosia.sim.run.model_run import (
+    ModelRun,
+    ModelRunner,
+    decibels,
+    distances,
+    prepare,
+    random_samples,
+    read_samples,
+    run_prepared,
+)
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.models.exports.catalog import EXPORTS
+from celosia.sw.models.exports.writing.size import SMALL
+from celosia.sw.quantize.graphs.samples import random_inputs
+from tests.sim.run.dense_layer import OPTIONS, layer, prepared
 
 
 def graph():
@@ -59,3 +77,115 @@ def test_distances_in_decibels_and_the_largest_of_logits():
     assert far.top1 == 1.0
     (same,) = distances({"y": real}, {"y": real}, {"y": real})
     assert (same.sqnr_db, same.cosine, same.top1) == (np.inf, pytest.approx(1), None)
+
+
+def test_the_distance_of_nothing_and_of_scalars():
+    nothing, one = np.zeros(3, np.float32), np.array([3, 4, 0], np.float32)
+    (zero,) = distances({"y": nothing}, {"y": nothing}, {"y": nothing})
+    assert (zero.cosine, zero.top1) == (1.0, None)
+    (far,) = distances({"y": one}, {"y": 2 * one}, {"y": one})
+    assert far.cosine == pytest.approx(1)
+    (across,) = distances({"y": one}, {"y": np.array([0, 0, 9])}, {"y": one})
+    assert across.cosine == 0
+    (scalar,) = distances({"logits": one[:1].sum()}, {"logits": one[0]}, {"logits": one[0]})
+    assert scalar.top1 is None
+    rows = np.array([[1, 2], [2, 1]], np.float32)
+    found = np.array([[0, 5], [0, 5]], np.float32)
+    (shares,) = distances({"logits": rows}, {"logits": found}, {"logits": rows})
+    assert shares.top1 == 0.5
+
+
+def test_samples_of_one_element_may_be_constant():
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", ()))
+    single = builder.finish({"y": builder.op("neg", x)})
+    assert read_samples({"x": np.array([5], np.float32)}, single) == [{"x": 5}]
+    with pytest.raises(InputError, match="all its arrays are constant"):
+        read_samples({"x": np.array([5, 5], np.float32)}, single)
+    with pytest.raises(InputError, match=r"x is \(\); there are x of"):
+        read_samples({"x": np.array(5, np.float32)}, single)
+    with pytest.raises(InputError, match="calibration: x is of int64, not float32"):
+        read_samples({"x": np.array([5, 6])}, single)
+
+
+def test_random_samples_are_those_of_the_seeds_behind_it():
+    found = random_samples(graph(), 7)
+    wanted = [random_inputs(graph(), [], seed) for seed in range(8, 16)]
+    for one, other in zip(found, wanted, strict=True):
+        assert np.array_equal(one["x"], other["x"])
+
+
+def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
+    told: list[str] = []
+    runner = ModelRunner(prepared(), OPTIONS, lambda text, _: told.append(text))
+    given = random_inputs(layer(), [], 5)
+    before = time.perf_counter()
+    outputs, outcome = runner.run(given, ["another"])
+    assert outcome.right
+    assert outcome.notes == ("a note", "another")
+    assert outcome.report is outcome.reports[0]
+    assert outcome.report.setting == OPTIONS.setting("tiny", PRESETS["tiny"])
+    assert outcome.report.whole is not None
+    assert 0 < outcome.report.elapsed_seconds < time.perf_counter() - before
+    (real,) = interpret(layer(), given).values()
+    assert decibels(real, outputs["y"]) > 25
+    (far,) = outcome.distances
+    assert far.sqnr_db == pytest.approx(decibels(real, outputs["y"]))
+    assert told[:2] == ["compiling segment 0", "running segment 0"]
+    told.clear()
+    again, _ = runner.run(given)
+    assert np.array_equal(again["y"], outputs["y"])
+    assert not any("compiling" in text for text in told), "programs are used again"
+
+
+def test_inputs_come_from_a_file_or_are_random(tmp_path):
+    made, path = prepared(), tmp_path / "x.npz"
+    given = random_inputs(layer(), [], OPTIONS.timing.seed)
+    np.savez(path, x=given["x"])
+    filed = run_prepared(made, path, OPTIONS)
+    assert filed.notes == ("a note",)
+    drawn = run_prepared(made, None, OPTIONS)
+    random = "run on random data: give --input for an input of your own"
+    assert drawn.notes == ("a note", random)
+    assert drawn.distances == filed.distances
+    with pytest.raises(InputError, match=r"layer\.onnx: give --input: a plan is run on inputs"):
+        run_prepared(replace(made, graph=None), None, OPTIONS)
+    alone = run_prepared(replace(made, graph=None), path, OPTIONS)
+    assert alone.right
+    assert not alone.distances
+    np.savez(path, z=given["x"])
+    with pytest.raises(InputError, match=r"layer\.onnx: "):
+        run_prepared(made, path, OPTIONS)
+
+
+def test_a_device_that_stops_is_part_of_the_outcome():
+    outcome = run_prepared(prepared(), None, replace(OPTIONS, cycle_budget=2))
+    assert not outcome.right
+    assert outcome.report.total.failure is not None
+
+
+def test_several_segments_are_reported_as_one_after_the_other():
+    outcome = run_prepared(prepared(), None, OPTIONS)
+    two = replace(outcome, reports=outcome.reports * 2)
+    assert two.right
+    assert two.report.operators == (outcome.report.total,) * 2
+    assert two.report.elapsed_seconds == 2 * outcome.report.elapsed_seconds
+    assert two.report.setting == outcome.report.setting
+
+
+def test_preparing_tells_what_it_does(tmp_path):
+    pytest.importorskip("onnx")
+    path, told = tmp_path / "bert.onnx", []
+    path.write_bytes(EXPORTS["bert-17"].build(SMALL).SerializeToString())
+    job = ModelRun(path, {"batch": 1, "sequence": 4})
+    made = prepare(job, 3, lambda text, _: told.append(text))
+    assert told[:2] == [f"importing {path}", "recognizing operators"]
+    random = "calibrated on random data: give --calibrate for the accuracy of real data"
+    assert random in made.notes
+    assert made.graph is not None
+    drawn = random_samples(made.graph, 3)
+    samples = {name: np.stack([each[name] for each in drawn]) for name in made.graph.inputs}
+    calibrated = prepare(replace(job, calibration=samples), 3)
+    assert random not in calibrated.notes
+    assert calibrated.model.inputs == made.model.inputs
+    assert len(calibrated.model.segments) == len(made.model.segments) == 1

@@ -154,6 +154,31 @@ def test_nothing_is_not_right():
     assert report().exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("checked", "mismatches", "failure", "right"),
+    [
+        (1, 0, None, True),
+        (0, 0, None, False),
+        (5, 1, None, False),
+        (5, 0, Failure(message="it stops", cause="WATCHDOG", command=1), False),
+    ],
+)
+def test_right_is_what_was_checked_without_a_difference(checked, mismatches, failure, right):
+    part = Measurement(name="x", elements_checked=checked, mismatches=mismatches, failure=failure)
+    assert part.right is right
+    assert Report(setting=SETTING, operators=(part,), elapsed_seconds=1).right is right
+
+
+def test_what_was_counted_until_a_stop_adds_up_too():
+    stopped = replace(FIRST, cycles=None, counters={}, until_stopped={"cycles": 4, "read_bytes": 7})
+    total = Report(setting=SETTING, operators=(FIRST, stopped), elapsed_seconds=1).total
+    assert (total.cycles, total.counters) == (None, {})
+    assert total.until_stopped == COUNTED | {
+        "cycles": COUNTED["cycles"] + 4,
+        "read_bytes": COUNTED["read_bytes"] + 7,
+    }
+
+
 def test_a_failure_names_cause_and_command():
     failure = Failure.of(DeviceError("text", Cause.SHAPE, 7))
     assert failure == Failure(message="text", cause="SHAPE", command=7)

@@ -1,21 +1,18 @@
-"""Searches for plans: strategies, and logs that go on."""
+"""Searches for plans: strategies, and how they go on where they were."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from celosia.isa.presets import resolve_config
 from celosia.sim.bench.sweep.words import options_of
 from celosia.sim.bench.tune.search import SearchPlan, search, trials_until
 from celosia.sim.bench.tune.trial import Found, Trial, product_of, space_of, try_plan
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.tuning_log import DEFAULT, open_log, tuning_key
+from celosia.sim.run.tuning_log import DEFAULT, open_log
 from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
-from tests.support.command_line import invoke, refused, right
+from tests.support.command_line import refused
 
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
 THREADS = (Lane(make=lambda: ThreadPoolExecutor(1)),)
@@ -94,55 +91,6 @@ def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
     monkeypatch.setattr(device, lambda _, *rest: open_device("functional", *rest))
     trial = Trial(**{**vars(FIRST), "oracle": "rtl"})
     assert try_plan(trial) == Found(None)  # Right, but without a clock.
-
-
-def test_a_log_of_something_else_is_refused_and_stays(tmp_path):
-    path = tmp_path / "log"
-    tried(path, "exhaustive", 2)
-    text = path.read_text()
-    with pytest.raises(InputError, match="its key is k, here it is other"):
-        open_log(path, "other", "model", SPACE).__enter__()
-    with pytest.raises(InputError, match="its cycles are by model, not by rtl"):
-        open_log(path, "k", "rtl", SPACE).__enter__()
-    with open_log(path, "k", "model", SPACE), pytest.raises(OutputError, match="another search"):
-        open_log(path, "k", "model", SPACE).__enter__()
-    assert path.read_text() == text
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("celosia.tune/1", "celosia.run/1", "its schema is celosia.run/1, not celosia.tune/1"),
-        ('"trial"', '"trail"', "line 2: not a line of a tuning log"),
-        ('"a_banks": 1', '"a_banks": 9', "line 3: .* is no plan of this product"),
-        ("}\n", "}", "line 1 was cut short; remove it"),
-        ("{", "[", "line 1: not a line of a tuning log"),
-    ],
-)
-def test_a_damaged_log_is_refused(tmp_path, old, new, message):
-    path = tmp_path / "log"
-    tried(path, "exhaustive", 1)
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(InputError, match=message):
-        open_log(path, "k", "model", SPACE).__enter__()
-
-
-def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ("--trials", "3", "--strategy", "exhaustive", "--storage", "log")
-    result = invoke("tune", *PRODUCT, *words)
-    assert result.exit_code == 0, result.output
-    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert lines[0]["key"] == tuning_key(SPACE.graph, resolve_config("tiny"), OPTIONS.timing)
-    best = {**lines[2], "cycles": 1}
-    (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in (lines[0], best)))
-    printed = right("compile", *PRODUCT, "--tuned", "log", "--print-after", "plan").stdout
-    own = right("compile", *PRODUCT, "--print-after", "plan").stdout
-    assert printed != own
-    right("run", *PRODUCT, "--tuned", "log", "--sim", "functional")
-    refused("another product", "run", "matmul", "--shape", "9x10x12", "--tuned", "log")
-    refused("plans of products are tuned", "run", "softmax", "--shape", "4x4", "--tuned", "log")
-    refused("not together with --tuned", "compile", *PRODUCT, "--tuned", "log", "--plan", "log")
 
 
 @pytest.mark.parametrize(

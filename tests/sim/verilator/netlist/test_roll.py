@@ -49,6 +49,34 @@ class Cells(wiring.Component):
         return m
 
 
+class Crossed(wiring.Component):
+    """Cells whose sums come from above, and so many rows from there one factor of each."""
+
+    def __init__(self, step: int, *, other: int):
+        self._steps, self._rows = (step, other), 7
+        super().__init__({
+            "x": In(signed(5)).array(self._rows),
+            "y": In(signed(4)).array(self._rows),
+            "first": In(signed(9)),
+            "sum": Out(signed(9)),
+        })
+
+    def elaborate(self, platform):
+        m = Module()
+        top: Any = self
+        total, rows = top.first, range(self._rows)
+        x = [Signal(signed(5), name=f"x_{row}_0", reset_less=True) for row in rows]
+        y = [Signal(signed(4), name=f"y_{row}_1", reset_less=True) for row in rows]
+        for row in rows:
+            m.d.sync += [x[row].eq(top.x[row]), y[row].eq(top.y[row])]
+        for row in rows:
+            above, total = total, Signal(signed(9), name=f"sum_{row}_2", reset_less=True)
+            left, right = ((row + step) % self._rows for step in self._steps)
+            m.d.sync += total.eq(above + x[left] * y[right])
+        m.d.comb += top.sum.eq(total)
+        return m
+
+
 def looped_rows(text):
     """The rows of the loop, as `for` has them, or None."""
     found = re.search(r"row = (\d+); \\\$row [<>]= (\d+);", text)
@@ -72,6 +100,15 @@ def test_outputs_are_the_same(component, rows, tmp_path):
     expected = random_outputs(text, component, tmp_path / "as_it_is")
     assert random_outputs(rolled, component, tmp_path / "rolled") == expected
     assert len(set(expected)) > 100
+
+
+@pytest.mark.parametrize(
+    ("steps", "rolls"), [((0, 0), True), ((-1, 0), True), ((1, 0), False), ((1, -1), False)]
+)
+def test_a_loop_does_not_read_what_it_has_written(steps, rolls):
+    """Sums come from the row above: no loop goes right if a factor is of the row below."""
+    text = to_verilog(Crossed(steps[0], other=steps[1]))
+    assert (roll_cells(text) != text) is rolls
 
 
 def test_few_rows_stay():

@@ -4,7 +4,19 @@ import json
 
 import pytest
 
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.run.given_plans import BEST, GivenPlan
+from celosia.sim.run.tuning_log import open_log, tuning_key
+from celosia.sim.support.problems import InputError
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models.cases import attention_case
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.text import parse_plan
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.schedules.plan_space import PlanSpace
+from celosia.sw.planning.stages.compose import best_stages, staged_plan
+from celosia.sw.planning.stages.search import STRATEGIES
 from tests.support.command_line import refused, right
 
 PRODUCT = ("matmul", "--shape", "24x24x30", "--preset", "tiny")
@@ -87,3 +99,52 @@ def test_memory_is_used_again(tmp_path):
     assert plan["live_bytes"] <= plan["peak_bytes"] <= 1.05 * plan["live_bytes"]
     assert plan["peak_bytes"] < plan["apart_bytes"]
     assert plan["overwritten"]
+
+
+GRAPH = attention_case(2, 20, 8, 0).graph
+TINY, TIMING = PRESETS["tiny"], MemoryTiming()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_stages_are_those_of_the_strategy(strategy):
+    given = GivenPlan(stages=strategy)
+    assert given.options == (f"--stages {strategy}",)
+    assert given.of([GRAPH], TINY, TIMING) == staged_plan(GRAPH, TINY, TIMING, strategy)
+
+
+def test_the_best_stages_are_those_that_are_expected_to_be():
+    assert GivenPlan(stages=BEST).of([GRAPH], TINY, TIMING) == best_stages(GRAPH, TINY, TIMING)
+
+
+def test_a_log_has_the_plan_of_its_fastest_trial(tmp_path):
+    graph = graph_of("matmul", MatMul(m=9, k=10, n=11))
+    space = PlanSpace(only_product(graph), graph, TINY)
+    path = tmp_path / "log"
+    chosen = next(each for each in space.all() if is_legal(space, each))
+    with open_log(path, tuning_key(graph, TINY, TIMING), "model", space) as log:
+        log.add({"strategy": "random", "trial": 0, "chosen": chosen, "cycles": 5})
+    assert GivenPlan(tuned=str(path)).of([graph], TINY, TIMING) == space.plan(chosen)
+
+
+def is_legal(space: PlanSpace, chosen) -> bool:
+    try:
+        space.plan(chosen)
+    except ValueError:
+        return False
+    return True
+
+
+def test_a_plan_is_of_one_graph_and_none_is_the_compilers_own():
+    assert GivenPlan().of([GRAPH, GRAPH], TINY, TIMING) is None
+    assert GivenPlan().options == ()
+    for graphs in ([], [GRAPH, GRAPH]):
+        message = f"^--stages dp: a plan is of one graph, here are {len(graphs)}$"
+        with pytest.raises(InputError, match=message):
+            GivenPlan(stages="dp").of(graphs, TINY, TIMING)
+
+
+@pytest.mark.parametrize("given", [{"plan": "a"}, {"schedule": "b"}, {"tuned": "c"}])
+def test_only_one_plan_is_given(given):
+    with pytest.raises(InputError, match=r"not together with --stages best"):
+        GivenPlan(**given, stages=BEST).check()
+    GivenPlan(**given).check()

@@ -8,11 +8,13 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
-from celosia.isa.registers.events import COUNTERS
+from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl import AmaranthDevice
+from celosia.sim.devices.rtl_device import check_owners
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.support.progress import silent
+from celosia.sim.verilator import observed
 from celosia.sim.verilator.build import MODEL_TOP, build_model
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.verilator.harness import settings
@@ -120,6 +122,17 @@ def test_counters_are_those_of_the_run(device):
     assert device.run(program[:2]).counters["commands"] == 2
 
 
+def test_each_unit_has_one_owner_in_each_cycle():
+    right = {counter.name: 0 for counter in COUNTERS}
+    right |= {unit.owners[0].name: 5 for unit in TABLES} | {"cycles": 5}
+    check_owners(right)
+    for unit in TABLES:
+        for owner in unit.owners:
+            wrong = right | {owner.name: right[owner.name] + 1}
+            with pytest.raises(DeviceError, match=f"{unit.name} has owners of 6 of 5 cycles"):
+                check_owners(wrong)
+
+
 def test_traffic_counts_useful_bytes(device):
     program, _, data = copies(device, 3)
     device.run(program)
@@ -148,6 +161,18 @@ def test_local_memories_hold_seeded_garbage(name):
     assert dumps[0] == dumps[2]
     assert dumps[0] != dumps[1]
     assert any(dumps[0])
+
+
+def test_the_accelerators_garbage_is_that_of_the_timings_seed(monkeypatch):
+    seeds = []
+
+    def made(config, *, memory_seed):
+        seeds.append(memory_seed)
+        return StubTop(config, memory_seed=memory_seed)
+
+    monkeypatch.setattr(observed, "ObservedTop", made)
+    with AmaranthDevice(PRESETS["tiny"], MemoryTiming(seed=9), MEMORY_BYTES):
+        assert seeds == [9]
 
 
 def test_the_error_register_ends_the_run_with_the_command_that_caused_it(device):

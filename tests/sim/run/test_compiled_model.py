@@ -1,0 +1,63 @@
+"""A model as a function: how inputs are given, and what is known of the last call."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.sim.run.compiled_model import CompiledModel
+from celosia.sim.run.model_run import ModelRunner
+from celosia.sim.support.problems import InputError
+from celosia.sw.quantize.graphs.samples import random_inputs
+from tests.sim.run.dense_layer import OPTIONS, layer, prepared
+
+X = random_inputs(layer(), [], 4)["x"]
+
+
+@pytest.fixture
+def model() -> CompiledModel:
+    return CompiledModel(prepared(), OPTIONS)
+
+
+def test_its_inputs_and_outputs_have_names_types_and_shapes(model):
+    assert model.inputs == {"x": ("float32", (4, 8))}
+    assert model.outputs == ("y",)
+
+
+def test_inputs_are_given_in_order_by_name_or_together(model):
+    wanted, _ = ModelRunner(prepared(), OPTIONS).run({"x": X})
+    for outputs in (model(X), model(x=X), model({"x": X}), model({}, x=X)):
+        assert outputs.keys() == {"y"}
+        assert np.array_equal(outputs["y"], wanted["y"])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "named", "message"),
+    [
+        ((X, X), {}, "2 arrays are more than the 1 inputs"),
+        (({"x": X}, X), {}, "2 arrays are more than the 1 inputs"),
+        ((X,), {"x": X}, "x: this input is given twice"),
+        ((), {}, "layer.onnx: x: this input is missing"),
+        ((), {"x": X, "z": X}, "layer.onnx: z"),
+        ((X[:2],), {}, "layer.onnx: x"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(model, arrays, named, message):
+    with pytest.raises(InputError, match=message):
+        model(*arrays, **named)
+
+
+def test_the_last_call_is_remembered(model):
+    for use in (lambda: model.cycles, model.report):
+        with pytest.raises(InputError, match="the model has not been called"):
+            use()
+    model(X)
+    assert model.cycles is None  # The functional model has no clock.
+    assert model.report()["mismatches"] == 0
+
+
+def test_an_accelerator_that_stops_is_an_error():
+    stopped = CompiledModel(prepared(), replace(OPTIONS, cycle_budget=2))
+    with pytest.raises(RuntimeError, match="the accelerator stopped: CYCLE_BUDGET"):
+        stopped(X)
+    assert stopped.report()["status"] == "stopped"
