@@ -59,7 +59,7 @@ def predict_stage(
     timing: MemoryTiming | None = None,
 ) -> Prediction:
     """The expected cost of the product `op` of `graph` if it is computed as `stage` says."""
-    return _Model(Traffic(op, graph, config, stage, timing or MemoryTiming())).predict()
+    return _Model(Traffic(op, graph, config, timing or MemoryTiming(), stage)).predict()
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class _Model:
         key = (m, columns, new_a, new_b)
         if key not in self.known:
             load = self._load_a(m, new_a) + self._load_b(columns, new_b)
-            store = self.traffic.store_cycles(m, columns)
+            store = self.traffic.store_cycles(m, columns, self.stage.drain.tiles)
             self.known[key] = _Block(self._work(m, columns), load, store)
         return self.known[key]
 
@@ -137,7 +137,7 @@ class _Model:
             begun = min(columns, -(-end // step) * step)
             if begun > loaded:
                 load += self._load_b(begun - loaded, new_b)
-            store = self.traffic.store_cycles(m, end - start)
+            store = self.traffic.store_cycles(m, end - start, self.stage.drain.tiles)
             yield _Block(self._work(m, end - start), load, store)
             load, start, loaded = Move(), end, begun
 

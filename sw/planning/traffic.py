@@ -15,7 +15,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, View
 from celosia.sw.planning.forms.plan import ProductStage
 
-__all__ = ["Move", "Traffic", "cut"]
+__all__ = ["Bursts", "Move", "Traffic", "cut"]
 
 REQUEST_CYCLES: Final = 2
 """How long a burst is in flight beyond the memory's latency."""
@@ -41,25 +41,13 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """What moves for parts of the product `op` of `graph`, computed as `stage` says."""
+class Bursts:
+    """Bursts of the product `op` of `graph`, whatever its plan."""
 
     op: MatMul
     graph: Graph
     config: AcceleratorConfig
-    stage: ProductStage
     timing: MemoryTiming
-
-    def a(self, rows: int) -> Move:
-        """`rows` rows of A."""
-        size = self.stage.a.tiles * self.config.dim
-        return self._pieces(self.op.a, (rows, rows), (self.op.a.cols, size))
-
-    def b(self, columns: int) -> Move:
-        """`columns` columns of B."""
-        op, dim = self.op, self.config.dim
-        k, n = (op.a.cols, self.stage.b.k_tiles * dim), (columns, self.stage.b.n_tiles * dim)
-        return self._pieces(op.b, *((n, k) if op.b_transposed else (k, n)))
 
     def bias(self, columns: int) -> Move:
         """The bias of `columns` columns."""
@@ -71,10 +59,13 @@ class Traffic:
         """Bytes of `columns` columns of `rows` rows of C."""
         return rows * columns * self._element(self.op.out)
 
-    def store_cycles(self, rows: int, columns: int) -> float:
-        """Cycles in which `columns` columns of C leave: the accumulator gives a row per cycle."""
+    def store_cycles(self, rows: int, columns: int, together: int) -> float:
+        """Cycles in which `columns` columns of C leave, `together` tiles at once.
+
+        The accumulator gives a row per cycle.
+        """
         out, dim, cycles = self.op.out, self.config.dim, 0.0
-        for group in cut(columns, self.stage.drain.tiles * dim):
+        for group in cut(columns, together * dim):
             parts = cut(group * self._element(out), MAX_REQUEST_BYTES)
             bus = sum(self._burst(part, self._pitch(out)) for part in parts)
             cycles += rows * max(float(-(-group // dim)), bus)
@@ -83,25 +74,6 @@ class Traffic:
     def burst(self, view: View, columns: int) -> float:
         """Cycles of `columns` elements of a row of an operand in memory, among many such bursts."""
         return self._burst(columns * self._element(view), self._pitch(view))
-
-    def first_a_cycles(self, tiles: int) -> float:
-        """Cycles of a piece of A of `tiles` tiles in the first row block."""
-        columns = min(self.op.a.cols, tiles * self.config.dim)
-        return self.stage.rows[0] * self._burst(columns, self._pitch(self.op.a))
-
-    def first_b_cycles(self) -> float:
-        """Cycles of the first piece of B."""
-        stage, op, dim = self.stage, self.op, self.config.dim
-        k = min(op.a.cols, stage.b.k_tiles * dim)
-        n = min(op.out.cols, min(stage.b.n_tiles, stage.tiles[0]) * dim)
-        rows, cols = (n, k) if op.b_transposed else (k, n)
-        return rows * self._burst(cols, self._pitch(op.b))
-
-    def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
-        """Elements of bytes in rows and columns, each with the extent of a piece."""
-        pieces = cut(*cols)
-        cycles = rows[0] * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
-        return Move(rows[0] * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))
 
     def _element(self, view: View) -> int:
         """Bytes of an element."""
@@ -121,3 +93,40 @@ class Traffic:
         transfer = beats * bus / min(bus, self.timing.bytes_per_cycle)
         flight = self.timing.latency + REQUEST_CYCLES
         return max(transfer, flight / self.config.read_requests)
+
+
+@dataclass(frozen=True)
+class Traffic(Bursts):
+    """What moves for parts of a product that is computed as `stage` says."""
+
+    stage: ProductStage
+
+    def a(self, rows: int) -> Move:
+        """`rows` rows of A."""
+        size = self.stage.a.tiles * self.config.dim
+        return self._pieces(self.op.a, (rows, rows), (self.op.a.cols, size))
+
+    def b(self, columns: int) -> Move:
+        """`columns` columns of B."""
+        op, dim = self.op, self.config.dim
+        k, n = (op.a.cols, self.stage.b.k_tiles * dim), (columns, self.stage.b.n_tiles * dim)
+        return self._pieces(op.b, *((n, k) if op.b_transposed else (k, n)))
+
+    def first_a_cycles(self, tiles: int) -> float:
+        """Cycles of a piece of A of `tiles` tiles in the first row block."""
+        columns = min(self.op.a.cols, tiles * self.config.dim)
+        return self.stage.rows[0] * self._burst(columns, self._pitch(self.op.a))
+
+    def first_b_cycles(self) -> float:
+        """Cycles of the first piece of B."""
+        stage, op, dim = self.stage, self.op, self.config.dim
+        k = min(op.a.cols, stage.b.k_tiles * dim)
+        n = min(op.out.cols, min(stage.b.n_tiles, stage.tiles[0]) * dim)
+        rows, cols = (n, k) if op.b_transposed else (k, n)
+        return rows * self._burst(cols, self._pitch(op.b))
+
+    def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
+        """Elements of bytes in rows and columns, each with the extent of a piece."""
+        pieces = cut(*cols)
+        cycles = rows[0] * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
+        return Move(rows[0] * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))

@@ -7,8 +7,9 @@ used.
 """
 
 import ctypes
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,13 +21,13 @@ from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.verilator.toolchain import find_compiler, run_tools
-from celosia.sw.ir.graph import Graph, MatMul
+from celosia.sw.ir.graph import Graph, MatMul, View
 from celosia.sw.planning.cost import START_CYCLES
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.queues import loads_ahead
-from celosia.sw.planning.traffic import Traffic
+from celosia.sw.planning.traffic import Bursts
 
-__all__ = ["Followed", "follow_nests"]
+__all__ = ["Followed", "Nests"]
 
 _SOURCE: Final = Path(__file__).with_name("nests.cpp")
 _WHOLE, _REAL = ctypes.c_int64, ctypes.c_double
@@ -57,22 +58,122 @@ class _Sizes(ctypes.Structure):
     )
 
 
-def follow_nests(
-    op: MatMul, graph: Graph, config: AcceleratorConfig, plan: Plan, timing: MemoryTiming
-) -> Followed:
-    """The cycles and the bytes of a product, the only operator of `graph`, by a legal `plan`.
+@dataclass(frozen=True)
+class Nests:
+    """The nests of a product, the only operator of `graph`, by one plan after the other."""
 
-    Raises `EnvironmentProblem` where there is no C++ compiler.
-    """
-    found = Followed()
-    values = _values(plan, op, graph, config, timing)
-    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-    pointers = {
-        name: value.ctypes.data_as(_WHOLES if value.dtype == np.int64 else _REALS)
-        for name, value in arrays.items()
-    }
-    _library().follow_nests(ctypes.byref(_Sizes(**values | pointers)), found)
-    return found
+    op: MatMul
+    graph: Graph
+    config: AcceleratorConfig
+    timing: MemoryTiming
+
+    def follow(self, plan: Plan) -> Followed:
+        """The cycles and the bytes of the product by a legal `plan`.
+
+        Raises `EnvironmentProblem` where there is no C++ compiler.
+        """
+        found = Followed()
+        values = self._values(plan)
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        pointers = {
+            name: value.ctypes.data_as(_WHOLES if value.dtype == np.int64 else _REALS)
+            for name, value in arrays.items()
+        }
+        _library().follow_nests(ctypes.byref(_Sizes(**values | pointers)), found)
+        return found
+
+    def _values(self, plan: Plan) -> dict[str, Any]:
+        """The fields of `_Sizes`, with arrays in place of pointers."""
+        stage, config = only_stage(plan), self.config
+        wide = max(stage.tiles)
+        halves = config.accumulator_rows // 2 // (max(stage.rows) * wide) if self._one_sum else 1
+        spans = plan.rings[stage.a.ring].spans, plan.rings[stage.b.ring].spans
+        return {
+            **self._always,
+            "rows": np.array(stage.rows),
+            "tiles": np.array(stage.tiles),
+            "tail": np.array(stage.tail or stage.tiles[-1:]),
+            "row_blocks": len(stage.rows),
+            "column_blocks": len(stage.tiles),
+            "tail_parts": len(stage.tail) or 1,
+            "outer_rows": stage.outer == "rows",
+            "a_tiles": stage.a.tiles,
+            "a_first": stage.a.first,
+            "a_keep": stage.a.keep,
+            "b_k_tiles": stage.b.k_tiles,
+            "b_n_tiles": stage.b.n_tiles,
+            "b_keep": stage.b.keep,
+            "a_spans": np.array(spans[0]),
+            "b_spans": np.array(spans[1]),
+            "a_span_count": len(spans[0]),
+            "b_span_count": len(spans[1]),
+            "store_burst": self._store_bursts(stage.drain.tiles),
+            "bias_fits": wide * len(stage.tiles) <= config.parameter_rows,
+            "places": 2 * halves,
+        }
+
+    @cached_property
+    def _one_sum(self) -> bool:
+        """Whether a tile of K is all of it."""
+        return self.op.a.cols <= self.config.dim
+
+    @cached_property
+    def _always(self) -> dict[str, Any]:
+        """The fields that are the same for every plan."""
+        op, config, timing = self.op, self.config, self.timing
+        return {
+            "dim": config.dim,
+            "depth": op.a.cols,
+            "columns": op.out.cols,
+            "least_work": max(config.dim, MIN_PRODUCT_CYCLES),
+            "transposed": op.b_transposed,
+            "bank_rows": config.scratchpad_bank_rows,
+            "banks": config.scratchpad_banks,
+            "a_burst": self._operand_bursts(op.a),
+            "b_burst": self._operand_bursts(op.b),
+            "bias_burst": np.array([*self._bias_bursts()]),
+            "bias_bytes": 0 if op.bias is None else ACC_BYTES * config.dim,
+            "ahead": loads_ahead(config),
+            "one_port": config.accumulator_banks == 1 and not self._one_sum,
+            "start": START_CYCLES + timing.latency,
+            "latency": timing.latency,
+            "pipeline": 2 * config.dim + DRAIN_LATENCY,
+        }
+
+    @cached_property
+    def _bursts(self) -> Bursts:
+        """The bursts of the product."""
+        return Bursts(self.op, self.graph, self.config, self.timing)
+
+    @cached_property
+    def _stores(self) -> dict[int, _Table]:
+        """What `_store_bursts` has computed."""
+        return {}
+
+    def _operand_bursts(self, view: View) -> _Table:
+        """Cycles of a row of an operand, by its columns as `_columns` has them."""
+        return np.array([self._bursts.burst(view, each) for each in self._columns(view.cols)])
+
+    def _store_bursts(self, together: int) -> _Table:
+        """Cycles of a row of results of which so many tiles leave together, in the same way."""
+        if together not in self._stores:
+            columns = self._columns(self.op.out.cols)
+            cycles = [self._bursts.store_cycles(1, each, together) for each in columns]
+            self._stores[together] = np.array(cycles)
+        return self._stores[together]
+
+    def _bias_bursts(self) -> Iterator[float]:
+        """Cycles of the bias of 0 to all tiles."""
+        for tiles in range(-(-self.op.out.cols // self.config.dim) + 1):
+            columns = tiles * self.config.dim
+            yield 0.0 if self.op.bias is None else self._bursts.bias(columns).cycles
+
+    def _columns(self, extent: int) -> Iterator[int]:
+        """Columns of 0 to all tiles of `extent`; after each, those if the last of all is in it."""
+        dim = self.config.dim
+        for tiles in range(-(-extent // dim) + 1):
+            yield tiles * dim
+            yield max(0, tiles * dim - -extent % dim)
 
 
 @cache
@@ -89,70 +190,3 @@ def _library() -> Any:
     library.follow_nests.argtypes = [ctypes.POINTER(_Sizes), ctypes.POINTER(Followed)]
     library.follow_nests.restype = None
     return library
-
-
-def _values(
-    plan: Plan, op: MatMul, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
-) -> dict[str, Any]:
-    """The fields of `_Sizes`, with arrays in place of pointers."""
-    stage, dim = only_stage(plan), config.dim
-    traffic = Traffic(op, graph, config, stage, timing)
-    wide, bias = max(stage.tiles), op.bias is not None
-    along = (stage.b.k_tiles, op.a.cols) if op.b_transposed else (stage.b.n_tiles, op.out.cols)
-    most = max(stage.a.tiles, stage.a.first)
-    one_sum = op.a.cols <= dim
-    halves = config.accumulator_rows // 2 // (max(stage.rows) * wide) if one_sum else 1
-    spans = plan.rings[stage.a.ring].spans, plan.rings[stage.b.ring].spans
-    return {
-        "dim": dim,
-        "depth": op.a.cols,
-        "columns": op.out.cols,
-        "least_work": max(dim, MIN_PRODUCT_CYCLES),
-        "rows": np.array(stage.rows),
-        "tiles": np.array(stage.tiles),
-        "tail": np.array(stage.tail or stage.tiles[-1:]),
-        "row_blocks": len(stage.rows),
-        "column_blocks": len(stage.tiles),
-        "tail_parts": len(stage.tail) or 1,
-        "outer_rows": stage.outer == "rows",
-        "a_tiles": stage.a.tiles,
-        "a_first": stage.a.first,
-        "a_keep": stage.a.keep,
-        "b_k_tiles": stage.b.k_tiles,
-        "b_n_tiles": stage.b.n_tiles,
-        "b_keep": stage.b.keep,
-        "transposed": op.b_transposed,
-        "a_spans": np.array(spans[0]),
-        "b_spans": np.array(spans[1]),
-        "a_span_count": len(spans[0]),
-        "b_span_count": len(spans[1]),
-        "bank_rows": config.scratchpad_bank_rows,
-        "banks": config.scratchpad_banks,
-        "a_burst": _by_tiles((most, op.a.cols), dim, lambda columns: traffic.burst(op.a, columns)),
-        "b_burst": _by_tiles(along, dim, lambda columns: traffic.burst(op.b, columns)),
-        "store_burst": _by_tiles(
-            (wide, op.out.cols), dim, lambda columns: traffic.store_cycles(1, columns)
-        ),
-        "bias_burst": np.array([
-            traffic.bias(tiles * dim).cycles if bias else 0.0 for tiles in range(wide + 1)
-        ]),
-        "bias_bytes": ACC_BYTES * dim if bias else 0,
-        "bias_fits": wide * len(stage.tiles) <= config.parameter_rows,
-        "ahead": loads_ahead(config),
-        "places": 2 * halves,
-        "one_port": config.accumulator_banks == 1 and not one_sum,
-        "start": START_CYCLES + timing.latency,
-        "latency": timing.latency,
-        "pipeline": 2 * dim + DRAIN_LATENCY,
-    }
-
-
-def _by_tiles(size: tuple[int, int], dim: int, cycles: Callable[[int], float]) -> _Table:
-    """`cycles` of 0 to `size`'s tiles of its extent; second, if the last of all is one of them."""
-    most, extent = size
-    short = -extent % dim
-    return np.array([
-        cycles(tiles * dim - less) if tiles else 0.0
-        for tiles in range(most + 1)
-        for less in (0, short)
-    ])

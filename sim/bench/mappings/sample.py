@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench.mappings.nests import follow_nests
+from celosia.sim.bench.mappings.nests import Nests
 from celosia.sim.bench.mappings.samplers import Sampler, draws, enumerated
 from celosia.sim.bench.tune.trial import product_of, space_of
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
@@ -86,6 +86,7 @@ def draw_batch(batch: Batch) -> Drawn:
     space, config = request.space, request.config
     random = Random(f"{request.sampler} {request.seed} {batch.first}")
     table, written = load_table(None), _result_bytes(space)
+    nests = Nests(space.op, space.graph, config, request.options.timing)
     if request.sampler is Sampler.EVERY:
         plans = enumerated(space, batch.first, batch.count)
     else:
@@ -93,7 +94,7 @@ def draw_batch(batch: Batch) -> Drawn:
     chosen: list[Mapping[str, Choice]] = []
     values: list[tuple[float, ...]] = []
     for decisions, plan in plans:
-        found = follow_nests(space.op, space.graph, config, plan, request.options.timing)
+        found = nests.follow(plan)
         moved = found.read_bytes + written
         energy = _picojoules(space, config, only_stage(plan), (found.read_bytes, written), table)
         chosen.append(decisions)

@@ -2,15 +2,18 @@
 
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any
+from types import NoneType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from celosia.sw.planning.forms.plan import Plan
 
 __all__ = ["names_in", "rings_in"]
 
+_NAMELESS: Final = (int, float, bool, NoneType, ...)
+
 
 def names_in(value: Any) -> list[str]:
-    """All strings in `value`, a part of a plan, which are names but for a few."""
+    """All names in `value`, a part of a plan: its strings, but for words of a fixed set."""
     found: list[str] = []
     _gather(value, found)
     return found
@@ -34,5 +37,15 @@ def _gather(value: Any, found: list[str]) -> None:
 
 @cache
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields of a part of a plan; none of what is no dataclass."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    """The fields of a part of a plan that may hold names; none of what is no dataclass."""
+    if not is_dataclass(kind):
+        return ()
+    hints = get_type_hints(kind)
+    return tuple(field.name for field in fields(kind) if _holds_names(hints[field.name]))
+
+
+def _holds_names(hint: Any) -> bool:
+    """Whether a field of the type `hint` may hold names: searches look through very many plans."""
+    if get_origin(hint) is Literal:
+        return False
+    return any(map(_holds_names, get_args(hint))) if get_args(hint) else hint not in _NAMELESS

@@ -36,6 +36,8 @@ _WIDTHS: Final = (*HEIGHTS, 48, 96)
 """Block widths, in tiles."""
 _SIZES: Final = (1, 2, 4, 8, 16)
 """Tiles of a piece along K, and along the columns of C."""
+_FEW: Final = ("block_rows", "block_columns", "tail", "outer", "a_banks")
+"""Decisions of few combinations whose primitives take longest."""
 
 
 @dataclass(frozen=True)
@@ -78,25 +80,45 @@ class PlanSpace:
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
-        plan = self._plain
-        for step in self.steps(chosen):
+        plan = self._begun(*(chosen[name] for name in _FEW))
+        return verify_plan(self._after(plan, self._pieces(chosen)), self.graph, self.config)
+
+    def _begun(self, *values: Choice) -> Plan:
+        """The plan after the decisions of `_FEW`: very many combinations begin alike."""
+        if values not in self._beginnings:
+            steps = self._blocks(dict(zip(_FEW, values, strict=True)))
+            self._beginnings[values] = self._after(self._plain, steps)
+        return self._beginnings[values]
+
+    @cached_property
+    def _beginnings(self) -> dict[tuple[Choice, ...], Plan]:
+        """Plans after the decisions of `_FEW`, as far as they were asked for."""
+        return {}
+
+    def _after(self, plan: Plan, steps: Iterator[Primitive]) -> Plan:
+        """`plan` after `steps`, of which only all together leave a legal one, if any do."""
+        for step in steps:
             plan = applied(plan, step, self.graph, self.config)
-        return verify_plan(plan, self.graph, self.config)
+        return plan
 
-    def steps(self, chosen: Mapping[str, Choice]) -> Iterator[Primitive]:
-        """The primitives of one combination, which take a plan that decides nothing to it.
-
-        It is the last of them that leaves a legal plan, if any does.
-        """
+    def _blocks(self, chosen: Mapping[str, Choice]) -> Iterator[Primitive]:
+        """The primitives of the decisions of `_FEW`."""
         op, name, dim = self.op, self.op.name, self.config.dim
         _, columns, _ = self._tiles()
         rows = balanced(op.out.rows, -(-op.out.rows // (int(chosen["block_rows"]) * dim)))
         tiles = balanced(columns, -(-columns // int(chosen["block_columns"])))
-        a, banks = int(chosen["a_tiles"]), int(chosen["a_banks"])
-        sums = self.graph.tensors[op.out.tensor].type == "int32"
-        together = self.config.max_accumulator_blocks if sums else self.config.max_blocks
         yield Split(op=name, rows=rows, tiles=tiles, tail=_tail(str(chosen["tail"]), tiles[-1]))
         yield Reorder(op=name, outer="rows" if chosen["outer"] == "rows" else "cols")
+        banks = int(chosen["a_banks"])
+        yield Place(op=name, what="a", banks=tuple(range(banks)))
+        yield Place(op=name, what="b", banks=tuple(range(banks, self.config.scratchpad_banks)))
+
+    def _pieces(self, chosen: Mapping[str, Choice]) -> Iterator[Primitive]:
+        """The primitives of all other decisions."""
+        name, a = self.op.name, int(chosen["a_tiles"])
+        _, columns, _ = self._tiles()
+        sums = self.graph.tensors[self.op.out.tensor].type == "int32"
+        together = self.config.max_accumulator_blocks if sums else self.config.max_blocks
         yield Tile(
             op=name,
             a=a,
@@ -107,9 +129,6 @@ class PlanSpace:
         )
         yield Keep(op=name, what="a", on_chip=bool(chosen["a_keep"]))
         yield Keep(op=name, what="b", on_chip=bool(chosen["b_keep"]))
-        yield Place(op=name, what="a", banks=tuple(range(banks)))
-        rest = range(banks, self.config.scratchpad_banks)
-        yield Place(op=name, what="b", banks=tuple(rest))
 
     @cached_property
     def _plain(self) -> Plan:

@@ -16,7 +16,7 @@ BASE = PRESETS["base"]
 def traffic(problem, **timing):
     graph = graph_of("product", problem)
     stage = only_stage(decide(graph, BASE))
-    return Traffic(only_product(graph), graph, BASE, stage, MemoryTiming(**timing))
+    return Traffic(only_product(graph), graph, BASE, MemoryTiming(**timing), stage)
 
 
 def test_a_cut_leaves_a_rest():
@@ -59,7 +59,7 @@ def test_transposed_weights_move_in_rows_of_memory():
 
 @pytest.mark.parametrize(("scale", "cycles"), [(1.0, 32 * 8), (None, 32 * 8 * 4)])
 def test_results_leave_a_row_per_cycle_if_the_bus_can_follow(scale, cycles):
-    assert traffic(MatMul(m=64, n=128, k=64, scale=scale)).store_cycles(32, 128) == cycles
+    assert traffic(MatMul(m=64, n=128, k=64, scale=scale)).store_cycles(32, 128, 8) == cycles
 
 
 @pytest.mark.parametrize(("scale", "size"), [(1.0, 1), (None, 4)])

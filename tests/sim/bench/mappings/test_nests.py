@@ -7,7 +7,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench.mappings.nests import follow_nests
+from celosia.sim.bench.mappings.nests import Nests
 from celosia.sim.bench.mappings.samplers import Sampler, draws
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, LoadParameters
@@ -35,7 +35,7 @@ def some(space, count, seed=0):
 
 
 def follow(space, plan, timing=TIMING):
-    return follow_nests(space.op, space.graph, space.config, plan, timing)
+    return Nests(space.op, space.graph, space.config, timing).follow(plan)
 
 
 def loaded_bytes(space, plan):

@@ -16,3 +16,9 @@ def test_a_stage_names_its_operator_and_all_rings_of_its_plan():
     graph, _ = product_graph(MatMul(m=20, n=30, k=10, bias=True, scale=0.01))
     plan = decide(graph, resolve_config("tiny"))
     assert {*plan.rings, graph.ops[0].name} <= {*names_in(plan.stages[0])}
+
+
+def test_words_of_a_fixed_set_are_no_names():
+    graph, _ = product_graph(MatMul(m=20, n=30, k=10, bias=True, scale=0.01))
+    plan = decide(graph, resolve_config("tiny"))
+    assert {*names_in(plan.stages[0])} <= {*plan.rings, graph.ops[0].name, ""}
