@@ -11,7 +11,7 @@ Its schedules are faster than those of `celosia.sw.scheduling.schedule`, and les
 from bisect import insort
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from enum import Enum, auto
+from enum import IntEnum, auto
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -23,7 +23,7 @@ from celosia.sw.scheduling.waits import with_waits
 __all__ = ["schedule_by_need"]
 
 
-class _Unit(Enum):
+class _Unit(IntEnum):
     ARRAY = auto()
     LOAD = auto()
     TRANSFORM = auto()
@@ -87,6 +87,10 @@ class _Scheduler:
         self._queued: dict[_Unit, deque[int]] = {unit: deque() for unit in self._rooms}
         """When those in a queue leave it."""
         self._free = dict.fromkeys(_Unit, 0)
+        self._ready = [0] * len(ops)
+        """When all that an operation depends on is there, known as soon as that is scheduled."""
+        self._relaxed = [0] * len(ops)
+        """When an operation better begins than just then, if nobody needs it before."""
         self.begin = [-1] * len(ops)
         self.end = [0] * len(ops)
         self._order: list[int] = []
@@ -124,7 +128,7 @@ class _Scheduler:
         for index, unit in enumerate(self._units):
             if unit is _Unit.ARRAY:
                 self._before(index)
-                self._put(index, max(self._free[_Unit.ARRAY], self._ready(index)))
+                self._put(index, max(self._free[_Unit.ARRAY], self._ready[index]))
         for index in range(len(self.ops)):
             self._supply(index)
             if self.begin[index] < 0:
@@ -136,7 +140,7 @@ class _Scheduler:
         mark = len(self._order)
         self._supply(product)
         mark = max(mark, len(self._order))
-        start = max(self._free[_Unit.ARRAY], self._ready(product))
+        start = max(self._free[_Unit.ARRAY], self._ready[product])
         self._stall = start - self._clock[product]
         self._now = max(self._now, self._free[_Unit.ARRAY] - _AHEAD)
         self._fill(start + self._cycles[product], self._clock[product])
@@ -199,12 +203,16 @@ class _Scheduler:
         """What a unit takes next before `end`, if anything: begin, when it is needed, and index."""
         if self._is_full(unit) or (unit is _Unit.TRANSFORM and self._is_full(_Unit.STORE)):
             return None
-        near = self._near(unit, clock)
-        found = [(self._soft_begin(index), latest, index) for latest, index in near]
-        found = [each for each in found if each[0] < end]
+        soonest, late = max(self._free[unit], self._now), self._stall - MARGINS[unit]
+        found = []
+        for latest, index in self._near(unit, clock):
+            relaxed = min(self._relaxed[index], latest + late)
+            begin = max(soonest, self._ready[index], relaxed)
+            if begin < end:
+                found.append((begin, latest, index))
         if not found:
             return None
-        first = max(self._free[unit], min(found)[0])
+        first = min(found)[0]
         return min((each for each in found if each[0] <= first), key=lambda each: each[1:])
 
     def _is_full(self, unit: _Unit) -> bool:
@@ -227,26 +235,18 @@ class _Scheduler:
 
     def _soonest(self, index: int) -> int:
         """When an operation could begin."""
-        return max(self._free[self._units[index]], self._ready(index), self._now)
-
-    def _soft_begin(self, index: int) -> int:
-        """When an operation better begins: with a margin, unless somebody needs it by then."""
-        margin = MARGINS[self._units[index]]
-        late = self._latest[index] + self._stall - margin
-        ready = self._ready(index)
-        if self.needs[index]:
-            ready = max(ready, min(ready + margin, late))
-        return max(self._free[self._units[index]], ready, self._now)
-
-    def _ready(self, index: int) -> int:
-        """When all that an operation depends on is there."""
-        return max((self.end[n] + self._latency(n, index) for n in self.needs[index]), default=0)
+        return max(self._free[self._units[index]], self._ready[index], self._now)
 
     def _latency(self, index: int, reader: int) -> int:
         return self._expected.latency(self.ops[index], self.ops[reader])
 
     def _offer(self, index: int) -> None:
+        """All that an operation depends on is in the schedule now."""
+        ends = (self.end[need] + self._latency(need, index) for need in self.needs[index])
+        self._ready[index] = self._relaxed[index] = max(ends, default=0)
         if (unit := self._units[index]) is not _Unit.ARRAY:
+            if self.needs[index]:
+                self._relaxed[index] += MARGINS[unit]
             insort(self._candidates[unit], (self._latest[index], index))
 
     def _put(self, index: int, begin: int) -> None:

@@ -32,8 +32,13 @@ class Ring:
         """The number of spans."""
         return len(self._spans)
 
-    def take(self, rows: int) -> int:
-        """The first of `rows` consecutive rows.  Raises `ValueError` if there are never so many."""
+    def take(self, rows: int, turn: int | None = None) -> int:
+        """The first of `rows` consecutive rows, of the span of this `turn` or whose turn it is.
+
+        Raises `ValueError` if there are never so many.
+        """
+        if turn is not None:
+            self._turn = turn % len(self._spans)
         first, size = self._spans[self._turn]
         if rows > size:
             raise ValueError(f"{rows} rows do not fit into a span of {size}")
@@ -74,9 +79,9 @@ class Pieces:
         """The first row of this piece, unless another one has taken any of its rows."""
         return self._where.get(key, (None, 0))[0]
 
-    def take(self, key: Hashable, rows: int) -> int:
-        """The first of `rows` rows for a piece."""
-        first = self._ring.take(self.plan.taken(rows))
+    def take(self, key: Hashable, rows: int, turn: int | None = None) -> int:
+        """The first of `rows` rows for a piece, of the span of this `turn` or whose turn it is."""
+        first = self._ring.take(self.plan.taken(rows), turn)
         for ring in self._meeting:
             ring._forget(first, first + rows)
         self._where[key] = first, first + rows

@@ -217,8 +217,8 @@ class _Group(HeadCuts):
     def _contexts(self, rows: int, turns: int) -> str:
         """The second half: for the contexts of two blocks by turns, or of more, if they fit.
 
-        Where scores wait in memory, those of two parts and two contexts share both halves: sums of
-        a bank leave while those of the other are added to.
+        Where scores wait in memory, both halves have a place for scores and one for contexts: sums
+        of a bank leave while those of the other are added to.
         """
         half = self.half
         if self.alternates:

@@ -195,7 +195,8 @@ class HeadGroup:
     v: PiecesOfW
     """The pieces of values."""
     scores: str
-    """The ring of the scores of parts."""
+    """The ring of the scores of parts.  Where they wait in memory, each part has the half that the
+    array does not add to next; and so have the contexts of a block."""
     exponents: int
     """Transforms that make the numerators of a part, at most: products may follow the first."""
     numerators: tuple[str, ...]

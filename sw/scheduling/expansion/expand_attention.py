@@ -90,7 +90,7 @@ class _Expansion:
         a = op.a.part(row=block.row, rows=block.rows)
         wide = tiles(part.keys, self.dim)
         ring = group.scores if part.turn else self.first or group.scores
-        c = self._take(ring, ("scores", part), block.rows, wide)
+        c = self._take(ring, ("scores", part), block.rows, wide, part.half)
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
             a_unsigned=self.moves.type(op.a) == "uint8",
@@ -169,7 +169,7 @@ class _Expansion:
         if part.key == 0:
             wide = tiles(op.out.cols, self.dim)
             key = ("context", block)
-            self.contexts[block] = self._take(group.contexts, key, block.rows, wide)
+            self.contexts[block] = self._take(group.contexts, key, block.rows, wide, part.half)
         c = self.contexts[block]
         ring = _turn(group.numerators, part)
         row = self.moves.rings[ring].find(part)
@@ -199,9 +199,11 @@ class _Expansion:
         )
         yield from drained(self.moves, op.finish, sums, group.drain)
 
-    def _take(self, ring: str, key: object, rows: int, blocks: int) -> LocalRows:
+    def _take(
+        self, ring: str, key: object, rows: int, blocks: int, turn: int | None = None
+    ) -> LocalRows:
         pieces = self.moves.rings[ring]
-        return LocalRows(pieces.space, pieces.take(key, rows * blocks), rows, blocks, rows)
+        return LocalRows(pieces.space, pieces.take(key, rows * blocks, turn), rows, blocks, rows)
 
 
 def _turn(rings: tuple[str, ...], part: Part) -> str:

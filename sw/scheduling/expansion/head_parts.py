@@ -67,6 +67,8 @@ class Part:
     """Numerators are made, and their share of the context behind them."""
     turn: int = 0
     """The turn among rings: a part that makes numerators has one, and the next part the other."""
+    half: int | None = None
+    """The half of the accumulator for its sums, scores or contexts; None: whose turn it is."""
 
     @property
     def diagonal(self) -> int | None:
@@ -92,7 +94,7 @@ def parts(
     turn = 0
     for group in stage.groups:
         blocks = _blocks(group, ops, slots, dim)
-        ordered = _spilled(blocks) if group.spill else _passed(blocks)
+        ordered = _halved([*_spilled(blocks)], stage.ahead) if group.spill else _passed(blocks)
         for part in ordered:
             yield replace(part, turn=turn)
             turn += part.exponent or group.spill is None
@@ -142,3 +144,28 @@ def _merged(ones: list[Part], others: list[Part]) -> Iterator[Part]:
         upto = -(-number * len(others) // len(ones))
         yield from others[done:upto]
         done = upto
+
+
+def _halved(ordered: list[Part], ahead: int) -> list[Part]:
+    """The same parts, the sums of each in the other half than those that the array adds to next.
+
+    So they leave meanwhile: a bank of sums that are added to is read by nobody else.  Contexts of
+    a block stay where they are until they are complete, `ahead` parts behind.
+    """
+    halved, after = [*ordered], 0
+    contexts: dict[int, int] = {}
+    """The half of each block's."""
+    for place in reversed([*_in_array(ordered, ahead)]):
+        part = ordered[place]
+        after = 1 - after if part.maximum else contexts.setdefault(part.block.number, 1 - after)
+        halved[place] = replace(part, half=after)
+    return halved
+
+
+def _in_array(ordered: list[Part], ahead: int) -> Iterator[int]:
+    """The places of parts in the order of the products of their scores, or else contexts."""
+    for turn in range(len(ordered) + ahead):
+        if turn < len(ordered) and ordered[turn].maximum:
+            yield turn
+        if turn >= ahead and ordered[turn - ahead].exponent:
+            yield turn - ahead

@@ -59,6 +59,12 @@ def test_spans_take_turns():
     assert [ring.take(4) for _ in range(6)] == [0, 50, 4, 54, 0, 50]
 
 
+def test_a_turn_may_be_chosen_and_the_next_one_follows():
+    pieces = Pieces(RingPlan(space="accumulator", spans=((0, 10), (50, 8)), step=1))
+    turns = (1, 1, None, 3, 0)
+    assert [pieces.take(turn, 3, turn) for turn in turns] == [50, 53, 0, 50, 3]
+
+
 def test_what_never_fits_is_refused():
     ring = Ring(Space.SCRATCHPAD, (0, 10), (50, 8))
     ring.take(10)

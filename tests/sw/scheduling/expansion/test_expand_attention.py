@@ -1,6 +1,6 @@
 """Attention: the order of its parts, and what it keeps."""
 
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 
 import pytest
 
@@ -169,14 +169,22 @@ def test_scores_that_wait_leave_and_come_back_once_and_only_their_maximum_is_sca
             assert op.source.blocks == -(-2 * op.cols // config.dim)
 
 
-def test_scores_and_contexts_that_are_under_way_stand_in_different_halves_by_turns():
+def test_scores_stand_in_the_other_half_than_contexts_that_are_under_way_else_by_turns():
     config = configured("tiny", accumulator_kib=1)
     half = config.accumulator_rows // 2
     ops = transforms(written(1, 70, 4, config))
+    order = [op.function for op in ops]
+    before = order[: order.index(Function.EXPONENT)].count(Function.MAXIMUM)
     maxima = [op.source for op in ops if op.function is Function.MAXIMUM]
-    assert [rows.row // half for rows in maxima] == [turn % 2 for turn in range(len(maxima))]
     contexts = [op.source for op in ops if op.function is Function.CONTEXT]
-    assert {rows.row // half for rows in contexts} == {0, 1}
+    mine = contexts[0].row // half
+    # No scores come between the last two blocks.
+    *others, last = [rows.row // half for rows in contexts]
+    assert (set(others), last) == ({mine}, 1 - mine)
+    assert {rows.row // half for rows in maxima[before:]} == {1 - mine}
+    turns = [rows.row // half for rows in maxima[:before]]
+    assert before > 2
+    assert {one + other for one, other in pairwise(turns)} == {1}
     assert not any(one.row < two.end and two.row < one.end for one in maxima for two in contexts)
 
 

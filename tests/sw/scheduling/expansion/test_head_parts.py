@@ -56,6 +56,30 @@ def test_first_passes_are_spread_evenly_over_the_block_before():
     assert all(part.exponent for part in found[-count:])
 
 
+@pytest.mark.parametrize("mask", [Mask(), Mask(causal=True)])
+def test_sums_that_leave_are_in_the_other_half_than_those_that_are_added_to_next(mask):
+    found = parts_of(70, mask, heads=2)
+    array = [
+        part
+        for scores, contexts in zip([*found, None], [None, *found], strict=True)
+        for part in (scores, contexts)
+        if part is not None and (part.maximum if part is scores else part.exponent)
+    ]
+    assert len(array) == len(found)
+    assert {part.half for part in array if part.maximum} == {0, 1}
+    for one, other in pairwise(array):
+        stays = one.exponent and one.key + one.keys < one.block.keys
+        if not stays:
+            assert one.half != other.half
+    for block in {part.block for part in found}:
+        assert len({part.half for part in found if part.block == block and part.exponent}) == 1
+
+
+def test_sums_of_parts_that_do_not_spill_have_no_half_of_their_own():
+    found = parts_of(70, Mask(), Choices(scores_in_memory=False))
+    assert {part.half for part in found} == {None}
+
+
 def test_rows_of_one_block_are_passed_twice():
     """There is no other block whose scores could leave meanwhile."""
     spilled = {}
