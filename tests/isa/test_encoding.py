@@ -28,6 +28,7 @@ from celosia.isa.encoding import (
     pack_ring,
     unpack_ring,
 )
+from celosia.isa.encoding.gemmini_loops import LOOP_CONV_CONFIGS
 
 every_instruction = pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
 
@@ -104,6 +105,17 @@ def test_a_field_that_overlaps_or_leaves_its_word_is_refused(low, bits):
     first = Field("first", "rs1", 8, 4, "")
     with pytest.raises(ValueError, match=r"bad\.(first|second): overlaps, or leaves rs1"):
         Instruction("bad", Funct.FLUSH, "", (first, Field("second", "rs1", low, bits, "")))
+
+
+def test_a_fixed_value_or_default_that_does_not_fit_is_refused():
+    for field in (Field("x", "rs1", 0, 4, "", fixed=16), Field("x", "rs2", 0, 4, "", default=16)):
+        with pytest.raises(ValueError, match=r"bad\.x"):
+            Instruction("bad", Funct.FLUSH, "", (field,))
+
+
+def test_parts_of_a_convolution_follow_each_other():
+    assert [int(part.funct) for part in LOOP_CONV_CONFIGS] == [16, 17, 18, 19, 20, 21]
+    assert [part.name for part in LOOP_CONV_CONFIGS] == [f"loop_conv_{n}" for n in range(1, 7)]
 
 
 @given(command=COMMANDS)

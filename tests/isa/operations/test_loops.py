@@ -1,6 +1,7 @@
 """What loops stand for, against expansions by hand."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,7 @@ from celosia.isa.operations.loops import (
     advance,
     expand,
     missing_commands,
+    unroll,
 )
 from celosia.isa.presets import resolve_config
 
@@ -131,3 +133,21 @@ def test_missing_commands():
     assert missing_commands([FENCE.encode(), *loop], CONFIG) == (2, 1)
     assert missing_commands([*loop, FENCE.encode()], CONFIG) == (1, 0)
     assert missing_commands(loop, resolve_config("tiny", ["loop_entries=0"])) == (0, 0)
+
+
+def test_a_body_that_ends_with_the_program_lacks_nothing():
+    repeat = REPEAT.encode(count=2, length=2)
+    assert missing_commands([FENCE.encode(), repeat, *[FENCE.encode()] * 2], CONFIG) == (0, 0)
+    assert missing_commands([FENCE.encode(), repeat, FENCE.encode()], CONFIG) == (1, 1)
+
+
+def test_loops_of_products_are_commands_to_loop_ws():
+    with_loop_ws = replace(CONFIG, loop_ws=True)
+    program = [
+        CONFIG_PRODUCTS.encode(),
+        PRODUCTS.encode(rows=2, k=2, pieces=1, columns=2, last_depth=3, last_cols=2),
+        FENCE.encode(),
+    ]
+    wanted = list(expand(program, CONFIG))
+    assert list(unroll(program, with_loop_ws)) == wanted
+    assert len(wanted) > len(program)
