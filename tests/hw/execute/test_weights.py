@@ -57,9 +57,9 @@ class Slots:
         self.start = -1
         """The cycle of row 0 of a wave; -1 without one."""
         self.masks: list[int] = []
-        """Of elements that are weights, by cycles."""
+        """The bits of the elements that are weights, by cycles."""
         self.fills: list[int] = []
-        """Of elements that are shifted into the transposer, by cycles."""
+        """The bits of the elements that are shifted into the transposer, by cycles."""
         self.shifts: list[int] = []
         """Whether the transposer shifts, by cycles."""
         dut = WeightLoader(CONFIG)

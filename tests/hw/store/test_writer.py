@@ -38,8 +38,8 @@ class Bench:
         self.ended = 0
         """Operations whose last burst was issued."""
         self.told: list[tuple[int, int, tuple[int, int, int]]] = []
-        """Of each cycle: operations issued, but not all of them sent; not answered; and what the
-        unit says of both and of credit."""
+        """For each cycle, how many operations are issued but not all sent, how many are not answered,
+        and what the unit says of both and of credit."""
         self._stall = never if seed is None else sometimes(seed)
         self.dut = Writer(config)
         simulate(
@@ -129,7 +129,7 @@ def test_bursts_in_flight_are_bounded_and_reach_the_bound(requests):
 @pytest.mark.parametrize("requests", [2, 8])
 @pytest.mark.parametrize("seed", [None, 0, 1])
 def test_what_is_not_sent_or_not_answered_is_told(requests, seed):
-    """Of operations of one burst, whose addresses wait for nothing but credit."""
+    """Operations of one burst each have addresses that wait for nothing but credit."""
     config = TINY.with_values({"write_requests": requests})
     bench = Bench(config, chain(20), 900, latency=30, seed=seed)
     assert bench.ended == 20

@@ -20,7 +20,7 @@ every_part = pytest.mark.parametrize("parts", [1, 2, 8])
 
 @every_part
 def test_numbers_of_parts(parts):
-    """Of one part, too, there is a number; a parameter row is read by its parts."""
+    """A single part has a number, too; a parameter row is read by its parts."""
     config = configuration(parts)
     bits = (parts - 1).bit_length()
     assert Shape.cast(part_shape(config)).width == max(1, bits)

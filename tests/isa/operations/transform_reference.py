@@ -107,7 +107,7 @@ class Range:
 
     @classmethod
     def of(cls, local: LocalAddress, stride: int, shape: tuple[int, int], size: int) -> "Range":
-        """Those of a matrix of so many rows and columns, of `size` bytes each."""
+        """The rows of a matrix of so many rows and columns, with elements of `size` bytes."""
         rows, cols = shape
         blocks = {col * size // DIM for col in (0, cols - 1)} | {(cols * size - 1) // DIM}
         lines = [local.row + r + block * stride for r in (0, rows - 1) for block in blocks]
