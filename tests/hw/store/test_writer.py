@@ -38,8 +38,8 @@ class Bench:
         self.ended = 0
         """Operations whose last burst was issued."""
         self.told: list[tuple[int, int, tuple[int, int, int]]] = []
-        """For each cycle, how many operations are issued but not all sent, how many are not answered,
-        and what the unit says of both and of credit."""
+        """For each cycle, how many operations are issued but not all sent, how many are not
+        answered, and what the unit says of both and of credit."""
         self._stall = never if seed is None else sometimes(seed)
         self.dut = Writer(config)
         simulate(
