@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -43,6 +44,8 @@ def built_ahead(config: AcceleratorConfig, options: BuildOptions) -> Iterator[No
 
 def _build(config: AcceleratorConfig, options: BuildOptions) -> None:
     """Build the simulator without a word."""
+    # Amaranth warns of each part of a design that an interrupt leaves without a use.
+    warnings.simplefilter("ignore")
     try:
         model_library(config, options)
     except (EnvironmentProblem, KeyboardInterrupt):

@@ -1,12 +1,16 @@
 """A simulator that is built while something else is prepared."""
 
+import gc
 import multiprocessing
 import time
+import warnings
 
 import pytest
+from amaranth import Elaboratable, Fragment, Module
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.support.cache import CACHE_VARIABLE
+from celosia.sim.verilator import ahead
 from celosia.sim.verilator.ahead import built_ahead
 from celosia.sim.verilator.build import is_built, model_library
 from celosia.sim.verilator.build_options import BuildOptions
@@ -59,3 +63,21 @@ def test_a_block_that_raises_ends_the_build_and_leaves_nothing_behind(cold, conf
     assert not multiprocessing.active_children()
     assert not [*cold.rglob(".making-*")]
     assert not is_built(config, OPTIONS)
+
+
+def test_an_interrupted_build_says_nothing_of_parts_without_a_use(monkeypatch, config):
+    class Part(Elaboratable):
+        def elaborate(self, platform):
+            return Module()
+
+    def interrupted(config, options):
+        Fragment.get(Part(), None)  # Amaranth warns from the first use on.
+        Part()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ahead, "model_library", interrupted)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ahead._build(config, OPTIONS)
+        gc.collect()  # A part refers to itself.
+    assert not told
