@@ -1,11 +1,12 @@
 """Cutting contiguous transfers into bursts that AXI4 and the limits allow."""
 
-from amaranth import Cat, Module, Mux, Signal, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import PAGE_BYTES, Limits
+from celosia.hw.lib.wide import wide_sum
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
 __all__ = ["Burst", "BurstSplitter", "Segment", "max_segment_bytes"]
@@ -141,7 +142,8 @@ class BurstSplitter(wiring.Component):
         with m.Elif(valid & self.bursts.ready):
             left_next = (left - count)[: len(left)]
             in_page = address[:PAGE_BITS] + count  # One bit more than a page.
-            page = address[PAGE_BITS:] + in_page[PAGE_BITS]
+            pages = Cat(address[PAGE_BITS:], Const(0, 1))  # One bit more, for a carry out.
+            page = wide_sum(pages, Const(0, 1), bits=len(pages), carry=in_page[PAGE_BITS])
             m.d.sync += [
                 address.eq(Cat(in_page[:PAGE_BITS], page)),
                 wrapped.eq(wrapped | page[-1]),

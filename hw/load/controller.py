@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.bus.bursts import max_segment_bytes
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS, LoadOp, Space, local_row_bits
 from celosia.hw.gemmini.fields import copy_fields
+from celosia.hw.lib.wide import wide_sum
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
 __all__ = ["LoadContext", "LoadController", "LoadSegment"]
@@ -135,7 +136,7 @@ class LoadController(wiring.Component):
             ]
         with m.Elif(valid & self.segments.ready):
             next_address = Signal.like(address)
-            m.d.comb += next_address.eq(address + stride)
+            m.d.comb += next_address.eq(wide_sum(address, stride, bits=len(address)))
             m.d.sync += [
                 address.eq(next_address),
                 row.eq(row + Mux(parameters, step_rows, 1)),

@@ -5,6 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.wide import wide_sum
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.events import COUNTER_BITS, COUNTERS, TABLES, Table
 
@@ -107,7 +108,8 @@ class OwnerCounters(wiring.Component):
             write.en.eq(ends),
         ]
         with m.If(ends):
-            m.d.comb += write.data.eq(Mux(known.bit_select(owner, 1), old.data, 0) + length)
+            before = Mux(known.bit_select(owner, 1), old.data, 0)
+            m.d.comb += write.data.eq(wide_sum(before, length, bits=COUNTER_BITS))
             m.d.sync += known.eq(known | (1 << owner))
 
         shown = Signal(reset_less=True)

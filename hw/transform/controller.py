@@ -112,13 +112,13 @@ class TransformController(wiring.Component):
         traits = trait_signals(m, op.function, when=taken)
         at = self._position()
 
-        width = Mux(kept.staged, self.config.dim // 2, self.config.dim)  # Columns of a block.
+        width = self._width(kept)
         ends_block, ends_row, last = Signal(), Signal(), Signal()
         m.d.comb += [
             ends_block.eq(
                 ~at.header & (~traits.paired | (at.second & (at.other | ~traits.rotates)))
             ),
-            ends_row.eq(ends_block & (at.left <= width)),
+            ends_row.eq(ends_block & at.final),
             last.eq(ends_row & (at.rows_left == 0)),
             self.steps.valid.eq(active),
             self.function.eq(kept.function),
@@ -155,6 +155,7 @@ class TransformController(wiring.Component):
         registers = {
             "rows_left": op["rows"],  # After this one.
             "left": op["cols"],  # Columns of this row, this block included.
+            "final": 1,  # They all fit into this block: what issues operations asks for it late.
             "visible": op["visible"],  # Columns from this block on that count.
             "diagonal": op["diagonal"],  # Columns of this row that a causal mask leaves.
             "slot": op["slot"],
@@ -171,6 +172,10 @@ class TransformController(wiring.Component):
             name: Signal(shape, name=name, reset_less=True) for name, shape in registers.items()
         })
 
+    def _width(self, op: Any) -> Value:
+        """Columns of a block."""
+        return Mux(op.staged, self.config.dim // 2, self.config.dim)
+
     def _begin(self, m: Module, at: Any, op: data.View) -> None:
         """Go to the first row of an operation that is taken."""
         m.d.sync += [at.rows_left.eq(op.rows - 1), at.slot.eq(op.slot)]
@@ -186,7 +191,7 @@ class TransformController(wiring.Component):
     def _begin_row(self, m: Module, at: Any, op: Any) -> None:
         m.d.sync += [at.header.eq(0), at.second.eq(0), at.other.eq(0)]
         m.d.sync += [at.first.eq(1), at.upper.eq(0)]
-        m.d.sync += at.left.eq(op.cols)
+        m.d.sync += [at.left.eq(op.cols), at.final.eq(op.cols <= self._width(op))]
         m.d.sync += [getattr(at, name).eq(getattr(op, name)) for name in _PARAMETERS]
 
     def _next_row(self, m: Module, at: Any, kept: Any, traits: Any) -> None:
@@ -210,6 +215,7 @@ class TransformController(wiring.Component):
             at.first.eq(0),
             at.upper.eq(~at.upper),
             at.left.eq(at.left - width),
+            at.final.eq(at.left <= width << 1),
             at.visible.eq(at.visible - width),
             at.row.eq(at.row + kept.stride),
             at.residual.eq(at.residual + (kept.residual_stride << ~kept.staged)),
@@ -235,7 +241,7 @@ class TransformController(wiring.Component):
         residual = Mux(pair, at.residual + kept.residual_stride, factor)
         both = self.config.dim // 2  # Columns of a residual's first row.
         body = ~at.header
-        elements = Mux(at.left > width, width, at.left)[: self.config.dim.bit_length()]
+        elements = Mux(at.final, at.left, width)[: self.config.dim.bit_length()]
         m.d.comb += [
             step.accumulator.eq(body & ~kept.staged & ~at.second),
             step.scratchpad.eq(
