@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Final, TypeVar
 
+from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import parse_shape
@@ -94,7 +95,8 @@ def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
     heads, rows, width = (
         _needed("attention", name, getattr(options, name)) for name in ("heads", "seq", "dim")
     )
-    _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * max(rows, width))
+    _check_keys(rows)
+    _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * width)
     mask = Mask(options.keys, options.causal)
     with _graph_problems():
         return GraphJob(cases.attention_case(heads, rows, width, seed, mask=mask))
@@ -105,7 +107,7 @@ def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJ
     name = _needed("encoder-layer", "model", options.model)
     rows = _needed("encoder-layer", "seq", options.seq)
     shape = _known_shape(name)
-    _check_elements(f"--seq {rows}", shape.heads * rows * max(rows, shape.hidden))
+    _check_keys(rows)
     model = random_model(shape.with_layers(2), seed, tell)
     with _graph_problems():
         return GraphJob(cases.encoder_layer_case(model, [rows], seed))
@@ -132,7 +134,8 @@ def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
     rows = _needed("encoder", "seq", options.seq)
     if options.layers is not None:
         shape = shape.with_layers(options.layers)
-    _check_elements(f"--seq {rows}", shape.layers * shape.heads * rows * max(rows, shape.width))
+    _check_keys(rows)
+    _check_elements(f"--seq {rows}", shape.layers * rows * shape.hidden)
     model = random_model(shape, seed, tell)
     with _graph_problems():
         return GraphJob(cases.encoder_case(model, [rows], seed))
@@ -167,6 +170,11 @@ def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
         raise InputError(f"--shape {text}: rows and columns must be at least 1")
     _check_elements(f"--shape {text}", prod((rows, cols)))
     return rows, cols
+
+
+def _check_keys(rows: int) -> None:
+    if rows > MAX_COLUMNS:
+        raise InputError(f"--seq {rows}: is more than the {MAX_COLUMNS} keys of the longest row")
 
 
 def _check_elements(place: str, elements: int) -> None:
