@@ -338,8 +338,8 @@ class TransformController(wiring.Component):
     def _last_part(self, at: Any, kept: Any, traits: Any) -> Value:
         """The part of the row in which its last element is, or that of its second result."""
         dim, lanes = self.config.dim, self.config.lanes
-        last = Mux(kept.staged, dim // 2, dim) - 1
-        last = Mux(at.left > last, last, at.left - 1)[: (dim - 1).bit_length()]
+        bits = (dim - 1).bit_length()
+        last = Mux(at.final, at.left[: bits + 1] - 1, self._width(kept) - 1)[:bits]
         last = last | Mux(kept.staged & kept.two, dim // 2, 0)
         return Mux(at.header | traits.maximum, 0, last >> (lanes - 1).bit_length())
 

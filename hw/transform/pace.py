@@ -1,6 +1,6 @@
 """How soon a step of TRANSFORM may follow the one before it."""
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -97,12 +97,17 @@ class Pace(wiring.Component):
         gap = _countdown(m, "gap", accepts, turns + longer, 2 * TURN + max(WORDS, parts))
         cut = turns + last + self.last_word
         cut = _countdown(m, "cut", accepts, cut, 2 * TURN + parts + WORDS)
+        # Comparisons with constants, then choices: a sum before them is on the longest path.
+        early = [
+            (gap > taken) | Cat(cut > taken + part for part in range(parts)).bit_select(last, 1)
+            for taken in (0, TURN, 2 * TURN)
+        ]
+        one = Mux(self.scaled | self.rescaled, early[1], early[0])
+        overtakes = Mux(self.scaled, coming > TURN, coming != 0)
         m.d.comb += [
             self.entering.eq(entering != 0),
-            self.early.eq(self.result & ((gap > turns) | (cut > turns + last))),
-            self.behind.eq(
-                ~self.whole & ((coming > before) | (self.scaled & self._taken(m, accepts)))
-            ),
+            self.early.eq(self.result & Mux(self.scaled & self.rescaled, early[2], one)),
+            self.behind.eq(~self.whole & (overtakes | (self.scaled & self._taken(m, accepts)))),
         ]
         return m
 
