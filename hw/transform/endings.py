@@ -1,6 +1,6 @@
 """When TRANSFORMs are over: what the scratchpad still has to take."""
 
-from amaranth import Cat, Module, Signal, unsigned
+from amaranth import Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
@@ -80,6 +80,9 @@ class Endings(wiring.Component):
             promised = Signal(COUNT_BITS, name=f"promised_{port}")
             gone = Signal(COUNT_BITS, name=f"gone_{port}")
             total = Signal(COUNT_BITS, name=f"total_{port}")
+            waiting = Signal(range(BUFFER_WORDS + 1), name=f"waiting_{port}")  # What is not gone.
+            added = Mux(self.accepted, self.words[port], 0)
+            m.d.sync += waiting.eq(waiting + added - self.taken[port])
             m.d.comb += total.eq(promised + self.words[port])
             with m.If(self.accepted):
                 m.d.sync += promised.eq(total)
@@ -87,7 +90,9 @@ class Endings(wiring.Component):
                 m.d.sync += gone.eq(gone + 1)
             mark = marks(fifo.r_data)[port]
             now.append(total)
-            fits.append((self.words[port] == 0) | ((total - gone)[:COUNT_BITS] <= BUFFER_WORDS))
+            # Comparisons with constants, then a choice: a sum before them is on the longest path.
+            room = (waiting <= BUFFER_WORDS - words for words in range(ACC_BYTES + 1))
+            fits.append(Cat(room).bit_select(self.words[port], 1))
             reached.append(~(gone + self.taken[port] - mark)[COUNT_BITS - 1])
         over = fifo.r_rdy & Cat(reached).all()
         m.d.comb += [
