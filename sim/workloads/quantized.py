@@ -11,14 +11,21 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.models.cases import random_integer_encoder
-from celosia.sw.quantize.encoder import Progress as Layers
+from celosia.sw.quantize.encoders.encoder import Progress as Steps
 from celosia.sw.quantize.model import IntegerEncoder, ModelError
 from celosia.sw.quantize.model_file import load_model, save_model
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["model_of_file", "published_model", "random_model"]
 
-_CODE = ("celosia.sw.quantize", "celosia.sw.reference", "celosia.isa.numerics")
+_CODE = (
+    "celosia.sw.quantize",
+    "celosia.sw.frontend",
+    "celosia.sw.ir",
+    "celosia.sw.reference",
+    "celosia.isa.numerics",
+    "celosia.isa.functions",
+)
 """Packages whose code decides what a quantized model is."""
 
 
@@ -38,8 +45,8 @@ def published_model(tell: Progress) -> IntegerEncoder:
 def random_model(shape: EncoderShape, seed: int, tell: Progress) -> IntegerEncoder:
     """The encoder of this shape and seed, quantized on random embeddings."""
 
-    def make(layers: Layers) -> IntegerEncoder:
-        return random_integer_encoder(shape, seed, layers)
+    def make(steps: Steps) -> IntegerEncoder:
+        return random_integer_encoder(shape, seed, steps)
 
     return _cached([repr(shape), str(seed)], make, tell)
 
@@ -53,14 +60,14 @@ def model_of_file(path: Path) -> IntegerEncoder:
 
 
 def _cached(
-    parts: Iterable[str], make: Callable[[Layers], IntegerEncoder], tell: Progress
+    parts: Iterable[str], make: Callable[[Steps], IntegerEncoder], tell: Progress
 ) -> IntegerEncoder:
-    def layers_done(done: int, total: int) -> None:
-        tell(f"quantizing the model, layer {done} of {total}", done / total)
+    def steps_done(done: int, total: int) -> None:
+        tell("quantizing the model", done / total)
 
     def save(work: Path) -> Path:
         tell("quantizing the model", None)
-        return save_model(make(layers_done), work / "model.safetensors")
+        return save_model(make(steps_done), work / "model.safetensors")
 
     return load_model(cached(f"quantized/{digest([*parts, *_code()])}.safetensors", save))
 

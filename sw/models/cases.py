@@ -33,7 +33,7 @@ from celosia.sw.models.random_operands import (
     int16_matrix,
     normal_matrix,
 )
-from celosia.sw.quantize.encoder import Progress, quantize_encoder
+from celosia.sw.quantize.encoders.encoder import Progress, quantize_encoder
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.rotary import rotary_table

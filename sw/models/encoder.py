@@ -97,20 +97,24 @@ class _Encoder:
         index = self.shape.layers - 1
         total = self.sum(index, small, wide)
         output = self.tensor("output", "int16", step="output.step")
-        norm = f"layers.{index}.norm"
-        self.builder.layernorm(f"{index}.norm", total, [self.normalized(f"{norm}.wide", output)])
+        self.add_norm(f"layers.{index}.norm", total, wide=output)
         return output
 
     def norm(self, constants: str, source: View, name: str) -> tuple[View, View]:
         """A normalization with the outputs `name`.small and `name`.wide."""
         small = self.tensor(f"{name}.small", "int8")
         wide = self.tensor(f"{name}.wide", "int16", step=f"layers.{name}.step")
-        outputs = [
-            self.normalized(f"{constants}.small", small),
-            self.normalized(f"{constants}.wide", wide),
-        ]
-        self.builder.layernorm(constants.removeprefix("layers."), source, outputs)
+        self.add_norm(constants, source, small=small, wide=wide)
         return small, wide
+
+    def add_norm(self, constants: str, source: View, **outputs: View) -> None:
+        """A normalization with `outputs` by their names in the model."""
+        self.builder.layernorm(
+            constants.removeprefix("layers."),
+            source,
+            [self.normalized(f"{constants}.{name}", out) for name, out in outputs.items()],
+            epsilon=int(self.model.scalar(f"{constants}.epsilon")),
+        )
 
     def normalized(self, constants: str, out: View) -> Normalized:
         gamma, beta = self.constant(f"{constants}.gamma"), self.constant(f"{constants}.beta")
@@ -124,7 +128,7 @@ class _Encoder:
         small, wide = self.norm(f"layers.{index}.attention_norm", total, name)
         hidden = self.tensor(f"{index}.hidden", "uint8", cols=self.shape.hidden)
         finish = Activation(
-            "gelu",
+            "gelu" if self.model.integer(f"layers.{index}.hidden.gelu") else "silu",
             self.constant(f"layers.{index}.up.scale"),
             self.model.scalar(f"layers.{index}.hidden.scale"),
             self.model.integer(f"layers.{index}.hidden.zero_point"),
@@ -167,7 +171,7 @@ class _Encoder:
             Tensor(f"{index}.numerators.{text}", "uint8", heads * rows, rows)
         )
         sums = self.builder.tensor(Tensor(f"{index}.sums.{text}", "int32", heads * rows, 1))
-        score_scale = model.scalar(f"layers.{index}.scores.scale")
+        score_scales = model.tensors[f"layers.{index}.scores.scale"][0]
         context_scale = model.scalar(f"layers.{index}.context.scale")
         for head in range(heads):
             end = f"{text}.head{head}"
@@ -176,7 +180,7 @@ class _Encoder:
             qh, kh, vh, out = (
                 view.part(col=head * width, cols=width) for view in (q, k, v, context)
             )
-            finish = DeferredSoftmax(score_scale, totals)
+            finish = DeferredSoftmax(float(score_scales[head]), totals)
             self.builder.matmul(f"{index}.scores.{end}", one, qh, kh, finish, b_transposed=True)
             finish = DivideBySums(totals, context_scale)
             self.builder.matmul(f"{index}.context.{end}", out, one, vh, finish)

@@ -1,7 +1,7 @@
 """A graph whose accelerator has products only: everything between them is a host's work."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from celosia.sw.ir.graph import (
@@ -49,10 +49,11 @@ def offloaded(graph: Graph) -> Graph:
     )
 
 
-def host_elements(graph: Graph) -> Mapping[str, int]:
+def host_elements(graph: Graph, *, gelu_by: Collection[str] = ()) -> Mapping[str, int]:
     """Elements that a host works on instead, by the kind of work.
 
     ``quantize`` are those that become floating-point numbers before it and integers behind it.
+    Functions that GELU is computed `gelu_by` on the accelerator are GELU on the host.
     """
     count: Counter[str] = Counter()
     for op in graph.ops:
@@ -68,7 +69,7 @@ def host_elements(graph: Graph) -> Mapping[str, int]:
                 count["softmax"] += size
                 count["quantize"] += size
             case Activation(function=function):
-                count[function] += size
+                count["gelu" if function in gelu_by else function] += size
                 count["quantize"] += size
             case AddResidual():
                 count["residual"] += size

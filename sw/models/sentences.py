@@ -6,17 +6,16 @@ embeddings before it, and takes the mean and normalizes behind it.
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw import quantize
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.quantize.encoder import Progress, quantize_encoder
+from celosia.sw.quantize.encoders.encoder import Progress, quantize_encoder
 from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.embedding import pool
 from celosia.sw.reference.encoder import Floats, encode
@@ -36,34 +35,29 @@ _BATCH_TOKENS: Final = 512
 """Texts are computed together up to about so many tokens."""
 
 
-def quantize_published(progress: Progress = lambda done, total: None) -> IntegerEncoder:
-    """The published model, quantized with the project's calibration texts.
+def quantize_published(
+    progress: Progress = lambda done, total: None, *, clip: Clip = "error"
+) -> IntegerEncoder:
+    """The published model, quantized with the project's calibration texts and this criterion.
 
     Raises `MissingModelError` without the package, `ValueError` for weights that are not finite.
     """
     embeddings, tokens = read_embeddings(), tokenize(calibration_texts())
     lengths = [len(text) for text in tokens]
     x = embeddings.sums(tokens)
-    return quantize_encoder(read_encoder(), x, lengths, embeddings=embeddings, progress=progress)
+    return quantize_encoder(
+        read_encoder(), x, lengths, embeddings=embeddings, progress=progress, clip=clip
+    )
 
 
 def model_key() -> str:
-    """A name for what `quantize_published` returns: another one if anything it depends on is.
-
-    That is the package's files, the calibration texts and the code that quantizes.
-    """
+    """A name for what `quantize_published` is given: the package's files, the calibration texts."""
     state = blake2b(digest_size=16)
-    for path in (*model_files(), *_code()):
+    for path in model_files():
         state.update(blake2b(path.read_bytes()).digest())
     for text in calibration_texts():
         state.update(blake2b(text.encode()).digest())
     return state.hexdigest()
-
-
-def _code() -> list[Path]:
-    folder = Path(quantize.__file__).parent
-    models = (folder.parent / "reference" / name for name in ("encoder.py", "embedding.py"))
-    return sorted((*folder.glob("*.py"), *models))
 
 
 class FloatSentences:

@@ -126,12 +126,12 @@ def _layer(shape: EncoderShape, *, last: bool) -> Iterator[tuple[str, Slot]]:
         yield from _linear(name, width, width)
     yield from _linear("up", width, hidden)
     yield from _linear("down", hidden, width)
-    for name in ("scores.scale", "context.scale", "output.residual_scale"):
+    yield "scores.scale", Slot("float32", (1, shape.heads))
+    for name in ("context.scale", "output.residual_scale", "hidden.scale", "down.residual_scale"):
         yield name, _STEP
-    for name in ("hidden.scale", "down.residual_scale"):
-        yield name, _STEP
-    yield "hidden.zero_point", _INTEGER
-    for name in ("input", "query", "key", "attention_sum", "attention", "hidden", "sum"):
+    for name in ("hidden.gelu", "hidden.zero_point"):
+        yield name, _INTEGER
+    for name in ("input", "attention_sum", "attention", "sum"):
         yield f"{name}.step", _STEP
     yield from _norm("attention_norm", width, two=True).items()
     yield from _norm("norm", width, two=not last).items()
@@ -144,7 +144,7 @@ def _linear(name: str, inputs: int, outputs: int) -> Iterator[tuple[str, Slot]]:
 
 
 def _norm(name: str, width: int, *, two: bool) -> dict[str, Slot]:
-    slots = {}
+    slots = {f"{name}.epsilon": _STEP}
     for output in ("small", "wide") if two else ("wide",):
         slots[f"{name}.{output}.gamma"] = Slot("int16", (1, width))
         slots[f"{name}.{output}.beta"] = Slot("int32", (1, width))

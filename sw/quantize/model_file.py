@@ -17,7 +17,7 @@ from celosia.sw.reference.encoder import EncoderShape
 __all__ = ["FORMAT", "VERSION", "load_model", "save_model"]
 
 FORMAT: Final = "celosia-integer-encoder"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _MOST_BYTES: Final = 8 << 30
 """The largest file that is opened: sixteen times the largest published BERT in int8 and int16."""

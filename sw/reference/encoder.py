@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 __all__ = [
     "BERT_BASE",
     "BERT_LARGE",
+    "EPSILON",
     "MINILM",
     "EncoderShape",
     "EncoderWeights",
@@ -34,7 +35,7 @@ Floats = NDArray[np.float32]
 Observer = Callable[[str, Floats], Any]
 """Told the name and the value of an intermediate result."""
 
-_EPSILON: Final = np.float32(1e-12)
+EPSILON: Final = np.float32(1e-12)
 """Added to the variance, as in the published models."""
 _GELU_ROWS: Final = 32
 """Few enough to stay in a cache from one step to the next."""
@@ -213,7 +214,7 @@ def normalize(x: Floats) -> Floats:
     """Each row less its mean, over its standard deviation."""
     centered = x - x.mean(axis=-1, keepdims=True)
     variance = np.square(centered).mean(axis=-1, keepdims=True)
-    return centered / np.sqrt(variance + _EPSILON)
+    return centered / np.sqrt(variance + EPSILON)
 
 
 def gelu(x: Floats) -> Floats:

@@ -3,7 +3,7 @@
 Models are calibrated on some seeds and measured on others, at their last hidden state.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -69,7 +69,7 @@ class ModelAccuracy:
 
 @dataclass(frozen=True)
 class SentenceAccuracy:
-    """MiniLM as an ONNX file: cosines of sentences to float32."""
+    """The published MiniLM, as `celosia run encoder` has it: cosines of sentences to float32."""
 
     clip: Clip
     sentences: int
@@ -143,31 +143,20 @@ def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccur
 
 
 def sentence_accuracy(clip: Clip, tell: Progress = silent) -> SentenceAccuracy:
-    """MiniLM's file, calibrated on the project's texts, on its evaluation texts.
+    """MiniLM, calibrated on the project's texts, on its evaluation texts.
 
     Raises `MissingModelError` without the published weights.
     """
-    minilm = import_extra("celosia.sw.models.exports.minilm", "onnx").minilm
     # Loaded when it is asked for: it needs packages that nothing else here does.
     sentences = import_extra("celosia.sw.models.sentences", "minilm")
     published = import_extra("celosia.sw.reference.published", "minilm")
     texts = import_extra("celosia.sw.reference.texts", "minilm")
-    pool = import_extra("celosia.sw.reference.embedding", "minilm").pool
-    tokens, others = (
-        published.tokenize(each()) for each in (texts.evaluation_texts, texts.calibration_texts)
+    tokens = published.tokenize(texts.evaluation_texts())
+    model = sentences.quantize_published(
+        lambda done, total: tell("minilm: choosing formats", done / total), clip=clip
     )
-    longest = max(map(len, [*tokens, *others]))
-    graph = _imported(minilm(opset=17), longest)
-    samples = [_padded(each, longest) for each in others]
-    model = quantize_graph(
-        graph, samples, lambda what, done, total: tell(f"minilm: {what}", None), clip=clip
-    )
-    rows = []
-    for each in tokens:
-        (found,) = run_model(model, _padded(each, longest)).outputs.values()
-        rows.append(pool(found[0, : len(each)], [len(each)])[0])
-    real = sentences.FloatSentences().vectors(tokens)
-    cosines = sentences.cosines(np.array(rows), real)
+    found = sentences.integer_vectors(model, tokens)
+    cosines = sentences.cosines(found, sentences.FloatSentences().vectors(tokens))
     return SentenceAccuracy(clip, len(tokens), float(cosines.mean()), float(cosines.min()))
 
 
@@ -205,15 +194,3 @@ def _small_channels(real: Array) -> Array:
     """Which channels are not large."""
     sizes = np.sqrt(np.square(real.reshape(-1, real.shape[-1])).mean(axis=0))
     return sizes <= _LARGE * np.median(sizes)
-
-
-def _padded(tokens: Sequence[int], length: int) -> dict[str, Array]:
-    """A text as the inputs of a BERT, padded on the right."""
-    numbers = np.zeros((1, length), np.int64)
-    numbers[0, : len(tokens)] = tokens
-    shown = (np.arange(length) < len(tokens))[np.newaxis].astype(np.int64)
-    return {
-        "input_ids": numbers,
-        "attention_mask": shown,
-        "token_type_ids": np.zeros_like(numbers),
-    }

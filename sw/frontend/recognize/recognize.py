@@ -9,6 +9,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.recognize.activations import find_activations
 from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_convolutions
+from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_norms
 from celosia.sw.frontend.recognize.orders import find_orders
@@ -25,6 +26,7 @@ PASSES: Final[dict[str, Finder]] = {
     "activations": find_activations,
     "parts": find_parts,
     "convolutions": find_convolutions,
+    "curves": find_curves,
     "rotary": find_rotary,
     "attention": find_attention,
     "masks": find_masks,

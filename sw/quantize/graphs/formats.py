@@ -2,7 +2,7 @@
 
 Products' operands are smoothed with the weights that read them, what a curve leaves behind gets the
 zero point and the step of least squared error, and what attention weighs is smoothed with the
-weights behind it, as `sw/quantize/encoder.py` does it for one family of models.
+weights behind it.
 """
 
 from collections.abc import Callable

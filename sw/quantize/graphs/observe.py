@@ -21,13 +21,16 @@ _VANISHING: Final = 1e-25
 
 
 class Observed:
-    """Rows of each value, and its largest magnitude, but for tokens that a mask hides."""
+    """Rows of each value, `most` of each sample, and its largest magnitude.
 
-    def __init__(self, values: Iterable[Value], samples: int):
+    Tokens that a mask hides do not count.
+    """
+
+    def __init__(self, values: Iterable[Value], most: int):
         self._values: dict[str, list[Value]] = {}
         for value in values:
             self._values.setdefault(value.tensor, []).append(value)
-        self._most = max(1, _ROWS // max(samples, 1))
+        self._most = most
         self._rows: dict[str, list[Floats]] = {}
         self._whole: dict[str, Floats] = {}
         self._tops: dict[str, Floats] = {}
@@ -78,7 +81,7 @@ def observe(
 
     Raises `GraphError` for inputs that do not fit, and for a value that is not finite.
     """
-    seen = Observed(values, len(samples))
+    seen = Observed(values, max(1, _ROWS // max(len(samples), 1)))
     for number, sample in enumerate(samples):
         seen.shown = np.asarray(sample[masks[0]]).reshape(-1) != 0 if len(masks) == 1 else None
         for name, array in (*graph.constants.items(), *sample.items()):

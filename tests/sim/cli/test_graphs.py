@@ -246,7 +246,7 @@ def age(_, header):
         ("tensor layers.0.key.bias: type I64 is none of I8, I16, I32, F32", retype),
         ("tensor layers.0.key.scale is not finite everywhere", make_infinite),
         ("tensor layers.1.hidden.scale is not finite everywhere", make_nan),
-        ("version: 0 is not 1; quantize the model again", age),
+        ("version: 1 is not 2; quantize the model again", age),
         ("the model has no embeddings", lambda *_: None),
     ],
 )

@@ -49,12 +49,27 @@ def _parts(call: Call, x: str, axis: int, sizes: tuple[int, ...]) -> list[str]:
     return [part(call, x, axis, int(starts[i]), size) for i, size in enumerate(sizes)]
 
 
-@FUSED_ATTENTION.of("MultiHeadAttention", but="queries, keys and values in one tensor")
+def _unpacked(call: Call, heads: int) -> list[str]:
+    """Queries, keys and values: of three tensors, or those of them that one has, head by head."""
+    names = [name for name in map(call.optional, range(3)) if name is not None]
+    found: list[str] = []
+    for name in names:
+        shape = call.build.type(name).shape
+        if len(shape) != 5:  # Not (batch, rows, heads, tensors in one, columns).
+            found.append(name)
+            continue
+        expect(shape[2] == heads, f"{shape[2]} heads in one tensor are not {heads}")
+        each = (part(call, name, 3, index, 1) for index in range(shape[3]))
+        flat = (*shape[:2], heads * shape[4])
+        found += [call.reshape(one, flat) for one in each]
+    expect(len(found) == 3, f"its tensors have {len(found)} parts, not queries, keys and values")
+    return found
+
+
+@FUSED_ATTENTION.of("MultiHeadAttention", but="a bias of keys that are split into heads")
 def _multi_head_attention(call: Call) -> list[str | None]:
     heads = call.attribute("num_heads")
-    if call.optional(1) is None or call.optional(2) is None or call.type(0).rank != 3:
-        raise Refusal("queries, keys and values in one tensor are not supported")
-    operands = [call[0], call[1], call[2]]
+    operands = _unpacked(call, heads)
     if call.optional(3) is not None:
         widths = [call.build.type(each).shape for each in operands]
         if any(len(shape) != 3 for shape in widths):

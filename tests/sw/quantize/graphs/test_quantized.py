@@ -174,6 +174,29 @@ def test_attention_of_onnx_runtime_is_one_segment(op, groups, attributes):
     assert not found.host_operators
 
 
+def test_queries_keys_and_values_in_one_tensor_are_one_segment():
+    heads, width, rows = 4, 16, 12
+    constants = {
+        "w": floats(32, 3 * heads * width) * 32**-0.5,
+        "o": floats(heads * width, 32) * 0.1,
+    }
+    constants |= {"s": np.array([1, rows, heads, 3, width])}
+    nodes = [
+        node("MatMul", ["x", "w"], ["m"]),
+        node("Reshape", ["m", "s"], ["q"]),
+        node("MultiHeadAttention", ["q"], ["a"], domain="com.microsoft", num_heads=heads),
+        node("MatMul", ["a", "o"], ["y"]),
+    ]
+    graph = recognize(imported(model(nodes, {"x": [1, rows, 32]}, ["y"], constants)).graph).graph
+    random = np.random.default_rng(0)
+    samples = [{"x": random.standard_normal((1, rows, 32), np.float32)} for _ in range(65)]
+    found = quantize_graph(graph, samples[1:])
+    (real,) = interpret(graph, samples[0]).values()
+    assert noise(real, run_model(found, samples[0]).outputs["y"]) > 25
+    assert len(found.segments) == 1
+    assert not found.host_operators
+
+
 def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
     graph = recognized("vit")
     with pytest.raises(GraphError, match="pixel_values: this input is missing"):

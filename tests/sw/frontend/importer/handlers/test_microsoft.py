@@ -20,8 +20,8 @@ _WHOLE = ("lengths",)
 """Outputs that are int32."""
 
 
-def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
-    """Run one node by the float graph and by ONNX Runtime; an input of None is left out."""
+def model_of(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
+    """A model of one node and its inputs by name; an input of None is left out."""
     values = {f"i{k}": value for k, value in enumerate(inputs) if value is not None}
     names = ["" if value is None else f"i{k}" for k, value in enumerate(inputs)]
     node = helper.make_node(op, names, outputs, name="node", domain=domain, **attributes)
@@ -38,14 +38,24 @@ def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
         ],
     )
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    proto = helper.make_model(graph, opset_imports=imports, ir_version=9)
-    found = imported(proto)
-    assert not found.lost, found.refused
-    results = interpret(found.graph, values)
+    return helper.make_model(graph, opset_imports=imports, ir_version=9), values
+
+
+def by_runtime(proto, values):
+    """What ONNX Runtime computes."""
     session = onnxruntime.InferenceSession(
         proto.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    for name, wanted in zip(filter(None, outputs), session.run(None, values), strict=True):
+    return session.run(None, values)
+
+
+def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
+    """Run one node by the float graph and by ONNX Runtime; an input of None is left out."""
+    proto, values = model_of(op, inputs, outputs, domain, **attributes)
+    found = imported(proto)
+    assert not found.lost, found.refused
+    results = interpret(found.graph, values)
+    for name, wanted in zip(filter(None, outputs), by_runtime(proto, values), strict=True):
         assert isinstance(wanted, np.ndarray)
         np.testing.assert_allclose(results[name], wanted, rtol=1e-4, atol=2e-6, err_msg=name)
     return found.graph
@@ -133,6 +143,42 @@ def test_attention_with_all_weights_in_one(mask, attributes):
 )
 def test_attention_of_three_tensors(more, attributes):
     compare("MultiHeadAttention", [X, KEYS, VALUES, *more], num_heads=2, **attributes)
+
+
+def stacked(*tensors):
+    """Tensors (batch, rows, two heads of columns) as (batch, rows, heads, tensors, columns)."""
+    return np.stack([each.reshape(*each.shape[:2], 2, -1) for each in tensors], axis=3)
+
+
+@pytest.mark.parametrize("bias", [None, PACKED])
+@pytest.mark.parametrize("together", ["all", "keys and values"])
+def test_attention_of_several_tensors_in_one(together, bias):
+    """ONNX Runtime has no packed tensors on a CPU: its results are those of three tensors."""
+    query, keys, values = X, floats(2, 5, 8, seed=6), floats(2, 5, 8, seed=7)
+    packed = [stacked(query, keys, values), None, None]
+    if together != "all":
+        packed = [query, stacked(keys, values), None]
+    proto, given = model_of("MultiHeadAttention", [*packed, bias], num_heads=2)
+    found = imported(proto)
+    assert not found.lost, found.refused
+    apart = model_of("MultiHeadAttention", [query, keys, values, bias], num_heads=2)
+    (wanted,) = by_runtime(*apart)
+    assert isinstance(wanted, np.ndarray)
+    np.testing.assert_allclose(interpret(found.graph, given)["y"], wanted, rtol=1e-4, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([stacked(X, X)], "its tensors have 2 parts, not queries, keys and values"),
+        ([stacked(X, X, X), X, X], "its tensors have 5 parts, not queries, keys and values"),
+        ([floats(2, 5, 4, 3, 2)], "4 heads in one tensor are not 2"),
+    ],
+)
+def test_other_numbers_of_tensors_or_heads_are_refused(inputs, message):
+    proto, _ = model_of("MultiHeadAttention", inputs, num_heads=2)
+    (refused,) = imported(proto).refused.values()
+    assert message in str(refused)
 
 
 def test_attention_over_keys_that_are_split_into_heads():

@@ -1,0 +1,53 @@
+"""Moves curves behind several products to each of them: those of a convolution's groups, for one.
+
+A curve is computed as the rows of a product drain; where products stand beside each other, none of
+them is what it is behind.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import Match
+
+__all__ = ["find_curves"]
+
+_CURVES: Final = frozenset({"gelu", "silu", "relu"})
+
+
+def find_curves(reader: Reader) -> Iterator[Match]:
+    """Curves of views of products that stand beside each other, which nobody else reads."""
+    readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
+    for node in reader.graph.nodes:
+        if node.op not in _CURVES:
+            continue
+        source, views = reader.chain(node.inputs[0])
+        whole = reader.producer(source, "concat")
+        if whole is None or not all(_is_product(reader, name) for name in whole.inputs):
+            continue
+        between = {whole.name, *(view.name for view in views)}
+        if between & outputs or any(len(readers[name]) > 1 for name in between):
+            continue
+        yield _match(reader, node, whole, views)
+
+
+def _is_product(reader: Reader, name: str) -> bool:
+    """Whether a tensor is a product with weights, or one with a known bias."""
+    node = reader.producer(name, "matmul", "add")
+    if node is None or all(reader.value(each) is None for each in node.inputs):
+        return False
+    return node.op == "matmul" or any(reader.producer(each, "matmul") for each in node.inputs)
+
+
+def _match(reader: Reader, node: Node, whole: Node, views: Sequence[Node]) -> Match:
+    curve: dict[str, Any] = dict(node.attributes)
+    beside: dict[str, Any] = dict(whole.attributes)
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        parts = [builder.op(node.op, each, **curve) for each in operands]
+        return reader.replay(builder, builder.op("concat", *parts, **beside), views)
+
+    what = "a curve of each product"
+    return Match(what=what, root=node.name, operands=whole.inputs, build=build)

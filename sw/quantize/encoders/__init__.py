@@ -1,0 +1,1 @@
+"""Encoders as users of the quantization of graphs: their float graph, and their integer arrays."""
