@@ -16,6 +16,8 @@ _INSTANCE: Final = re.compile(rf"^  {_NAME} +{_NAME} *\($", re.MULTILINE)
 _PORT: Final = re.compile(r"^  (?:input|output|inout) .*;\n", re.MULTILINE)
 _ANSI: Final = re.compile(r"\A(module .*?\);\n)", re.DOTALL)
 _AUTOMATIC: Final = re.compile(r"\\\$auto\$verilog_backend\.cc:\d+:dump_module\$(\d+) ")
+_UNNAMED: Final = re.compile(r"\\port\$([\d$]+) ")
+"""A value that crosses the border of a module without a name: Amaranth numbers its cells."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,15 @@ def standalone(module: VerilogModule, modules: Mapping[str, VerilogModule]) -> t
     kinds = [kind for kind in _kinds(module) if kind in modules]
     new = {module.name: TOP} | {kind: f"part_{number}" for number, kind in enumerate(kinds)}
     text = _renamed(_head(module.text, TOP), new)
-    numbers = dict.fromkeys(_AUTOMATIC.findall(text))
-    order = {number: str(place) for place, number in enumerate(numbers)}
+    order = _order(_AUTOMATIC, text)
     text = _AUTOMATIC.sub(lambda match: rf"\$auto${order[match[1]]} ", text)
-    return text, "".join(_head(modules[kind].interface, new[kind]) for kind in kinds)
+    parts = "".join(_head(modules[kind].interface, new[kind]) for kind in kinds)
+    unnamed = _order(_UNNAMED, text + parts)
+
+    def renumbered(verilog: str) -> str:
+        return _UNNAMED.sub(lambda match: rf"\port${unnamed[match[1]]} ", verilog)
+
+    return renumbered(text), renumbered(parts)
 
 
 def embedded(netlist: str, module: VerilogModule) -> str:
@@ -70,6 +77,8 @@ def embedded(netlist: str, module: VerilogModule) -> str:
     All that the module instantiates had an interface.
     """
     old = {f"part_{number}": rf"\{kind}" for number, kind in enumerate(_kinds(module))}
+    unnamed = {place: number for number, place in _order(_UNNAMED, module.text).items()}
+    netlist = _UNNAMED.sub(lambda match: rf"\port${unnamed[match[1]]} ", netlist)
     return _renamed(_head(netlist, rf"\{module.name}"), old)
 
 
@@ -83,6 +92,12 @@ def places(top: str, modules: Mapping[str, VerilogModule]) -> Iterator[tuple[str
                 yield from walk(f"{path}.{instance}" if path else instance, kind)
 
     return walk("", top)
+
+
+def _order(numbered: re.Pattern[str], text: str) -> dict[str, str]:
+    """The place of each number among those of names in `text`."""
+    numbers = dict.fromkeys(numbered.findall(text))
+    return {number: str(place) for place, number in enumerate(numbers)}
 
 
 def _kinds(module: VerilogModule) -> list[str]:

@@ -2,6 +2,7 @@
 
 from celosia.sim.export.silicon.synthesis.modules import (
     TOP,
+    VerilogModule,
     embedded,
     places,
     split_modules,
@@ -91,6 +92,30 @@ def test_what_stood_alone_has_its_names_again():
     assert "\\top.a a ( .clk" in back
     assert "\\top.b \\b.odd ( .clk" in back
     assert "\\celosia_ram_1rw_2x2_2 rows ( .clk" in back
+
+
+def unnamed(number: int) -> dict[str, VerilogModule]:
+    """The modules where a value without a name crosses a border, as cell `number` of a design."""
+    port = f"\\port${number}$2 "
+    leaf = LEAF.format(name="\\top.a ", number=7).replace("output o", f"output {port}")
+    parent = PARENT.replace(".clk(clk)", f".clk(clk),\n    .{port}({port})", 1)
+    return split_modules(parent + leaf)
+
+
+def test_numbers_of_cells_of_the_design_are_not_told():
+    modules, others = unnamed(45), unnamed(678)
+    for name in modules:
+        assert standalone(modules[name], modules) == standalone(others[name], others)
+    text, parts = standalone(modules["top_of_all"], modules)
+    assert ".\\port$0 (\\port$0 )" in text
+    assert "output \\port$0 ;" in parts
+
+
+def test_numbers_of_cells_come_back_with_the_names():
+    modules = unnamed(45)
+    for module in modules.values():
+        text, _ = standalone(module, modules)
+        assert module.text.count("\\port$45$2 ") == embedded(text, module).count("\\port$45$2 ") > 0
 
 
 def test_places():
