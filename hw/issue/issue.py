@@ -12,7 +12,7 @@ from celosia.hw.decode.decoder import OPERATIONS, Decoded, Kind
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
 from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
-from celosia.hw.lib.sleep import AWAKE, sleeper
+from celosia.hw.lib.sleep import AWAKE, Wakeful, sleeper
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import WAITS
 
@@ -151,7 +151,10 @@ class Issue(wiring.Component):
         heads = {
             queue.name: self._queue(m, fifos, tables.needs, over, queue) for queue in self._queues
         }
-        self._sleep(m, fifos, pushed)
+        if isinstance(platform, Wakeful):
+            m.submodules.fifos = fifos
+        else:
+            self._sleep(m, fifos, pushed)
         if self.config.normalization:
             self._await(m, heads["execute"][1].needs, over, inserting, tails["transform"])
         m.d.comb += [

@@ -155,7 +155,9 @@ class TransformController(wiring.Component):
         registers = {
             "rows_left": op["rows"],  # After this one.
             "left": op["cols"],  # Columns of this row, this block included.
-            "final": 1,  # They all fit into this block: what issues operations asks for it late.
+            # Found out a block ahead, since what issues operations depends on them.
+            "final": 1,  # All that is left fits into this block.
+            "behind": 1,  # This block is of the second half of the row.
             "visible": op["visible"],  # Columns from this block on that count.
             "diagonal": op["diagonal"],  # Columns of this row that a causal mask leaves.
             "slot": op["slot"],
@@ -191,7 +193,7 @@ class TransformController(wiring.Component):
     def _begin_row(self, m: Module, at: Any, op: Any) -> None:
         m.d.sync += [at.header.eq(0), at.second.eq(0), at.other.eq(0)]
         m.d.sync += [at.first.eq(1), at.upper.eq(0)]
-        m.d.sync += [at.left.eq(op.cols), at.final.eq(op.cols <= self._width(op))]
+        m.d.sync += [at.left.eq(op.cols), at.final.eq(op.cols <= self._width(op)), at.behind.eq(0)]
         m.d.sync += [getattr(at, name).eq(getattr(op, name)) for name in _PARAMETERS]
 
     def _next_row(self, m: Module, at: Any, kept: Any, traits: Any) -> None:
@@ -216,6 +218,7 @@ class TransformController(wiring.Component):
             at.upper.eq(~at.upper),
             at.left.eq(at.left - width),
             at.final.eq(at.left <= width << 1),
+            at.behind.eq(at.left <= (kept.cols >> 1) + width),
             at.visible.eq(at.visible - width),
             at.row.eq(at.row + kept.stride),
             at.residual.eq(at.residual + (kept.residual_stride << ~kept.staged)),
@@ -277,22 +280,16 @@ class TransformController(wiring.Component):
         first half of a row its own blocks come first, then those of the second half.  There, the
         block is turned by the cosines of the first half; then the first half's by its sines.
         """
-        behind = self._is_behind(at, kept)
         there = traits.rotates & at.other
-        source = at.row + Mux(behind, -kept.halfway, kept.halfway)
-        factor = at.residual + Mux(behind, -kept.residual_halfway, kept.residual_halfway)
-        moved = traits.rotates & (at.other ^ behind)
+        source = at.row + Mux(at.behind, -kept.halfway, kept.halfway)
+        factor = at.residual + Mux(at.behind, -kept.residual_halfway, kept.residual_halfway)
+        moved = traits.rotates & (at.other ^ at.behind)
         return Mux(there, source, at.row)[: len(at.row)], Mux(moved, factor, at.residual)
-
-    @staticmethod
-    def _is_behind(at: Any, kept: Any) -> Value:
-        """Whether the block is of the second half of its row."""
-        return at.left <= kept.cols >> 1
 
     def _lane(self, m: Module, at: Any, kept: Any, traits: Any, result, ends_row) -> None:
         lane = self.steps.p.lane
         mode = Mux(at.second, Value.cast(traits.second), Value.cast(traits.mode))
-        ends = Mux(self._is_behind(at, kept), Mode.SUM, Mode.DIFFERENCE)
+        ends = Mux(at.behind, Mode.SUM, Mode.DIFFERENCE)
         mode = Mux(traits.rotates & at.second & at.other, ends, mode)
         mode = Mux(at.header, Mode.HEADER, mode)
         counted = (traits.counted & ~at.header) | (at.second & kept.moments & traits.moments)
