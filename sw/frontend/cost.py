@@ -2,6 +2,7 @@
 
 Cycles of what is computed together are those that it adds behind the two before it.  What is alike
 is predicted once, so a graph that differs from a known one in a few operators has its cost at once.
+That leaves out whatever later operators hide: `whole` and `whole_floating` follow all of a graph.
 """
 
 from collections.abc import Hashable, Sequence
@@ -59,6 +60,22 @@ class Costs:
         """
         segments, host = sketch(graph)
         return sum(map(self.integer, segments)) + host_cycles(host)
+
+    def whole(self, graph: Graph) -> int:
+        """Predicted cycles of a graph of integers, all of which is followed at once.
+
+        Raises `ValueError` for what the accelerator cannot do.
+        """
+        choices = choices_by_rows(graph, self.config)
+        return predict_choices(graph, self.config, self.timing, choices).cycles
+
+    def whole_floating(self, graph: FloatGraph) -> int:
+        """Predicted cycles of each segment that a float graph would become, and of the host.
+
+        Raises `ValueError` for what is not quantized.
+        """
+        segments, host = sketch(graph)
+        return sum(map(self.whole, segments)) + host_cycles(host)
 
     def _cycles(self, graph: Graph, ops: Sequence[Op], choices: Choices) -> int:
         key = (anonymous(graph.tensors, ops), choices)

@@ -41,8 +41,11 @@ __all__ = [
 
 Way = Literal["search", "greedy"]
 """With backtracking through dearer graphs, or the best step only."""
-GAIN: Final = 0.01
-"""A graph must be expected to be cheaper by this share: predictions have errors, too."""
+GAIN: Final = 0.02
+"""A graph must be expected to be cheaper by this share, all of it followed by the timeline: the
+timeline's mean error on random work is 1.8 %.  Llama's 8 tokens without bias and vectors of scales
+are predicted to gain 1.0 %, and gain 0.2 % on the RTL: the bus, which waits for banks a quarter of
+the time, waits for them while it would have loaded the parameters."""
 TOLERANCE: Final = 1e-4
 """The largest difference of a float graph's outputs, relative to the largest element."""
 
@@ -80,11 +83,13 @@ def optimize_integers(
     Raises `ValueError` for what the accelerator cannot do.
     """
     problem = Problem(rules=SUBSTITUTIONS, cost=costs.integer, key=_integer_key)
+    before = problem.cost(graph)
     found = _run(problem, graph, way, alpha, budget, progress)
+    found = _worth(found, graph, before, costs.whole)
     closed = exhaust(RULES["close-gaps"], found.graph).graph
     reason = differing_integers(graph, closed)
     assert reason is None, f"graph {graph.name}: rewritten: {reason}"
-    return Optimized(graph, problem.cost(graph), Found(closed, *_rest(found)))
+    return Optimized(graph, before, Found(closed, *_rest(found)))
 
 
 def optimize_floats(
@@ -101,8 +106,9 @@ def optimize_floats(
     Raises `ValueError` for a graph that is not quantized.
     """
     problem = Problem(rules=FLOAT_SUBSTITUTIONS, cost=costs.floating, key=_float_key)
+    before = problem.cost(graph)
     found = _run(problem, graph, way, alpha, budget, progress)
-    return Optimized(graph, problem.cost(graph), found)
+    return Optimized(graph, before, _worth(found, graph, before, costs.whole_floating))
 
 
 def _run(
@@ -113,14 +119,18 @@ def _run(
     budget: int,
     progress: Progress,
 ) -> Found[_Graph]:
-    """What is found, or the graph as it was if that is not expected to be better by `GAIN`."""
     if way == "greedy":
-        found = greedy(problem, graph)
-    else:
-        found = search(problem, graph, alpha=alpha, budget=budget, progress=progress)
-    cost = problem.cost(graph)
-    worth = found.cost <= (1 - GAIN) * cost
-    return found if worth else Found(graph, cost, (), found.examined)
+        return greedy(problem, graph)
+    return search(problem, graph, alpha=alpha, budget=budget, progress=progress)
+
+
+def _worth(
+    found: Found[_Graph], graph: _Graph, cost: float, judge: Callable[[_Graph], int]
+) -> Found[_Graph]:
+    """What is found, or the graph as it was if `judge` does not say that it is better by `GAIN`."""
+    if found.steps and judge(found.graph) <= (1 - GAIN) * judge(graph):
+        return found
+    return Found(graph, cost, (), found.examined)
 
 
 def _rest(found: Found[Any]) -> tuple[Any, ...]:

@@ -13,15 +13,13 @@ from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 from celosia.sw.planning.stages.blocks import Block, blocks_of
-from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.costs import QUARTERS, Costs
 from celosia.sw.planning.stages.search import STRATEGIES, Branches, Strategy, stages_of
 
 __all__ = ["best_stages", "plan_of_stages", "staged_plan", "staged_plans"]
 
 _GAIN = 0.01
 """Stages must be expected to be better by this share than the sequential order."""
-_QUARTERS = 4
-"""Quarters of the scratchpad, in which rings stand."""
 _NAMES = ("op", "heads", "kind", "by")
 """Fields with strings that are no names of rings."""
 
@@ -94,32 +92,33 @@ class _Composer:
 
     def alone(self, blocks: Sequence[Block]) -> Iterator[Stage]:
         """The stages of blocks in order, with all of the memories for each."""
-        yield from self._taken(self.costs.plan(blocks, 1), 0, 1)
+        yield from self._taken(self.costs.plan(blocks, QUARTERS), 0, QUARTERS)
 
     def together(self, branches: Branches) -> ConcurrentStage:
         """Branches, each in its part of the memories."""
-        parts = 2 if len(branches) == 2 else 4
-        return ConcurrentStage(
-            branches=tuple(
-                self._branch(branch, part, parts) for part, branch in enumerate(branches)
-            )
-        )
+        found = self.costs.together(branches)
+        assert found is not None
+        first, made = 0, list[Branch]()
+        for blocks, quarters in zip(branches, found.quarters, strict=True):
+            made.append(self._branch(blocks, first, quarters))
+            first += quarters
+        return ConcurrentStage(branches=tuple(made))
 
-    def _branch(self, blocks: Sequence[Block], part: int, parts: int) -> Branch:
-        stages: Any = tuple(self._taken(self.costs.plan(blocks, parts), part, parts))
+    def _branch(self, blocks: Sequence[Block], first: int, quarters: int) -> Branch:
+        stages: Any = tuple(self._taken(self.costs.plan(blocks, quarters), first, quarters))
         expected = {}
         for block in blocks:
-            cost = self.costs.of(block, parts)
+            cost = self.costs.of(block, quarters)
             assert cost is not None
             weight = sum(1 for stage in stages if stage.ops[0] in {op.name for op in block.ops})
             for op in block.ops:
                 expected[op.name] = max(1, cost.cycles // max(1, weight))
         return Branch(stages=stages, cycles=tuple(expected[stage.ops[0]] for stage in stages))
 
-    def _taken(self, plan: Plan, part: int, parts: int) -> Iterator[Stage]:
-        """The stages of a plan for a part of the memories, in that part."""
+    def _taken(self, plan: Plan, first: int, quarters: int) -> Iterator[Stage]:
+        """The stages of a plan for so many quarters of the memories, from the `first` one on."""
         names = {
-            name: self._named(name, _moved(ring, part, parts, self.costs.config))
+            name: self._named(name, _moved(ring, first, quarters, self.costs.config))
             for name, ring in plan.rings.items()
         }
         for stage in plan.stages:
@@ -134,28 +133,26 @@ class _Composer:
         return key
 
 
-def _moved(ring: RingPlan, part: int, parts: int, config: AcceleratorConfig) -> RingPlan:
-    """A ring of one of so many parts of a memory, where that part is.
+def _moved(ring: RingPlan, first: int, quarters: int, config: AcceleratorConfig) -> RingPlan:
+    """A ring of so many quarters of a memory, where these are, from the `first` one on.
 
-    Each part has its share of every quarter of the scratchpad, so that what stood in different
+    Each share has its quarters of every quarter of the scratchpad, so that what stood in different
     banks still does.
     """
-    if parts == 1:
-        return ring
     if ring.space != "scratchpad":
         sizes = {
             "accumulator": config.accumulator_rows,
             "parameters": config.parameter_rows,
             "statistics": config.statistics_rows,
         }
-        first = part * (sizes[ring.space] // parts)
-        return replace(ring, spans=tuple((start + first, rows) for start, rows in ring.spans))
-    quarter = config.scratchpad_rows // _QUARTERS
-    share, spans = quarter // parts, []
+        before = first * sizes[ring.space] // QUARTERS
+        return replace(ring, spans=tuple((start + before, rows) for start, rows in ring.spans))
+    bank_rows = config.scratchpad_rows // QUARTERS
+    share, spans = bank_rows * quarters // QUARTERS, []
     for start, rows in ring.spans:
         bank, within = divmod(start, share)
-        assert within + rows <= share, f"{ring}: a span is in two banks"
-        spans.append((bank * quarter + part * share + within, rows))
+        assert quarters == QUARTERS or within + rows <= share, f"{ring}: a span is in two banks"
+        spans.append((bank * bank_rows + first * bank_rows // QUARTERS + within, rows))
     return replace(ring, spans=tuple(spans))
 
 

@@ -1,10 +1,10 @@
 """What blocks of a graph take alone, in all of the memories or in a share of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
@@ -18,7 +18,19 @@ from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.trickle import array_cycles
 from celosia.sw.timeline.graphs import transform_work
 
-__all__ = ["Cost", "Costs", "share_of"]
+__all__ = ["QUARTERS", "Cost", "Costs", "Together", "share_of"]
+
+QUARTERS: Final = 4
+"""Shares of the local memories are so many quarters of each."""
+_SHARES: Final = {
+    1: ((4,),),
+    2: ((2, 2), (3, 1), (1, 3)),
+    3: ((1, 1, 1),),
+    4: ((1, 1, 1, 1),),
+}
+"""The quarters that branches may get, by the number of branches."""
+_NEAR: Final = 1.03
+"""A plan that reads less may take so much longer than the fastest one, beside other branches."""
 
 _SIZES: Final = ((4, 4), (8, 4))
 """Rows of a block and tiles along K of a piece, in tiles: taller blocks load weights less often,
@@ -37,18 +49,33 @@ class Cost:
     """For which the array, both directions of the bus and the transform unit work."""
 
 
-def share_of(config: AcceleratorConfig, parts: int) -> AcceleratorConfig:
-    """An accelerator with one of so many parts of each local memory.
+@dataclass(frozen=True)
+class Together:
+    """What branches take beside each other, and the quarters of the memories for each."""
+
+    cycles: float
+    quarters: tuple[int, ...]
+
+
+class _Share(AcceleratorConfig):
+    """A share of an accelerator's memories, which need not be a power of two."""
+
+    def _check_power_of_two(self, name: str, low: int, high: int) -> None:
+        if getattr(self, name) < low:
+            raise ConfigError(f"{name}: {getattr(self, name)} is less than {low}")
+
+
+def share_of(config: AcceleratorConfig, quarters: int) -> AcceleratorConfig:
+    """An accelerator with so many quarters of each local memory.
 
     Raises `ConfigError` if that is too little.
     """
-    return replace(
-        config,
-        scratchpad_kib=config.scratchpad_kib // parts,
-        accumulator_kib=config.accumulator_kib // parts,
-        parameter_rows=config.parameter_rows // parts,
-        statistics_rows=config.statistics_rows // parts,
-    )
+    if quarters == QUARTERS:
+        return config
+    values = {each.name: getattr(config, each.name) for each in fields(config)}
+    for name in ("scratchpad_kib", "accumulator_kib", "parameter_rows", "statistics_rows"):
+        values[name] = values[name] * quarters // QUARTERS
+    return _Share(**values)
 
 
 @dataclass(eq=False)
@@ -60,12 +87,13 @@ class Costs:
     timing: MemoryTiming
     _known: dict[tuple[int, int], Cost | None] = field(default_factory=dict)
 
-    def plan(self, blocks: Sequence[Block], parts: int) -> Plan:
-        """The plan of blocks in one of so many parts of the memories.
+    def plan(self, blocks: Sequence[Block], quarters: int) -> Plan:
+        """The plan of blocks in so many quarters of the memories.
 
+        Beside other branches, it is the one of those that take about as long that reads least.
         Raises `ValueError` if they do not fit.
         """
-        part, share = part_of(self.graph, blocks), share_of(self.config, parts)
+        part, share = part_of(self.graph, blocks), share_of(self.config, quarters)
         chosen = choices_by_rows(part, share)
         plans = [
             decide_graph(part, share, replace(chosen, block_tiles=block, piece_tiles=piece))
@@ -75,38 +103,56 @@ class Costs:
         plans = [plan for plan in plans if known[repr(plan.stages)] is plan]
         if len(plans) == 1:
             return plans[0]
-        return min(plans, key=lambda plan: predict_plan(part, plan, share, self.timing).cycles)
+        cycles = [predict_plan(part, plan, share, self.timing).cycles for plan in plans]
+        if quarters == QUARTERS:
+            return plans[cycles.index(min(cycles))]
+        near = [plan for plan, n in zip(plans, cycles, strict=True) if n <= _NEAR * min(cycles)]
+        return min(near, key=lambda plan: self._work(plan, part)[1])
 
-    def of(self, block: Block, parts: int) -> Cost | None:
-        """The cost of a block in one of so many parts of the memories; None: it does not fit."""
-        key = block.number, parts
+    def of(self, block: Block, quarters: int) -> Cost | None:
+        """The cost of a block in so many quarters of the memories; None: it does not fit."""
+        key = block.number, quarters
         if key not in self._known:
             try:
-                self._known[key] = self._cost(block, parts)
+                self._known[key] = self._cost(block, quarters)
             except ValueError:
                 self._known[key] = None
         return self._known[key]
 
-    def together(self, branches: Sequence[Sequence[Block]]) -> float | None:
-        """What branches take beside each other, each with its part of the memories."""
-        parts = 1 if len(branches) == 1 else 2 if len(branches) == 2 else 4
+    def together(self, branches: Sequence[Sequence[Block]]) -> Together | None:
+        """What branches take beside each other, each with its share of the memories.
+
+        None: they do not fit.
+        """
+        found = [
+            each for shares in _SHARES[len(branches)] for each in self._shared(branches, shares)
+        ]
+        return min(found, key=lambda each: each.cycles, default=None)
+
+    def _shared(
+        self, branches: Sequence[Sequence[Block]], quarters: tuple[int, ...]
+    ) -> Iterator[Together]:
+        """What branches take with these shares, if they fit."""
         alone: list[float] = []
         busy: list[float] = [0.0] * 4
-        for branch in branches:
-            costs = [self.of(block, parts) for block in branch]
+        for branch, share in zip(branches, quarters, strict=True):
+            costs = [self.of(block, share) for block in branch]
             if any(cost is None for cost in costs):
-                return None
+                return
             found = [cost for cost in costs if cost is not None]
             alone.append(sum(cost.cycles for cost in found))
             busy = [b + sum(cost.busy[unit] for cost in found) for unit, b in enumerate(busy)]
-        return alone[0] if len(branches) == 1 else _MEETING * max(*alone, *busy)
+        cycles = alone[0] if len(branches) == 1 else _MEETING * max(*alone, *busy)
+        yield Together(cycles, quarters)
 
-    def _cost(self, block: Block, parts: int) -> Cost:
-        share, part = share_of(self.config, parts), part_of(self.graph, [block])
-        plan = self.plan([block], parts)
+    def _cost(self, block: Block, quarters: int) -> Cost:
+        share, part = share_of(self.config, quarters), part_of(self.graph, [block])
+        plan = self.plan([block], quarters)
         cycles = predict_plan(part, plan, share, self.timing).cycles
-        ops = [written.op for written in expand(plan, part)]
-        return Cost(cycles, self._busy(ops))
+        return Cost(cycles, self._work(plan, part))
+
+    def _work(self, plan: Plan, part: Graph) -> tuple[float, ...]:
+        return self._busy([written.op for written in expand(plan, part)])
 
     def _busy(self, ops: Sequence[Op]) -> tuple[float, ...]:
         reads = sum(self._bytes(op.view) for op in ops if isinstance(op, Load | LoadParameters))
@@ -114,7 +160,7 @@ class Costs:
         works = [transform_work(op, self.config) for op in ops if isinstance(op, Transform)]
         rate = self.timing.bytes_per_cycle
         return (
-            float(sum(max(array_cycles(op), 0) for op in ops)),
+            float(sum(array_cycles(op) for op in ops)),
             reads / rate,
             writes / rate,
             float(sum(work.cycles for work in works)),

@@ -80,9 +80,9 @@ class _Search:
             alone = len(branches) == 1
             if len(branches) > _MOST_BRANCHES or (alone and len(numbers) > 1):
                 continue
-            cost = self.costs.together(branches)
-            if cost is not None and cost < best.cost:
-                whole = cost + self.best(done | numbers).cost
+            found = self.costs.together(branches)
+            if found is not None and found.cycles < best.cost:
+                whole = found.cycles + self.best(done | numbers).cost
                 if whole < best.cost:
                     best = _Best(whole, branches)
         return best

@@ -69,7 +69,8 @@ def test_a_graph_that_is_cheaper_by_less_than_errors_of_prediction_stays_as_it_i
 ):
     graph = rewritable_graph(1)
     for fixed, kept in ((0, False), (100 * len(graph.ops), True)):
-        monkeypatch.setattr(costs, "integer", lambda of, fixed=fixed: fixed + len(of.ops))
+        monkeypatch.setattr(costs, "integer", lambda of: len(of.ops))
+        monkeypatch.setattr(costs, "whole", lambda of, fixed=fixed: fixed + len(of.ops))
         found = optimize_integers(graph, costs, way=way, budget=4)
         assert (found.found.steps == ()) == kept
         assert (found.found.cost == found.cost_before) == kept

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from celosia.isa.config import ConfigError
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
@@ -15,7 +16,7 @@ from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.stages.blocks import Block, blocks_of
 from celosia.sw.planning.stages.compose import staged_plan
-from celosia.sw.planning.stages.costs import Costs
+from celosia.sw.planning.stages.costs import QUARTERS, Cost, Costs, Together, share_of
 from celosia.sw.planning.stages.search import STRATEGIES, stages_of
 
 BASE = resolve_config("base")
@@ -37,11 +38,12 @@ class Measured(Costs):
     def together(self, branches):
         alone = [sum(max(self.work[b.number]) for b in branch) for branch in branches]
         sums = [sum(self.work[b.number][unit] for br in branches for b in br) for unit in (0, 1)]
-        return alone[0] if len(branches) == 1 else max(*alone, *sums)
+        cycles = alone[0] if len(branches) == 1 else max(*alone, *sums)
+        return Together(cycles, (1,) * len(branches))
 
 
 def cost(stages, costs) -> float:
-    return sum(costs.together(branches) for branches in stages)
+    return sum(costs.together(branches).cycles for branches in stages)
 
 
 def test_branches_end_together_in_the_best_stages():
@@ -53,6 +55,32 @@ def test_branches_end_together_in_the_best_stages():
     assert [cost(found[name], costs) for name in STRATEGIES] == [190, 150, 110]
     assert found["greedy"] == (((long,), (short[0],)), ((short[1],),))
     assert found["dp"] == (((long,), tuple(short)),)
+
+
+def test_a_branch_gets_most_of_the_memories_where_that_is_faster(monkeypatch):
+    """Taller blocks read less, for which a branch that needs little leaves the room."""
+    long, short = (Block(number, (), frozenset()) for number in range(2))
+    costs = Measured({})
+    reads = {0: {4: 100, 3: 120, 2: 200, 1: 300}, 1: {4: 80, 3: 80, 2: 80, 1: 80}}
+    monkeypatch.setattr(
+        costs, "of", lambda b, quarters: Cost(100, (90.0, reads[b.number][quarters], 0.0, 0.0))
+    )
+    for branches, quarters in (([long, short], (3, 1)), ([short, long], (1, 3))):
+        found = Costs.together(costs, [[block] for block in branches])
+        assert found is not None
+        assert found.quarters == quarters
+        assert 200 <= found.cycles < 210
+    alone = Costs.together(costs, [[long]])
+    assert alone == Together(100, (QUARTERS,))
+
+
+def test_a_share_is_of_each_memory(decode):
+    share = share_of(BASE, 3)
+    assert share.scratchpad_kib * QUARTERS == 3 * BASE.scratchpad_kib
+    assert share.accumulator_rows * QUARTERS == 3 * BASE.accumulator_rows
+    assert share_of(BASE, QUARTERS) is BASE
+    with pytest.raises(ConfigError, match="statistics_rows: 4 is less than 16"):
+        share_of(replace(BASE, statistics_rows=16), 1)
 
 
 def test_what_needs_the_same_unit_is_computed_in_order():
