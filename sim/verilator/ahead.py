@@ -46,6 +46,8 @@ def _build(config: AcceleratorConfig, options: BuildOptions) -> None:
     """Build the simulator without a word."""
     # Amaranth warns of each part of a design that an interrupt leaves without a use.
     warnings.simplefilter("ignore")
+    # A shell starts what runs in its background with interrupts ignored: ours must end the build.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         model_library(config, options)
     except (EnvironmentProblem, KeyboardInterrupt):

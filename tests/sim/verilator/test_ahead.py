@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import signal
 import time
 import warnings
 
@@ -52,6 +53,16 @@ def test_who_asks_for_the_simulator_finds_what_was_built_ahead(cold, config):
         assert not multiprocessing.active_children(), "what is in the cache is built again"
 
 
+@pytest.fixture(params=["told", "ignored"])
+def interrupts(request):
+    """Whether a shell lets interrupts through, as to a command in its foreground."""
+    handler = signal.SIG_IGN if request.param == "ignored" else signal.default_int_handler
+    before = signal.signal(signal.SIGINT, handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_block_that_raises_ends_the_build_and_leaves_nothing_behind(cold, config):
     def block():
         with built_ahead(config, OPTIONS):
@@ -76,6 +87,7 @@ def test_an_interrupted_build_says_nothing_of_parts_without_a_use(monkeypatch, c
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ahead, "model_library", interrupted)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         ahead._build(config, OPTIONS)
