@@ -88,7 +88,7 @@ def survey(
     except WrongRunError as error:
         typer.echo(f"celosia: {error}", err=True)
         raise typer.Exit(WRONG) from None
-    found = replace(found, command_line=("celosia", *sys.argv[1:]))
+    found = replace(found, command_line=("celosia", *map(_anywhere, sys.argv[1:])))
     document = found.document()
     # Loaded when it is asked for: the library behind it takes a while.
     page = import_module("celosia.sim.bench.survey.page").survey_page(document)
@@ -101,3 +101,9 @@ def survey(
     for line in others:
         typer.echo(f"celosia: {line}", err=True)
     raise typer.Exit(WRONG if others else 0)
+
+
+def _anywhere(word: str) -> str:
+    """`word` of a command line without the folder of a path that only one machine has."""
+    option, equals, value = word.rpartition("=")
+    return f"{option}{equals}{Path(value).name if Path(value).is_absolute() else value}"

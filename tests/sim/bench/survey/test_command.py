@@ -39,6 +39,18 @@ def test_a_document_a_table_and_a_page_are_written(made):
     assert not (made / "runs").exists()
 
 
+@pytest.mark.parametrize("joined", [False, True])
+def test_the_command_line_is_told_without_folders_of_this_machine(tmp_path, monkeypatch, joined):
+    out = tmp_path / "made"
+    words = ["survey", "--only", "tab3", *([f"--out={out}"] if joined else ["--out", str(out)])]
+    monkeypatch.setattr("sys.argv", ["/somewhere/celosia", *words])
+    right(*words)
+    told = json.loads((out / "survey.json").read_text())["command_line"]
+    end = ["--out=made"] if joined else ["--out", "made"]
+    assert told == ["celosia", "survey", "--only", "tab3", *end]
+    assert str(tmp_path) not in (out / "index.html").read_text()
+
+
 def test_the_page_is_whole_and_may_be_dark(made):
     page = (made / "index.html").read_text()
     assert '<html lang="en" data-dark>' in page
