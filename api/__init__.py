@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.sim.run.compiled_model import CompiledModel
+    from celosia.sim.run.models.compiled_model import CompiledModel
 
 __all__ = ["compile"]
 
@@ -35,8 +35,8 @@ def compile(
 
     Raises `ValueError` for what cannot be compiled, with the node, the rule and the place.
     """
-    from celosia.sim.run.compiled_model import compile_model
-    from celosia.sim.run.model_run import ModelRun
+    from celosia.sim.run.models.compiled_model import compile_model
+    from celosia.sim.run.models.model_run import ModelRun
     from celosia.sim.run.run import RunOptions
 
     options = RunOptions(

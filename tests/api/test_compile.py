@@ -58,7 +58,7 @@ def test_the_report_is_that_of_the_command(model):
 
 def test_programs_are_compiled_once_for_a_mask(model, monkeypatch):
     model(samples(0))
-    monkeypatch.setattr("celosia.sim.run.model_run.compile_graph", None)
+    monkeypatch.setattr("celosia.sim.run.models.model_run.compile_graph", None)
     model(samples(0))
 
 
@@ -70,7 +70,7 @@ def test_what_is_wrong_is_no_result(model, monkeypatch, device, message):
     def opened(name, config, timing, memory_bytes, tell):
         return device(config, memory_bytes=memory_bytes)
 
-    monkeypatch.setattr("celosia.sim.run.model_run.open_device", opened)
+    monkeypatch.setattr("celosia.sim.run.models.model_run.open_device", opened)
     with pytest.raises(RuntimeError, match=message):
         model(samples(0))
     assert model.report()["mismatches"] or model.report()["failure"], "it says what was wrong"

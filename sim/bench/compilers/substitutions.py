@@ -14,7 +14,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.bench.compilers.row import Row, System
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import measure_graph
-from celosia.sim.run.model_run import random_samples
+from celosia.sim.run.models.model_run import random_samples
 from celosia.sim.run.run import compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress

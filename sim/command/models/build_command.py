@@ -10,8 +10,8 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import PresetOption, SetOption
 from celosia.sim.command.options.model import CalibrateOption, ClipOption, SizesOption
-from celosia.sim.run.model_document import placement_document
-from celosia.sim.run.model_run import ModelRun, Prepared, prepare
+from celosia.sim.run.models.model_document import placement_document
+from celosia.sim.run.models.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.report import versions
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.sim.command.options.common import JsonOption
-from celosia.sim.run.model_document import placement_document
+from celosia.sim.run.models.model_document import placement_document
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra

@@ -30,7 +30,7 @@ from celosia.sim.run.graph_texts import (
     read_graph_file,
     write_graph_file,
 )
-from celosia.sim.run.model_run import random_samples
+from celosia.sim.run.models.model_run import random_samples
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.rewriting import search_progress
 from celosia.sim.support.display import progress_bar, table_console

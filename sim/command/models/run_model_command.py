@@ -13,8 +13,8 @@ from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.outputs import write_reports
 from celosia.sim.command.tables import print_report
-from celosia.sim.run.model_document import model_document
-from celosia.sim.run.model_run import (
+from celosia.sim.run.models.model_document import model_document
+from celosia.sim.run.models.model_run import (
     ModelOutcome,
     ModelRun,
     prepare,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from celosia.sim.run.model_run import Prepared, random_samples
+from celosia.sim.run.models.model_run import Prepared, random_samples
 from celosia.sim.run.run import RunOptions
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph

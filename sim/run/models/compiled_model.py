@@ -5,8 +5,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.sim.run.model_document import model_document
-from celosia.sim.run.model_run import ModelOutcome, ModelRun, ModelRunner, Prepared, prepare
+from celosia.sim.run.models.model_document import model_document
+from celosia.sim.run.models.model_run import ModelOutcome, ModelRun, ModelRunner, Prepared, prepare
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
 

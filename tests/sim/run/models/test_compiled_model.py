@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.sim.run.compiled_model import CompiledModel
-from celosia.sim.run.model_run import ModelRunner
+from celosia.sim.run.models.compiled_model import CompiledModel
+from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.problems import InputError
 from celosia.sw.quantize.graphs.samples import random_inputs
-from tests.sim.run.dense_layer import OPTIONS, layer, prepared
+from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 
 X = random_inputs(layer(), [], 4)["x"]
 

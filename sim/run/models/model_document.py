@@ -3,7 +3,7 @@
 from math import isfinite
 from typing import Any
 
-from celosia.sim.run.model_run import ModelOutcome
+from celosia.sim.run.models.model_run import ModelOutcome
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
 

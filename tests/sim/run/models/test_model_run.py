@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.run.model_run import (
+from celosia.sim.run.models.model_run import (
     ModelRun,
     ModelRunner,
     decibels,
@@ -24,7 +24,7 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.samples import random_inputs
-from tests.sim.run.dense_layer import OPTIONS, layer, prepared
+from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 
 
 def graph():
