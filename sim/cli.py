@@ -91,9 +91,10 @@ from celosia.sim.command.tables import doctor_table, print_bench, print_report
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.files import check_destinations
 from celosia.sim.export.silicon.command import register as register_silicon
+from celosia.sim.run.advice import run_advised
 from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.report import as_json, versions
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.run import RunOptions
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import BAD_INPUT, WRONG, guarded, run_guarded
@@ -259,7 +260,7 @@ def run(
     if inputs or calibration or clip != "error":
         raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {workload}")
     with progress_bar() as tell:
-        outcome = run_workload(options, tell)
+        outcome = run_advised(options, tell)
     report = outcome.report
     print_report(table_console(json), report, owners=owners, layers=every)
     document = report.document()

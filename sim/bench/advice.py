@@ -1,7 +1,7 @@
 """The benchmark of advice: what a report says would help is done, and compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
@@ -12,15 +12,15 @@ from celosia.sim.profile.whatif import (
     Change,
     Followed,
     asked_changes,
-    trusted,
     what_if,
 )
+from celosia.sim.run.advice import follow, run_advised
 from celosia.sim.run.run import Runner, RunOptions, run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.workload_options import WorkloadOptions
 
-__all__ = ["ADVICE", "RUNS", "AdviceLine", "Trial", "follow", "followed", "kept", "run_advice"]
+__all__ = ["ADVICE", "RUNS", "AdviceLine", "Trial", "followed", "kept", "run_advice"]
 
 ADVICE: Final = "advice"
 """The benchmark's name."""
@@ -126,6 +126,7 @@ class AdviceLine:
                 {
                     "what": trial.change.what,
                     "options": list(trial.change.options),
+                    "measured": trial.change.measured,
                     "predicted": trial.change.saved,
                     "saved": self.saved(trial),
                     "right": trial.right,
@@ -138,8 +139,12 @@ class AdviceLine:
 
 
 def followed(lines: Sequence[AdviceLine]) -> Followed | None:
-    """How wrong the advice of all `lines` was; None: there was none."""
-    errors = [abs(line.error) for line in lines if line.error is not None]
+    """How wrong the advice of `lines` was that had not been measured; None: there was none."""
+    errors = [
+        abs(line.error)
+        for line in lines
+        if line.error is not None and not line.trials[0].change.measured
+    ]
     return Followed(len(errors), fmean(errors), max(errors)) if errors else None
 
 
@@ -152,24 +157,6 @@ def kept(lines: Sequence[AdviceLine]) -> bool:
     )
 
 
-def follow(options: RunOptions, change: Change) -> RunOptions:
-    """`options` with those that `change` names, as on a command line."""
-    words = iter(change.options)
-    for word, value in zip(words, words, strict=True):
-        match word:
-            case "--set":
-                options = replace(options, overrides=(*options.overrides, value))
-            case "--mem-latency":
-                timing = replace(options.timing, latency=int(value))
-                options = replace(options, timing=timing)
-            case "--mem-bytes-per-cycle":
-                timing = replace(options.timing, bytes_per_cycle=int(value))
-                options = replace(options, timing=timing)
-            case _:
-                raise ValueError(f"{word}: is no option of a change")
-    return replace(options, advice=False)
-
-
 def run_advice(
     tell: Progress, runner: Runner = run_workload, runs: Sequence[RunOptions] = RUNS
 ) -> tuple[AdviceLine, ...]:
@@ -180,11 +167,10 @@ def run_advice(
 
 def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
     steps.begin(_name(options))
-    document = runner(options, steps).report.document()
+    document = run_advised(options, steps, runner).report.document()
     helps = what_if(document)
-    # Where the model is wrong about the run itself, it is not believed, and nothing is said.
-    doubted = not trusted(document)
-    tried = helps[:1] if helps else [] if doubted else asked_changes(document)
+    # Where the model may be wrong about the run itself, nothing is said, and nothing tried.
+    tried = helps[:1] if helps else [] if helps is None else asked_changes(document)
     trials = []
     for change in tried:
         steps(change.what, None)

@@ -15,6 +15,7 @@ from celosia.sw.refine import best_plan
 
 __all__ = [
     "FOLLOWED",
+    "SURE",
     "TRUSTED",
     "WORTH",
     "Change",
@@ -22,6 +23,7 @@ __all__ = [
     "Hardware",
     "asked_changes",
     "expected_changes",
+    "model_error",
     "trusted",
     "what_if",
 ]
@@ -36,6 +38,14 @@ TRUSTED: Final = 0.05
 """
 
 
+SURE: Final = 3
+"""How many times the cost model's error on a run a change must be expected to save at least.
+
+The model is as wrong about the run with the change; with less than this, advice could be wrong by
+more than a third.
+"""
+
+
 @dataclass(frozen=True)
 class Followed:
     """How wrong the cost model was where its first advice was followed on RTL."""
@@ -47,9 +57,9 @@ class Followed:
 
     def __str__(self) -> str:
         return (
-            f"On {self.runs} runs whose first advice was followed on RTL (celosia bench advice), "
-            f"the cycles saved were {self.mean:.0%} from this figure on average, "
-            f"{self.worst:.0%} at worst."
+            f"On {self.runs} runs whose first advice was expected, not measured, and was followed "
+            f"on RTL (celosia bench advice), the cycles saved were {self.mean:.0%} from this "
+            f"figure on average, {self.worst:.0%} at worst."
         )
 
 
@@ -68,14 +78,16 @@ _ARRAY: Final = "an array of"
 
 @dataclass(frozen=True)
 class Change:
-    """Another accelerator or memory, and the cycles that it is expected to save."""
+    """Another accelerator or memory, and the cycles that it saves, or is expected to."""
 
     what: str
     saved: int
     before: int
-    """Cycles that the model expects of the run as it was."""
+    """Cycles of the run as it was: those that the model expects, or the measured ones."""
     at_most: bool = False
     """The model expects more, but the run has lost no more for such a cause."""
+    measured: bool = False
+    """The run has been made again with the change: no model was asked."""
     options: tuple[str, ...] = ()
     """What to add to the command line: it names everything that differs."""
 
@@ -87,6 +99,7 @@ class Change:
     def __str__(self) -> str:
         most = "at most " if self.at_most else ""
         text = f"{self.what}: {most}{self.saved:,} cycles fewer ({self.share:.1%})"
+        text += ", measured" * self.measured
         return f"{text}; add {' '.join(self.options)}" if self.options else text
 
 
@@ -132,30 +145,43 @@ _MEMORY_OPTIONS: Final = (
 
 
 def what_if(document: Mapping[str, Any]) -> list[Change] | None:
-    """Changes that would help a run, the best first; None: the model was not asked, or is wrong.
+    """Changes that would help a run, the best first; None: nobody can say.
 
-    Those of products are predicted here, with plans of their own; those of a graph were when it
-    ran.  A larger array comes last, for it is another accelerator.  On the same array no change
-    saves more than what the run has lost for causes that it is about.
+    Those of products are predicted here, with plans of their own; those of a graph, and what was
+    measured, were when it ran.  A larger array comes last, for it is another accelerator.  On the
+    same array no change is expected to save more than what the run has lost for causes that it is
+    about.  What the cost model expects is left out where it may be the model's error.
     """
-    changes = asked_changes(document)
-    if not changes or not trusted(document):
-        return None
-    kept = [change if _larger(change) else _possible(change, document) for change in changes]
+    asked = asked_changes(document)
+    kept = [
+        change if change.measured or _larger(change) else _possible(change, document)
+        for change in asked
+    ]
     kept = [change for change in kept if change.share >= WORTH]
-    return sorted(kept, key=lambda change: (_larger(change), -change.saved))
+    least = SURE * model_error(document) if trusted(document) else None
+    told = [
+        change
+        for change in kept
+        if change.measured or (least is not None and change.saved >= least)
+    ]
+    if not asked or (not told and (kept or least is None)):
+        return None
+    return sorted(told, key=lambda change: (_larger(change), -change.saved))
+
+
+def model_error(document: Mapping[str, Any]) -> int:
+    """Cycles by which the cost model was wrong about a run; 0 if it was not asked."""
+    cycles, predicted = document.get("cycles"), document.get("predicted_cycles")
+    return abs(predicted - cycles) if cycles and predicted is not None else 0
 
 
 def trusted(document: Mapping[str, Any]) -> bool:
     """Whether the model has expected about as many cycles of a run as it took."""
-    cycles, predicted = document.get("cycles"), document.get("predicted_cycles")
-    if not cycles or predicted is None:
-        return True
-    return abs(predicted / cycles - 1) <= TRUSTED
+    return model_error(document) <= TRUSTED * (document.get("cycles") or 0)
 
 
 def asked_changes(document: Mapping[str, Any]) -> list[Change]:
-    """All that the model was asked about, in no order; empty: it was not asked."""
+    """All that the model was asked about, or that was measured, in no order; empty: nothing."""
     stored = [
         Change(**{**change, "options": tuple(change.get("options", ()))})
         for change in document.get("changes", ())

@@ -13,9 +13,12 @@ from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.stopped import blamed, until_stopped
 from celosia.sim.profile.whatif import (
     FOLLOWED,
+    SURE,
     TRUSTED,
     WORTH,
     Change,
+    asked_changes,
+    model_error,
     trusted,
     what_if,
 )
@@ -38,9 +41,9 @@ class Explanation:
     rest: int
     """Cycles lost that no line is about."""
     changes: tuple[Change, ...] | None
-    """What the cost model expects of other hardware, the best first; None: it was not asked."""
-    doubted: bool = False
-    """The cost model is so far from this run that its advice would be none."""
+    """What other hardware saves, or is expected to, the best first; None: nobody can say."""
+    doubt: str = ""
+    """Why nobody can say, if somebody asked."""
     predicted: int | None = None
     """What the cost model expected of the run itself."""
     stop: tuple[str, ...] = ()
@@ -52,17 +55,21 @@ class Explanation:
         model = "the cost model"
         if self.predicted is not None:
             model += f", which expected {self.predicted:,} cycles of this run,"
-        if self.doubted:
-            return (
-                f"No advice about other hardware: {model} is more than {TRUSTED:.0%} from what it "
-                "took."
-            )
-        if self.changes:
+        if self.doubt:
+            return f"No advice about other hardware: {model} {self.doubt}."
+        if self.expects:
             return f"What would help: {model} expects"
+        if self.changes:
+            return "What would help, as runs on RTL have shown:"
         return (
-            f"No memory and no larger accelerator helps: {model} expects none of those that it was "
-            f"asked about to save {WORTH:.0%} of it."
+            f"No memory and no larger accelerator helps: of those that {model} was asked about, "
+            f"none saves {WORTH:.0%} of it, as it expects or as a run on RTL has shown."
         )
+
+    @property
+    def expects(self) -> bool:
+        """Whether some of `changes` were not measured."""
+        return any(not change.measured for change in self.changes or ())
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -70,11 +77,11 @@ class Explanation:
     def _text(self) -> Iterator[str]:
         yield self.summary
         yield from self.stop
-        if self.doubted or self.changes is not None:
+        if self.doubt or self.changes is not None:
             yield self.heading
         for number, change in enumerate(self.changes or (), 1):
             yield f"{number}. {change}"
-        if self.changes:
+        if self.expects:
             yield str(FOLLOWED)
         if self.lines:
             yield "What was lost:"
@@ -113,8 +120,20 @@ def explain(document: Mapping[str, Any]) -> Explanation:
         rest=lost - told,
         predicted=document.get("predicted_cycles"),
         changes=None if changes is None else tuple(changes),
-        doubted=not stopped and not trusted(document),
+        doubt=_doubt(document) if changes is None and not stopped else "",
         stop=tuple(_stop(document)) if stopped else (),
+    )
+
+
+def _doubt(document: Mapping[str, Any]) -> str:
+    """Why nobody can say what would help; nothing, if nobody asked."""
+    if not trusted(document):
+        return f"is more than {TRUSTED:.0%} from what it took"
+    if not asked_changes(document):
+        return ""
+    return (
+        f"is {model_error(document):,} cycles from what it took, and expects no change to save "
+        f"{SURE} times that"
     )
 
 

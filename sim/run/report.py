@@ -191,7 +191,7 @@ class Report:
     step_bytes: int | None = None
     """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
     changes: tuple[Change, ...] = ()
-    """What a graph's program is expected to save on other hardware."""
+    """What other hardware saves, or is expected to; of products, a reader may ask as well."""
 
     @property
     def total(self) -> Measurement:

@@ -101,7 +101,7 @@ class RunOptions:
     log: bool = False
     """Keep a log of what operations do when."""
     advice: bool = False
-    """Ask the cost model what other hardware would save; of a product, the report's reader does."""
+    """Ask the cost model what other hardware would save a graph."""
     command_line: tuple[str, ...] = ()
     announce: Callable[[str], None] = field(default=ignore, compare=False)
     """Told how long a run takes, before it begins, if that is long."""

@@ -60,11 +60,13 @@ def summary_section(document: Document, told: Explanation) -> str:
     if share := document.get("memory_limit_share"):
         tiles.insert(3, tile(f"{share:.2%}", "of the memory's limit"))
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
-    if told.doubted or told.changes is not None:
+    if told.doubt or told.changes is not None:
         body.append(paragraph(told.heading))
     if told.changes:
         changes = "".join(f"<li>{escape(str(change))}</li>" for change in told.changes)
-        body += [f'<ol class="changes">{changes}</ol>', paragraph(str(FOLLOWED), "note")]
+        body.append(f'<ol class="changes">{changes}</ol>')
+    if told.expects:
+        body.append(paragraph(str(FOLLOWED), "note"))
     if rows := _where(document):
         body += [paragraph("Where the cycles went:"), table(_HEADS, rows)]
     lines = [

@@ -1,20 +1,16 @@
 """Advice that is followed, in runs that are made up, and on RTL."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
-from typer.testing import CliRunner
 
-from celosia.sim import cli
 from celosia.sim.bench.advice import (
     NOTHING,
     RUNS,
     AdviceLine,
     Trial,
-    follow,
     followed,
     kept,
     run_advice,
@@ -29,8 +25,8 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").
 SHORT = [run for run in RUNS if run.preset == "tiny"]
 
 
-def line(saved, said=100, *, helps=True, right=True):
-    change = Change("more", said, 1000, options=("--set", "dim=8"))
+def line(saved, said=100, *, helps=True, right=True, measured=False):
+    change = Change("more", said, 1000, options=("--set", "dim=8"), measured=measured)
     return AdviceLine("run", 1000, (Trial(change, 1000 - saved, right),), helps)
 
 
@@ -61,6 +57,7 @@ def test_it_must_not_be_more_wrong_than_reports_say():
     assert found is not None
     assert (found.runs, found.mean, found.worst) == (2, pytest.approx(0.125), pytest.approx(0.25))
     assert followed([line(0, helps=False)]) is None
+    assert followed([line(100, measured=True)]) is None
 
 
 def test_the_document_and_the_table_say_it():
@@ -70,26 +67,6 @@ def test_the_document_and_the_table_say_it():
     jsonschema.validate(document, SCHEMA)
     assert [each["error"] for each in document["advice"]] == [0, None]
     assert advice_table(bench.advice or ()).row_count == 2
-
-
-def test_options_are_followed_as_the_command_line_takes_them(monkeypatch):
-    """What is printed can be copied: `celosia run` makes the same run of it."""
-    words = ("--mem-latency", "20", "--mem-bytes-per-cycle", "32", "--set", "bus_bits=256")
-    asked = []
-
-    def run(options, _tell):
-        asked.append(options)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "run_workload", run)
-    given = ["run", "matmul", "--shape", "8x8x8", "--preset", "tiny", "--set", "bus_bits=64"]
-    given += ["--mem-latency", "40"]
-    for more in ((), words):
-        CliRunner().invoke(cli.app, [*given, *more])
-    before, after = (replace(options, command_line=()) for options in asked)
-    assert follow(before, Change("x", 1, 1, options=words)) == after
-    with pytest.raises(ValueError, match="--wave"):
-        follow(before, Change("x", 1, 1, options=("--wave", "x")))
 
 
 def test_the_runs_are_many_and_of_many_kinds():

@@ -208,7 +208,7 @@ def test_a_wrong_result_is_not_written():
         return run.replace(outcome, report=run.replace(outcome.report, operators=(bad,)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "run_workload", wrong)
+        patch.setattr(cli, "run_advised", wrong)
         result = invoke(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--out", "C.npy")
     assert result.exit_code == 1
     assert "1 of 15 elements are wrong" in result.stdout
@@ -228,5 +228,5 @@ def test_a_missing_tool_is_refused(monkeypatch):
     def missing(*_):
         raise EnvironmentProblem("no C++ compiler: the Debian package g++ has it")
 
-    monkeypatch.setattr(cli, "run_workload", missing)
+    monkeypatch.setattr(cli, "run_advised", missing)
     refused("the Debian package g++ has it", *SMALL)

@@ -1,7 +1,7 @@
 """What the cost model expects of other hardware."""
 
 import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -9,16 +9,25 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.profile.losses import losses
 from celosia.sim.profile.whatif import (
+    SURE,
     WORTH,
     Change,
     Hardware,
     asked_changes,
     expected_changes,
+    model_error,
+    trusted,
     what_if,
 )
 from celosia.sw.ir.matmul import MatMul
 
 TINY = Hardware(PRESETS["tiny"], MemoryTiming())
+
+
+@pytest.fixture
+def exact(document):
+    """A run about which the model was right."""
+    return {**document, "predicted_cycles": document["cycles"]}
 
 
 def test_the_cost_model_knows_what_would_help(document):
@@ -71,26 +80,55 @@ def test_a_bus_wider_than_rows_of_the_scratchpad_is_no_advice(document):
     assert wide.share < WORTH
 
 
-def test_nothing_saves_more_than_was_lost_for_its_cause(document):
+def test_nothing_saves_more_than_was_lost_for_its_cause(exact):
     """The cost model's error may be larger than what is left to save."""
-    counters = document["counters"]
-    lost = sum(loss.cycles for loss in losses(document))
+    counters = exact["counters"]
+    lost = sum(loss.cycles for loss in losses(exact))
     queues = counters["wait_issue"] + counters["wait_command"]
     assert 0 < queues < lost
     for what, most in (("a wonder", lost), ("queues of gold", queues)):
         stored = {"what": what, "saved": 10 * lost, "before": 100}
-        (change,) = what_if({**document, "changes": [stored]}) or [None]
+        (change,) = what_if({**exact, "changes": [stored]}) or [None]
         assert change
         assert change.saved == most
         assert f"at most {most}" in str(change)
 
 
 @pytest.mark.parametrize(("saved", "kept"), [(29, 0), (30, 1), (-100, 0)])
-def test_what_saves_little_is_no_advice(document, saved, kept):
+def test_what_saves_little_is_no_advice(exact, saved, kept):
     stored = {"what": "a wonder", "saved": saved, "before": 1000}
-    assert len(what_if({**document, "changes": [stored]}) or ()) == kept
+    assert len(what_if({**exact, "changes": [stored]}) or ()) == kept
+
+
+def test_what_may_be_the_models_error_is_no_advice(document):
+    """Unless it was measured: then no model was asked, and nothing bounds it."""
+    cycles = document["cycles"]
+    near = {**document, "predicted_cycles": cycles - 20}
+    assert model_error(near) == 20
+    far = {**document, "predicted_cycles": 2 * cycles}
+    assert not trusted(far)
+    less, more = (
+        {"what": "a wonder", "saved": saved, "before": 1000} for saved in (SURE * 20 - 1, SURE * 20)
+    )
+    measured = {**less, "saved": 100_000, "measured": True}
+    little = {**less, "saved": 1, "measured": True}
+    for run, asked, kept in (
+        (near, [less], None),
+        (near, [more], [more]),
+        (near, [less, more], [more]),
+        (near, [little], []),
+        (near, [measured, less], [measured]),
+        (far, [more], None),
+        (far, [little], None),
+        (far, [more, measured], [measured]),
+    ):
+        told = what_if({**run, "changes": asked})
+        found = None if told is None else [(change.what, change.saved) for change in told]
+        assert found == (None if kept is None else [(each["what"], each["saved"]) for each in kept])
 
 
 def test_a_change_says_what_to_add():
     change = Change("more", 10, 200, options=("--set", "dim=8"))
     assert str(change) == "more: 10 cycles fewer (5.0%); add --set dim=8"
+    known = replace(change, measured=True)
+    assert str(known) == "more: 10 cycles fewer (5.0%), measured; add --set dim=8"

@@ -92,9 +92,22 @@ def test_nothing_is_said_of_other_hardware_if_nobody_asked(document):
 def test_a_model_that_is_wrong_about_the_run_gives_no_advice(document):
     for share, doubted in ((1.04, False), (1.06, True), (0.94, True)):
         told = explain({**document, "predicted_cycles": round(share * document["cycles"])})
-        assert told.doubted == doubted
+        assert bool(told.doubt) == doubted
         assert (told.changes is None) == doubted
         assert ("No advice about other hardware" in str(told)) == doubted
+
+
+def test_it_says_what_was_measured_and_why_nobody_can_say(document):
+    """How wrong expectations were is said only where something is expected."""
+    wonder = {"what": "a wonder", "saved": 100, "before": 900, "options": []}
+    run = {**document, "predicted_cycles": document["cycles"] + 10}
+    told = explain({**run, "changes": [{**wonder, "measured": True}]})
+    assert "What would help, as runs on RTL have shown:" in str(told)
+    assert "a wonder: 100 cycles fewer (11.1%), measured" in str(told)
+    assert str(FOLLOWED) not in str(told)
+    told = explain({**run, "changes": [{**wonder, "saved": 29}]})
+    assert told.changes is None
+    assert "10 cycles from what it took, and expects no change to save 3 times that" in str(told)
 
 
 def test_only_the_model_says_what_other_hardware_saves(document):
