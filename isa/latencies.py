@@ -13,6 +13,7 @@ __all__ = [
     "FACTS_CYCLES",
     "FACTS_LATENCY",
     "LOCAL_READ_LATENCY",
+    "LOOP_ISSUE_CYCLES",
     "MIN_PRODUCT_CYCLES",
     "ROW_LATENCY",
     "SCALER_LATENCY",
@@ -42,6 +43,8 @@ DRAIN_WORDS: Final = 64
 
 MIN_PRODUCT_CYCLES: Final = 4
 """Cycles from one product to the next: two commands at two cycles each."""
+LOOP_ISSUE_CYCLES: Final = 3
+"""Cycles that a command of a REPEAT's body takes, without STRIDEs behind it."""
 
 
 SCALER_LATENCY: Final = 10

@@ -24,6 +24,7 @@ from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
+from celosia.sw.timeline.issue import loops_keep_up
 
 __all__ = [
     "CompiledGraph",
@@ -205,7 +206,7 @@ def _encoded(
     """A program as commands, with addresses of all tensors.
 
     Nests of products are one command each, and what repeats is written once, if `config` has
-    commands for that.
+    commands for that and loops hold nothing up.
     """
     tensors = scheduled.graph.tensors
     ops = [written.op for written in scheduled.ops]
@@ -218,6 +219,7 @@ def _encoded(
     each = lower_program(ops, config, tensors, addresses, loops=nests, tokens=tokens)
     commands = tuple(each)
     flat = tuple(command for each in commands for command in each)
+    repeats = repeats and loops_keep_up(scheduled.graph, config, len(flat))
     return CompiledGraph(
         graph=scheduled.graph,
         plan=scheduled.plan,

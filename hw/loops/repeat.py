@@ -15,6 +15,7 @@ from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import REPEAT, STRIDE, WORD_BITS, Funct
 from celosia.isa.encoding.loops import LANES
+from celosia.isa.latencies import LOOP_ISSUE_CYCLES
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 
 __all__ = ["Repeater"]
@@ -65,7 +66,7 @@ class Repeater(LoopUnit):
     """
 
     LATENCY = 3
-    ISSUE = 3
+    ISSUE = LOOP_ISSUE_CYCLES
     ENTER = 2
 
     missing: Signal

@@ -2,7 +2,8 @@
 
 Assumes commands without REPEAT and STRIDE.  Guarantees commands that expand to just these
 (`celosia.isa.operations.loops.expand`).  What repeats is found pass by pass, short loops that save
-much first: each pass finds loops in what the one before has left, loops included.
+much first: each pass finds loops in what the one before has left, loops included.  Loops that save
+little come last, and never within a part alone: they would stand in the way of those across.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,11 +25,10 @@ _PASSES: Final = (
     Reach(longest=12, iterations=3, saved=0.2),
     Reach(longest=24, iterations=3, saved=0.2, partial=True),
     Reach(longest=60, iterations=3, saved=0.2, partial=True),
-    Reach(longest=120, saved=0.1, partial=True),
-    Reach(longest=240, partial=True),
-    Reach(longest=120, partial=True),
 )
 _PASSES_ACROSS: Final = (
+    Reach(longest=120, saved=0.2, partial=True),
+    Reach(longest=240, saved=0.2, partial=True),
     Reach(longest=120, saved=0.1, partial=True),
     Reach(longest=240, partial=True),
     Reach(longest=120, partial=True),

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.hw.accelerator import Accelerator
 from celosia.hw.load.path import LoadPath
+from celosia.hw.loops.repeat import Repeater
 from celosia.hw.memory import read_port
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.hw.store.path import StorePath
@@ -21,6 +22,7 @@ COMPONENTS = {
     "FACTS_CYCLES": Background.CYCLES,
     "FACTS_LATENCY": Background.LATENCY,
     "LOCAL_READ_LATENCY": read_port.LOCAL_READ_LATENCY,
+    "LOOP_ISSUE_CYCLES": Repeater.ISSUE,
     "ROW_LATENCY": LoadPath.ROW_LATENCY,
     "SCALER_LATENCY": Scaler.LATENCY,
     "SQUARED_FACTS_CYCLES": Background.SQUARED_CYCLES,
