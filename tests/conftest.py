@@ -1,6 +1,13 @@
-"""Hypothesis profiles: the tests are the same on every run, except at night."""
+"""What all tests share: Hypothesis profiles, and processes that waste little time.
+
+The tests are the same on every run, except at night.
+"""
+
+import gc
 
 from hypothesis import HealthCheck, settings
+
+import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
 
 # Simulations are slow and xdist's workers share two cores: no deadline, no complaint about speed.
 _UNHURRIED = {
@@ -13,3 +20,16 @@ settings.register_profile("dev", print_blob=True, **_UNHURRIED)
 settings.register_profile("nightly", max_examples=5_000, print_blob=True, **_UNHURRIED)
 
 settings.load_profile("ci")  # `--hypothesis-profile` on the command line overrides it.
+
+# Collection makes a million objects that live until the end: to look for garbage among them, over
+# and over, takes longer than to make them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, of what tests make."""
+    gc.freeze()  # Modules and tests, which nobody needs to look at again.
+    # Graphs and programs are trees of small objects without cycles, so that references are enough
+    # for nearly all; designs and simulators have cycles, but are few and large.
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()

@@ -55,11 +55,8 @@ def compress_loops(
     shapes = Shapes()
     for start, end in pairwise(cuts):
         nodes = [command_node(command, shapes) for command in commands[start:end]]
-        for reach in _PASSES:
-            nodes = with_loops(nodes, reach, config.loop_entries, shapes)
-        whole += nodes
-    for reach in _PASSES_ACROSS:
-        whole = with_loops(whole, reach, config.loop_entries, shapes)
+        whole += with_loops(nodes, _PASSES, config.loop_entries, shapes)
+    whole = with_loops(whole, _PASSES_ACROSS, config.loop_entries, shapes)
     return tuple(command for node in whole for command in _commands(node))
 
 

@@ -51,15 +51,24 @@ class _Loops:
     cost: int
 
 
-def with_loops(nodes: Sequence[Node], reach: Reach, entries: int, shapes: Shapes) -> list[Node]:
-    """`nodes`, some of which are loops of what they were before; bodies have up to `entries`."""
-    stretch = _Stretch(nodes)
-    found: list[list[_Loops]] = [[] for _ in nodes]
-    least = reach.iterations - reach.partial  # Complete ones.
-    for length in range(reach.shortest, min(reach.longest, len(nodes) // least) + 1):
-        for place, loops in stretch.loops(length, entries, reach):
-            found[place].append(loops)
-    return _chosen(nodes, found, reach, entries, shapes)
+def with_loops(
+    nodes: Sequence[Node], passes: Sequence[Reach], entries: int, shapes: Shapes
+) -> list[Node]:
+    """`nodes`, some of which are loops of what they were before; bodies have up to `entries`.
+
+    Each of `passes` finds loops in what the one before it has left.
+    """
+    left, stretch = list(nodes), _Stretch(nodes)
+    for reach in passes:
+        found: list[list[_Loops]] = [[] for _ in left]
+        least = reach.iterations - reach.partial  # Complete ones.
+        for length in range(reach.shortest, min(reach.longest, len(left) // least) + 1):
+            for place, loops in stretch.loops(length, entries, reach):
+                found[place].append(loops)
+        if any(found):
+            left = _chosen(left, found, reach, entries, shapes)
+            stretch = _Stretch(left)
+    return left
 
 
 class _Stretch:
@@ -78,36 +87,46 @@ class _Stretch:
         self.advances = np.concatenate([node.advances for node in nodes], axis=1)
         self.depth = int(self.depths.max())
         self.summed_costs = _summed(self.costs)
+        self._known: dict[int, list[tuple[int, int, int]]] = {}
 
     def loops(self, length: int, entries: int, reach: Reach) -> Iterator[tuple[int, _Loops]]:
         """Where loops of `length` nodes begin."""
-        alike = np.zeros(len(self.shapes), np.bool_)
-        alike[:-length] = self.shapes[:-length] == self.shapes[length:]
-        alike &= self.depths < MAX_LOOP_DEPTH
         least = 1 if reach.partial else length
-        if not (_run(alike) >= least).any():
-            return
-        joins, more, extra = self._joined(length, alike)
-        run, further = _run(joins), _run(more)
-        # Nodes that are like those of the first iteration, or of one behind it.
-        again = np.where(run < length, run, np.minimum(run, length + further))
-        strides = _summed(extra)
-        places = np.arange(len(run))
-        ends = np.minimum(places + length, len(run))
-        moving = np.minimum(places + np.minimum(again, length), len(run))
-        body = self.summed_costs[ends] - self.summed_costs[places]
-        body = body + strides[moving] - strides[places]
-        good = (again >= least) & (body <= entries) & (places + length <= len(run))
-        for place in np.flatnonzero(good):
-            most, more = 1 + int(again[place]) // length, int(again[place]) % length
-            more *= reach.partial
-            if most + (more > 0) < reach.iterations:
+        if length not in self._known:  # Most passes leave what the one before them has seen.
+            self._known[length] = list(self._repeats(length, entries))
+        for place, again, body in self._known[length]:
+            most, more = 1 + again // length, again % length * reach.partial
+            if again < least or most + (more > 0) < reach.iterations:
                 continue
             behind = place + length * most + more
             plain = int(self.summed_costs[behind] - self.summed_costs[place])
-            cost = 1 + int(body[place])
+            cost = 1 + body
             if cost < plain * (1 - reach.saved):
-                yield int(place), _Loops(length, most, more, cost)
+                yield place, _Loops(length, most, more, cost)
+
+    def _repeats(self, length: int, entries: int) -> Iterator[tuple[int, int, int]]:
+        """Where nodes go on `length` behind them.
+
+        With the nodes that are like those of the first iteration, or of one behind it, and the
+        commands of a body, up to `entries`.
+        """
+        alike = np.zeros(len(self.shapes), np.bool_)
+        alike[:-length] = self.shapes[:-length] == self.shapes[length:]
+        alike &= self.depths < MAX_LOOP_DEPTH
+        if not alike.any():
+            return
+        joins, more, extra = self._joined(length, alike)
+        if not joins.any():
+            return
+        run, further = _run(joins), _run(more)
+        again = np.where(run < length, run, np.minimum(run, length + further))
+        strides = _summed(extra)
+        places = np.flatnonzero(again[: len(again) - length + 1])
+        again = again[places]
+        body = self.summed_costs[places + length] - self.summed_costs[places]
+        body += strides[places + np.minimum(again, length)] - strides[places]
+        good = body <= entries
+        yield from zip(*(each[good].tolist() for each in (places, again, body)), strict=True)
 
     def _joined(
         self, length: int, alike: NDArray[np.bool_]

@@ -1,7 +1,7 @@
 """A patched program is the one that the compiler would make for its length."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import pytest
 
@@ -21,6 +21,13 @@ CAPACITY, LAST = 40, 23
 def step(form, rows, context):
     """A step whose rows read as many keys for every context up to `LAST`."""
     return decoder_graph(model(form, width=64), [Text(context, rows)], CAPACITY, keys=LAST + rows)
+
+
+@cache
+def few():
+    """A bucket of a few lengths."""
+    config = resolve_config("tiny", ())
+    return compile_bucket(partial(step, "opt", 1), range(4, 9), config, choices=CHOICES)
 
 
 @pytest.mark.parametrize("preset", ["tiny", "base"])
@@ -43,8 +50,7 @@ def test_a_bucket_of_one_length_needs_no_patch():
 
 
 def test_other_lengths_are_refused():
-    config = resolve_config("tiny", ())
-    bucket = compile_bucket(partial(step, "opt", 1), range(4, 9), config, choices=CHOICES)
+    bucket = few()
     for context in (3, 9):
         with pytest.raises(ValueError, match=f"context: {context} is not in 4..8"):
             bucket.program(context)
@@ -73,8 +79,7 @@ def test_a_patch_that_leaves_the_rows_of_the_tokens_is_found(monkeypatch):
 
 
 def test_a_patch_says_what_it_changes():
-    config = resolve_config("tiny", ())
-    bucket = compile_bucket(partial(step, "opt", 1), range(4, 9), config, choices=CHOICES)
+    bucket = few()
     assert all(isinstance(patch, Patch) for patch in bucket.patches)
     changed = {patch.entry for patch in bucket.patches}
     pairs = zip(bucket.program(4), bucket.program(8), strict=True)

@@ -9,6 +9,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding import session as session_module
 from celosia.sw.decoding.scorers import device_scorer, integer_scorer
 from celosia.sw.decoding.session import DecoderSession, DifferenceError, session_bytes
+from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import SHAPE, quantized, tokens
 
 CONTEXT = 70
@@ -32,7 +33,7 @@ def device():
 @pytest.mark.parametrize("pieces", [(16, 1, 1, 3), (1, 20), (5, 57, 1, 1, 6)])
 def test_logits_are_those_of_the_integer_graph(preset, pieces):
     device = opened(preset)
-    session, text = DecoderSession(device, quantized(), CONTEXT), tokens(sum(pieces))
+    session, text = shared_session(device, quantized(), CONTEXT), tokens(sum(pieces))
     parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
     logits, steps = zip(*(session.append(part.tolist()) for part in parts), strict=True)
     device.close()
@@ -49,7 +50,7 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
 )
 def test_rtl_computes_the_same(simulator):
     device, text = opened("tiny", simulator, 4), tokens(4)
-    session = DecoderSession(device, quantized(), 4)
+    session = shared_session(device, quantized(), 4)
     (first, steps), (second, more) = session.append(text[:3]), session.append(text[3:])
     device.close()
     expected = integer_scorer(quantized())(text)
@@ -74,7 +75,7 @@ def test_programs_are_compiled_once_for_a_bucket(device, monkeypatch):
 
 
 def test_bad_tokens_are_refused_and_nothing_is_appended(device):
-    session = DecoderSession(device, quantized(), 4)
+    session = shared_session(device, quantized(), 4)
     with pytest.raises(ValueError, match="tokens: there are none"):
         session.append([])
     with pytest.raises(ValueError, match=r"token 1: 40 is not in 0..39"):
@@ -89,7 +90,7 @@ def test_bad_tokens_are_refused_and_nothing_is_appended(device):
 
 @pytest.mark.parametrize("row", [0, 15, 16, 17, -1])
 def test_a_cache_that_somebody_writes_to_is_noticed(device, row):
-    session = DecoderSession(device, quantized(), 8)
+    session = shared_session(device, quantized(), 8)
     session.append([1, 2])
     address, size = session._kept["1.values"], SHAPE.key_heads * SHAPE.width // SHAPE.heads
     rows = len(session._caches["1.values"])

@@ -181,7 +181,7 @@ def compressed(commands: list[Command], entries: int) -> tuple[Command, ...]:
 def test_any_number_of_iterations_is_one_loop(count):
     shapes = Shapes()
     nodes = [command_node(each, shapes) for each in scattered(9)] * count
-    (loop,) = with_loops(nodes, Reach(longest=9), 64, shapes)
+    (loop,) = with_loops(nodes, (Reach(longest=9),), 64, shapes)
     assert (loop.count, loop.left_out, loop.cost) == (count, 0, 10)
     assert len(compressed(scattered(9) * count, 64)) == 10
 
@@ -190,7 +190,7 @@ def test_any_number_of_iterations_is_one_loop(count):
 def test_a_body_may_fill_the_memory_of_loops(room):
     shapes = Shapes()
     nodes = [command_node(each, shapes) for each in scattered(16)] * 9
-    found = with_loops(nodes, Reach(longest=16), 16 + room, shapes)
+    found = with_loops(nodes, (Reach(longest=16),), 16 + room, shapes)
     assert [(node.count, node.cost) for node in found] == (
         [(9, 17)] if room >= 0 else [(0, 1)] * 144
     )

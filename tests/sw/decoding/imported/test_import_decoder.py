@@ -1,5 +1,7 @@
 """Decoders of ONNX files: their weights, their integers, and what is no decoder."""
 
+from functools import cache
+
 import numpy as np
 import onnx
 import pytest
@@ -11,12 +13,13 @@ from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.imported.import_decoder import import_decoder
 from celosia.sw.decoding.imported.problem import DecoderProblem
 from celosia.sw.decoding.scorers import integer_scorer
-from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.decoding.session import session_bytes
 from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
 from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.reference.language.decoder import Cache, forward
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save
+from tests.support.decoder_sessions import shared_session
 from tests.support.onnx_runtime import run_session, runtime_session
 
 LENGTH = 40
@@ -33,6 +36,11 @@ def imported(name, *, cached=False, length=LENGTH):
 
 def texts(count, size=LENGTH, seed=0):
     return np.random.default_rng(seed).integers(0, SMALL.vocabulary, (count, size)).tolist()
+
+
+@cache
+def in_integers(name):
+    return quantize_decoder(imported(name), texts(4))
 
 
 def in_float(weights, text):
@@ -95,11 +103,11 @@ def test_integers_foretell_what_float_does(name, decibels):
 @pytest.mark.parametrize("name", EXPORTED)
 @pytest.mark.parametrize("pieces", [(3, 1, 1, 16), (1, 19, 1)])
 def test_prefill_and_steps_are_prefill_of_all_bit_for_bit(name, pieces):
-    quantized = quantize_decoder(imported(name), texts(4))
+    quantized = in_integers(name)
     text = texts(1, sum(pieces), seed=2)[0]
     size = session_bytes(quantized, len(text))
     device = open_device("functional", PRESETS["tiny"], MemoryTiming(), size)
-    session = DecoderSession(device, quantized, len(text))
+    session = shared_session(device, quantized, len(text))
     parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
     found = [session.append(part.tolist())[0] for part in parts]
     device.close()

@@ -1,12 +1,12 @@
 """Operators of ONNX Runtime's own, compared with ONNX Runtime."""
 
 import numpy as np
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
+from tests.support.onnx_runtime import run_session, runtime_session
 from tests.sw.frontend.importer.models import floats, imported
 
 _TYPES = {
@@ -43,10 +43,7 @@ def model_of(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
 
 def by_runtime(proto, values):
     """What ONNX Runtime computes."""
-    session = onnxruntime.InferenceSession(
-        proto.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    return session.run(None, values)
+    return run_session(runtime_session(proto), values)
 
 
 def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):

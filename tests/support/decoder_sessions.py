@@ -1,0 +1,30 @@
+"""Sessions of decoders whose programs are compiled once for all tests of a process.
+
+Programs depend on the accelerator, the model and the length of the context alone, and compiling
+them is most of what a session of a small model takes.
+"""
+
+from functools import cache
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.decoding.bucket import Bucket
+from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.driver.device import Device
+from celosia.sw.models.quantized_decoder import QuantizedDecoder
+
+__all__ = ["shared_session"]
+
+
+@cache
+def _programs(
+    _config: AcceleratorConfig, _model: QuantizedDecoder, _context: int
+) -> dict[tuple[int, int], Bucket]:
+    """The programs that sessions have compiled so far."""
+    return {}
+
+
+def shared_session(device: Device, model: QuantizedDecoder, context: int) -> DecoderSession:
+    """A new session on `device`, with the programs of those before it that are alike."""
+    session = DecoderSession(device, model, context)
+    session._buckets = _programs(device.config, model, context)
+    return session
