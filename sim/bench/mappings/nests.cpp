@@ -46,10 +46,10 @@ struct Clocks {
 
 namespace {
 
-// A piece in a ring's rows, and when it comes and is read for the last time.
+// A piece in a ring's rows, and when all of it has come and it is read for the last time.
 struct Piece {
     int64_t first, end, key, size, visit;
-    double come = 0, whole = 0, read = 0;
+    double whole = 0, read = 0;
     Piece *after = nullptr;
 };
 
@@ -91,7 +91,7 @@ class Ring {
             other = next;
         }
         Piece *piece = fresh();
-        *piece = {row, row + rows, key, size, visit, 0, 0, 0, other};
+        *piece = {row, row + rows, key, size, visit, 0, 0, other};
         link = place.newest = where_[key] = piece;
         place.next = row + rows;
         return piece;
@@ -206,10 +206,9 @@ class Product {
         const int64_t before = loads_, count = deep.end - deep.begin;
         Piece *a = a_piece(visit, row, k), *b = b_piece(visit, deep, wide);
         const double tile = work(s_.rows[row]);
-        // A piece of B is used tile by tile as it comes, one of A as a whole.
-        const double begin = std::max({array_, a->whole, b->come + (b->whole - b->come) / count});
+        // A piece comes by one operation, and a product waits for all of one that it reads from.
+        const double begin = std::max({array_, a->whole, b->whole});
         array_ = begin + tile * count * across;
-        if (count > 1) array_ = std::max(array_, b->whole + tile * across);
         for (int64_t load = before; load < loads_; ++load) begun_[load % s_.ahead] = begin;
         stream(a, begin, s_.rows[row] / tile);
         stream(b, begin, std::min(1.0, s_.dim / tile));
@@ -263,7 +262,6 @@ class Product {
                 now = bank.end;
             }
         }
-        piece->come = wanted;
         piece->whole = loaded_ = now + left;
         ++loads_;
     }

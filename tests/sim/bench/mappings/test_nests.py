@@ -74,6 +74,24 @@ def test_cycles_are_near_those_of_the_timeline(preset):
     assert max(errors) < 0.4
 
 
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        # Each piece is loaded again for each block, so that the array waits for every one.
+        {"block_rows": 2, "block_columns": 2, "a_tiles": 4, "b_k_tiles": 16, "a_banks": 1},
+        {"block_rows": 1, "block_columns": 3, "a_tiles": 4, "b_k_tiles": 16, "a_banks": 3},
+        {"block_rows": 3, "block_columns": 24, "a_tiles": 4, "b_k_tiles": 4, "a_banks": 3},
+    ],
+)
+def test_the_array_waits_for_whole_pieces(chosen):
+    space = space_of(MatMul(m=49, n=512, k=576, scale=0.01))
+    others = {"outer": "cols", "a_first": "all", "a_keep": False, "b_n_tiles": 4, "b_keep": False}
+    plan = space.plan(chosen | others | {"tail": "none"})
+    expected = predict_plan(space.graph, plan, space.config, TIMING).cycles
+    # What is left is the latency of memory, which overlaps by parts in the timeline.
+    assert follow(space, plan).cycles == pytest.approx(expected, rel=0.05)
+
+
 def test_one_bank_for_an_operand_that_streams_costs_what_is_loaded():
     # Rows of A are loaded for every block of columns, and the array reads the same bank.
     space = space_of(MatMul(m=256, n=512, k=512, scale=0.01))
