@@ -3,11 +3,12 @@
 Assumes commands without REPEAT and STRIDE.  Guarantees commands that expand to just these
 (`celosia.isa.operations.loops.expand`).  What repeats is found pass by pass, short loops that save
 much first: each pass finds loops in what the one before has left, loops included.  Loops that save
-little come last, and never within a part alone: they would stand in the way of those across.
+little may stand in the way of longer ones, or be their bodies: programs are compressed with and
+without such within a part, and the shorter one is taken.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -18,7 +19,7 @@ from celosia.sw.passes.loops.search import Reach, with_loops
 
 __all__ = ["compress_loops"]
 
-_PASSES: Final = (
+_WITHIN: Final = (
     Reach(longest=2, iterations=3, saved=0.3),
     Reach(longest=4, iterations=3, saved=0.3),
     Reach(longest=8, iterations=3, saved=0.3),
@@ -26,13 +27,18 @@ _PASSES: Final = (
     Reach(longest=24, iterations=3, saved=0.2, partial=True),
     Reach(longest=60, iterations=3, saved=0.2, partial=True),
 )
-_PASSES_ACROSS: Final = (
+"""The passes over a part."""
+_ACROSS: Final = (
     Reach(longest=120, saved=0.2, partial=True),
     Reach(longest=240, saved=0.2, partial=True),
+)
+"""The passes over all parts, if no others were over each of them."""
+_LITTLE: Final = (
     Reach(longest=120, saved=0.1, partial=True),
     Reach(longest=240, partial=True),
     Reach(longest=120, partial=True),
 )
+"""The last passes, for loops that save little."""
 _PART: Final = 1 << 14
 """Commands that are searched together at first, at most."""
 
@@ -51,12 +57,21 @@ def compress_loops(
     if not config.loop_entries or not commands:
         return tuple(commands)
     cuts = sorted({*starts, *range(0, len(commands), _PART), len(commands)})
-    whole: list[Node] = []
-    shapes = Shapes()
-    for start, end in pairwise(cuts):
-        nodes = [command_node(command, shapes) for command in commands[start:end]]
-        whole += with_loops(nodes, _PASSES, config.loop_entries, shapes)
-    whole = with_loops(whole, _PASSES_ACROSS, config.loop_entries, shapes)
+    shapes, entries = Shapes(), config.loop_entries
+    parts = [
+        with_loops(
+            [command_node(each, shapes) for each in commands[start:end]], _WITHIN, entries, shapes
+        )
+        for start, end in pairwise(cuts)
+    ]
+    little = [with_loops(part, _LITTLE, entries, shapes) for part in parts]
+    whole = min(
+        (
+            with_loops([*chain(*little)], _LITTLE, entries, shapes),
+            with_loops([*chain(*parts)], (*_ACROSS, *_LITTLE), entries, shapes),
+        ),
+        key=lambda nodes: sum(node.cost for node in nodes),
+    )
     return tuple(command for node in whole for command in _commands(node))
 
 

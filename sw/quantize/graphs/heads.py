@@ -1,11 +1,12 @@
 """The steps of what attention reads: queries and keys, smoothed against each other, and values.
 
 A factor for each column moves range from queries into keys or back: their products do not see it.
+The products of all heads then get the same step, so that a program may repeat what one head does.
 Values are smoothed with the weights that read what attention makes of them.  Where a rotation
 makes queries or keys, the columns of its operand have the factors, both halves the same ones.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -43,8 +44,14 @@ class HeadSteps:
         """The factors of columns that a rotation reads, by the value's key."""
         self._steps: dict[str, NDArray[np.float64]] = {}
         units = [unit for unit in stages.units.units.values() if isinstance(unit, Attention)]
-        for key, queries in _groups(units):
-            self._scores(key, queries)
+        for unit in units:
+            groups = _groups(unit)
+            views = [view for key, queries in groups.items() for view in (key, *queries)]
+            bound = any(map(self._bound, views))
+            for key, queries in groups.items():
+                self._scores(key, queries)
+            if not bound:
+                self._one_step(groups)
         for unit in units:
             self._values(unit)
 
@@ -54,8 +61,10 @@ class HeadSteps:
 
     def score_step(self, head: Head) -> float:
         """What 1 stands for in the products of a head's queries and keys."""
-        query, key = (self._of(view.tensor)[view.col] for view in (head.query, head.key))
-        return float(query * key)
+        return self._product_step(head.query, head.key)
+
+    def _product_step(self, query: View, key: View) -> float:
+        return float(self._of(query.tensor)[query.col] * self._of(key.tensor)[key.col])
 
     def _of(self, key: str) -> NDArray[np.float64]:
         """The steps of a value's columns, as far as they are known."""
@@ -92,6 +101,28 @@ class HeadSteps:
             self._of(view.tensor)[_columns(view)] = mine * np.float64(step)
             if way == "turned":
                 self._turn(view, mine)
+
+    def _bound(self, view: View) -> bool:
+        """Whether the steps of queries or keys are not free: others read them, or the file says."""
+        known = np.isfinite(self._of(view.tensor)[_columns(view)]).any()
+        return bool(known) or self._said(view.tensor) is not None
+
+    def _one_step(self, groups: Mapping[View, list[View]]) -> None:
+        """Queries and keys get coarser, until 1 stands for the same in the scores of all heads.
+
+        An error of scores counts for as much in each head, so little is lost with those whose
+        scores are small; both sides share it.
+        """
+        coarsest = {
+            key: max(self._product_step(query, key) for query in queries)
+            for key, queries in groups.items()
+        }
+        step = max(coarsest.values())
+        for key, queries in groups.items():
+            self._of(key.tensor)[_columns(key)] *= np.sqrt(step / coarsest[key])
+            for query in queries:
+                short = step / self._product_step(query, key)
+                self._of(query.tensor)[_columns(query)] *= short
 
     def _way(self, view: View) -> str | None:
         """How columns of queries or keys get steps of their own; None: they cannot."""
@@ -206,13 +237,12 @@ def score_factors(queries: list[Floats], keys: Floats, *, tied: bool) -> Floats:
     return min(candidates, key=lost)
 
 
-def _groups(units: list[Attention]) -> Iterator[tuple[View, list[View]]]:
+def _groups(unit: Attention) -> dict[View, list[View]]:
     """The keys of each head of the first text, with the queries of all heads that read them."""
-    for unit in units:
-        groups: dict[View, list[View]] = {}
-        for head in unit.heads[0]:
-            groups.setdefault(head.key, []).append(head.query)
-        yield from groups.items()
+    groups: dict[View, list[View]] = {}
+    for head in unit.heads[0]:
+        groups.setdefault(head.key, []).append(head.query)
+    return groups
 
 
 def _largest(sizes: Floats, sources: NDArray[np.intp], count: int) -> Floats:

@@ -151,7 +151,7 @@ def test_programs_of_graphs(case, config):
     assert len(compiled.program) < len(commands)
 
 
-BERT_LAYER_BYTES = 50 << 10
+BERT_LAYER_BYTES = 40 << 10
 """Of a layer's program, at most.  It is 192 KiB without loops."""
 
 

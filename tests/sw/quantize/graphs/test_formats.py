@@ -36,7 +36,7 @@ def test_each_head_has_steps_of_its_own_and_values_smoothed_columns():
     model = quantized("gpt2")
     form = next(form for form in model.formats if form.role == "heads")
     queries, keys, values = np.split(model.formats[form].steps, 3)
-    for part in (queries * keys, values):
+    for part in (queries, keys, values):
         heads = np.split(part, SMALL.heads)
         assert len({head[0] for head in heads}) == len(heads)
     assert len(set(values)) == values.size

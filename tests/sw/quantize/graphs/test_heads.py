@@ -41,14 +41,17 @@ def test_both_halves_of_columns_that_rotate_have_the_same_factors():
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_steps_of_queries_and_keys_are_inverse_to_each_other(name):
-    """Or scores would not have one scale."""
+def test_the_scores_of_all_heads_have_one_scale(name):
+    """Steps of queries and keys are inverse to each other, and heads are alike."""
     model = quantized(name)
     steps = [found.steps for form, found in model.formats.items() if form.role == "heads"]
     width = SMALL.width // SMALL.heads
     if name == "gpt2":
-        query, key = (part[:width] for part in np.split(steps[0], 3)[:2])
+        query, key = np.split(steps[0], 3)[:2]
     else:
-        query, key = [each[:width] for each in steps if each.size in {64, 32}][:2]
-    assert query * key == pytest.approx(np.full(width, query[0] * key[0]))
-    assert np.ptp(query) > 0
+        keys, query = [each for each in steps if each.size in {64, 32}][:2]
+        shared = query.size // keys.size
+        key = np.repeat(keys.reshape(-1, width), shared, axis=0).ravel()
+    assert query * key == pytest.approx(np.full(query.size, query[0] * key[0]))
+    assert np.ptp(query[:width]) > 0
+    assert np.ptp(query[::width]) > 0
