@@ -1,4 +1,4 @@
-"""The tuning log: what was tried for one product, and with it the best plan that is known."""
+"""The tuning log: what was tried for one workload, and with it the best plan that is known."""
 
 import json
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.version import source_version
 from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.schedules.plan_space import PlanSpace
+from celosia.sw.planning.schedules.choice_space import ChoiceSpace
+from celosia.sw.planning.schedules.graph_space import plan_space
 
 __all__ = ["DEFAULT", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
 
@@ -56,11 +56,11 @@ def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) ->
 
 
 @contextmanager
-def open_log(path: Path, key: str, oracle: str, space: PlanSpace) -> Iterator[TuningLog]:
+def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[TuningLog]:
     """The log in a file, for one process at a time; made if it is not there.
 
-    Raises `InputError` if the file is of another product, configuration, memory, version or oracle,
-    or was cut short, and `OutputError` if it cannot be written.  Neither changes it.
+    Raises `InputError` if the file is of another workload, configuration, memory, version or
+    oracle, or was cut short, and `OutputError` if it cannot be written.  Neither changes it.
     """
     with open_lines_of(path, f"{path}: another search writes there") as file:
         text = file.read().decode(errors="replace")
@@ -80,12 +80,12 @@ def best_known(
 ) -> Plan | None:
     """The plan of the fewest cycles in a log of `graph`; None: it is the compiler's own.
 
-    Raises `InputError` for what `open_log` refuses, and for a graph that is no product alone.
+    Raises `InputError` for what `open_log` refuses, and for what the accelerator cannot do.
     """
     try:
-        space = PlanSpace(only_product(graph), graph, config)
+        space = plan_space(graph, config)
     except ValueError as error:
-        raise InputError(f"--tuned {path}: plans of products are tuned: {error}") from None
+        raise InputError(f"--tuned {path}: {error}") from None
     head, entries = _parsed(read_text(path, _MOST_BYTES), Path(path))
     _check(head, entries, tuning_key(graph, config, timing), space, Path(path))
     tried = [entry for entry in entries if "cycles" in entry]
@@ -95,11 +95,11 @@ def best_known(
     return space.plan(best["chosen"])
 
 
-def _check(head: Entry, entries: list[Entry], key: str, space: PlanSpace, path: Path) -> None:
-    """Raise `InputError` unless all is of this product, and of this space."""
+def _check(head: Entry, entries: list[Entry], key: str, space: ChoiceSpace, path: Path) -> None:
+    """Raise `InputError` unless all is of this workload, and of this space."""
     if head["key"] != key:
         raise InputError(
-            f"{path}: a log of another product, configuration, memory or version of Celosia: its "
+            f"{path}: a log of another workload, configuration, memory or version of Celosia: its "
             f"key is {head['key']}, here it is {key}"
         )
     choices = space.choices
@@ -107,7 +107,7 @@ def _check(head: Entry, entries: list[Entry], key: str, space: PlanSpace, path: 
         chosen, compilers = entry["chosen"], entry["strategy"] == DEFAULT
         known = not compilers and chosen.keys() == choices.keys()
         if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
-            raise InputError(f"{path}: line {number}: {chosen} is no plan of this product")
+            raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
 
 
 def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:

@@ -11,7 +11,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
-from celosia.sw.planning.schedules.plan_space import Choice
+from celosia.sw.planning.schedules.choice_space import Choice
 
 __all__ = ["MOST_CYCLES", "Measured", "measure_picks", "measured_lines"]
 

@@ -14,12 +14,13 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.sim.bench.mappings.nests import Nests
 from celosia.sim.bench.mappings.samplers import Sampler, draws, enumerated
-from celosia.sim.bench.tune.trial import product_of, space_of
+from celosia.sim.bench.tune.work import product_of, space_of
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
 from celosia.sim.run.run import RunOptions
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.planning.forms.plan import ProductStage, only_stage
-from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
+from celosia.sw.planning.schedules.choice_space import Choice
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 
 __all__ = ["BATCH", "COLUMNS", "Batch", "Drawn", "Request", "draw_batch", "joined"]
 

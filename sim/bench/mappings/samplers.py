@@ -10,7 +10,8 @@ from typing import Final
 from celosia.sim.support.problems import InputError
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
+from celosia.sw.planning.schedules.choice_space import Choice
+from celosia.sw.planning.schedules.plan_space import PlanSpace
 
 __all__ = ["Sampler", "choices_of", "draws", "enumerated"]
 

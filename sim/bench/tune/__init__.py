@@ -1,1 +1,1 @@
-"""Plans of a product by search, with the timeline or the RTL as the judge."""
+"""Plans by search, with the timeline or the RTL as the judge."""

@@ -1,4 +1,4 @@
-"""`celosia tune`: the plan of a product by search."""
+"""`celosia tune`: the plan of a product or a graph by search."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -9,14 +9,17 @@ from rich.table import Table
 
 from celosia.sim.bench.sweep.words import options_of
 from celosia.sim.bench.tune.search import STRATEGIES, SearchPlan, search, trials_until
-from celosia.sim.bench.tune.trial import Trial, product_of, space_of
+from celosia.sim.bench.tune.trial import Trial
+from celosia.sim.bench.tune.work import work_of
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.table_cells import NOTHING
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import guarded
+from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
+from celosia.sw.planning.schedules.graph_space import plan_space
 
 __all__ = ["register"]
 
@@ -46,7 +49,10 @@ def register(app: typer.Typer) -> None:
 def tune(
     context: typer.Context,
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A product, with options of celosia plan.")
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help="A product or a graph, with options of celosia plan."
+        ),
     ],
     *,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Plans of this strategy.")] = 100,
@@ -60,14 +66,18 @@ def tune(
     ],
     executor: ExecutorOption = "local:1",
 ) -> None:
-    """Search for a better plan of a product than the compiler's own: docs/tuning.md.
+    """Search for a better plan of a product or a graph than the compiler's own: docs/tuning.md.
 
     The same command goes on where it was interrupted; other strategies may share a log.
     """
     parse_executor(executor)
     options, config = options_of([workload, *context.args])
-    space = space_of(product_of(options), config)
-    key = tuning_key(space.graph, config, options.timing)
+    graph = work_of(options).graph
+    try:
+        space = plan_space(graph, config)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    key = tuning_key(graph, config, options.timing)
     plan = SearchPlan(
         space=space,
         first=Trial(
@@ -87,7 +97,9 @@ def tune(
 
 def _table(log: TuningLog, size: int) -> Table:
     """What each strategy has found, and how soon it was near the best of all."""
-    best = min(entry["cycles"] for entry in log.entries if "cycles" in entry)
+    if not (cycles := [entry["cycles"] for entry in log.entries if "cycles" in entry]):
+        raise InputError(f"no plan is legal; the first: {log.entries[0]['refused']}")
+    best = min(cycles)
     table = Table(
         "strategy", title=f"{size:,} plans; the best takes {best:,} cycles", title_justify="left"
     )

@@ -8,7 +8,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.trial import TrialState, create_trial
 
 from celosia.sim.bench.tune.trial import Found
-from celosia.sw.planning.schedules.plan_space import Choice
+from celosia.sw.planning.schedules.choice_space import Choice
 
 __all__ = ["StudySampler"]
 

@@ -12,7 +12,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
-from celosia.sw.planning.schedules.plan_space import Choice, PlanSpace
+from celosia.sw.planning.schedules.choice_space import Choice, ChoiceSpace
 
 __all__ = ["EXHAUSTIVE", "STRATEGIES", "SearchPlan", "search", "trials_until"]
 
@@ -38,7 +38,7 @@ class Sampler(Protocol):
 class _InOrder:
     """Every plan, one after the other."""
 
-    space: PlanSpace
+    space: ChoiceSpace
 
     def ask(self, number: int) -> Mapping[str, Choice]:
         return next(self.space.all(number))
@@ -51,7 +51,7 @@ class _InOrder:
 class SearchPlan:
     """What a search does."""
 
-    space: PlanSpace
+    space: ChoiceSpace
     first: Trial
     """A trial whose plan and number are those of others."""
     strategy: str
@@ -108,7 +108,7 @@ def _trials(
     if not log.of(DEFAULT):
         yield replace(plan.first, strategy=DEFAULT, number=0)
     for number in numbers:
-        chosen = sampler.ask(number)
+        chosen = plan.space.start if number == 0 and plan.space.start else sampler.ask(number)
         yield replace(plan.first, strategy=plan.strategy, number=number, chosen=chosen)
 
 

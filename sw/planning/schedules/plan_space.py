@@ -4,11 +4,9 @@
 decision is a choice of its own; most combinations are legal, the others break a rule.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -17,6 +15,7 @@ from celosia.sw.planning.cuts import HEIGHTS, balanced
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.apply import applied
+from celosia.sw.planning.schedules.choice_space import Choice, ChoiceSpace
 from celosia.sw.planning.schedules.plain import plain_product
 from celosia.sw.planning.schedules.primitives import (
     Defer,
@@ -29,9 +28,8 @@ from celosia.sw.planning.schedules.primitives import (
     Tile,
 )
 
-__all__ = ["Choice", "PlanSpace"]
+__all__ = ["PlanSpace"]
 
-Choice = int | str | bool
 _WIDTHS: Final = (*HEIGHTS, 48, 96)
 """Block widths, in tiles."""
 _SIZES: Final = (1, 2, 4, 8, 16)
@@ -41,7 +39,7 @@ _FEW: Final = ("block_rows", "block_columns", "tail", "outer", "a_banks")
 
 
 @dataclass(frozen=True)
-class PlanSpace:
+class PlanSpace(ChoiceSpace):
     """The plans of the only operator of `graph`."""
 
     op: MatMul
@@ -66,17 +64,6 @@ class PlanSpace:
             "a_banks": tuple(range(1, self.config.scratchpad_banks)),
             "tail": ("none", "one", "halves"),
         }
-
-    @property
-    def size(self) -> int:
-        """The number of combinations."""
-        return prod(map(len, self.choices.values()))
-
-    def all(self, first: int = 0) -> Iterator[dict[str, Choice]]:
-        """Every combination from number `first` on, the last decision changing fastest."""
-        choices = self.choices
-        for values in itertools.islice(itertools.product(*choices.values()), first, None):
-            yield dict(zip(choices, values, strict=True))
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""

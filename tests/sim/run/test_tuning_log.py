@@ -8,7 +8,7 @@ import pytest
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.bench.sweep.words import options_of
-from celosia.sim.bench.tune.trial import product_of, space_of
+from celosia.sim.bench.tune.work import product_of, space_of
 from celosia.sim.run.tuning_log import DEFAULT, Entry, best_known, open_log, tuning_key
 from celosia.sim.support.problems import InputError, OutputError
 from tests.support.command_line import invoke, refused, right
@@ -106,7 +106,7 @@ def legal_from(first: int) -> int:
     ],
 )
 def test_a_trial_chooses_all_that_there_is_to_choose(tmp_path, changed):
-    with pytest.raises(InputError, match=r"line 3: .* is no plan of this product"):
+    with pytest.raises(InputError, match=r"line 3: .* is no plan of this workload"):
         best_of(tmp_path / "log", entry(0, cycles=4), entry(0, cycles=5) | changed)
 
 
@@ -132,7 +132,7 @@ def test_a_log_of_something_else_is_refused_and_stays(tmp_path):
     [
         ("celosia.tune/1", "celosia.run/1", "its schema is celosia.run/1, not celosia.tune/1"),
         ('"trial"', '"trail"', "line 2: not a line of a tuning log"),
-        ('"a_banks": 1', '"a_banks": 9', "line 3: .* is no plan of this product"),
+        ('"a_banks": 1', '"a_banks": 9', "line 3: .* is no plan of this workload"),
         ("}\n", "}", "line 1 was cut short; remove it"),
         ("{", "[", "line 1: not a line of a tuning log"),
     ],
@@ -158,6 +158,26 @@ def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
     own = right("compile", *PRODUCT, "--print-after", "plan").stdout
     assert printed != own
     right("run", *PRODUCT, "--tuned", "log", "--sim", "functional")
-    refused("another product", "run", "matmul", "--shape", "9x10x12", "--tuned", "log")
-    refused("plans of products are tuned", "run", "softmax", "--shape", "4x4", "--tuned", "log")
+    refused("another workload", "run", "matmul", "--shape", "9x10x12", "--tuned", "log")
+    refused("another workload", "run", "softmax", "--shape", "4x4", "--tuned", "log")
     refused("not together with --tuned", "compile", *PRODUCT, "--tuned", "log", "--plan", "log")
+
+
+GRAPH = ("softmax", "--shape", "5x30", "--preset", "tiny")
+
+
+def test_a_log_of_a_graph_is_picked_up_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("--trials", "3", "--strategy", "exhaustive", "--storage", "log")
+    assert invoke("tune", *GRAPH, *words).exit_code == 0
+    head, own, *lines = [json.loads(line) for line in Path("log").read_text().splitlines()]
+    assert own["strategy"] == DEFAULT
+    assert lines[0]["chosen"]["overlap"]
+    assert len(lines) == 3
+    chosen = next(line for line in lines if line["chosen"]["schedule_loads"])
+    Path("log").write_text(f"{json.dumps(head)}\n{json.dumps({**chosen, 'cycles': 1})}\n")
+    printed = right("compile", *GRAPH, "--tuned", "log", "--print-after", "plan").stdout
+    assert 'scheduler = "need"' in printed
+    assert "scheduler" not in right("compile", *GRAPH, "--print-after", "plan").stdout
+    right("run", *GRAPH, "--tuned", "log", "--sim", "functional")
+    refused("no unit for transforms", "tune", *GRAPH[:3], "--preset", "gemmini", *words)

@@ -1,18 +1,23 @@
 """Searches for plans: strategies, and how they go on where they were."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
 from celosia.sim.bench.sweep.words import options_of
 from celosia.sim.bench.tune.search import SearchPlan, search, trials_until
-from celosia.sim.bench.tune.trial import Found, Trial, product_of, space_of, try_plan
+from celosia.sim.bench.tune.trial import Found, Trial, try_plan
+from celosia.sim.bench.tune.work import product_of, space_of
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.tuning_log import DEFAULT, open_log
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
-from tests.support.command_line import refused
+from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.planning.schedules.plan_space import PlanSpace
+from tests.support.command_line import invoke, refused
 
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
 THREADS = (Lane(make=lambda: ThreadPoolExecutor(1)),)
@@ -65,6 +70,40 @@ def test_tpe_learns_what_random_does_not(tmp_path):
     assert len(late["tpe"]) > len(late["random"])
 
 
+@pytest.mark.parametrize("strategy", ["random", "tpe"])
+def test_a_search_begins_where_the_space_says(tmp_path, monkeypatch, strategy):
+    pytest.importorskip("optuna")
+    start = {name: values[-1] for name, values in SPACE.choices.items()}
+    monkeypatch.setattr(type(SPACE), "start", start)
+    first, second, *_ = tried(tmp_path / "log", strategy, 3)
+    assert first["chosen"] == start
+    assert second["chosen"] != start
+
+
+def test_a_space_of_which_nothing_is_legal_is_a_message(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def illegal(*_):
+        raise PlanError("rule", "place", "no")
+
+    monkeypatch.setattr("celosia.sim.bench.tune.trial.compilers_plan", illegal)
+    monkeypatch.setattr(PlanSpace, "plan", illegal)
+    monkeypatch.setattr("celosia.sim.bench.tune.command.lanes_of", lambda _: nullcontext(THREADS))
+    words = ("--trials", "2", "--strategy", "exhaustive", "--storage", "log")
+    result = invoke("tune", *PRODUCT, *words)
+    assert result.exit_code == 2
+    assert "no plan is legal; the first: rule: place: no" in result.stderr
+
+
+def test_the_rtl_counts_cycles_of_a_graph(monkeypatch):
+    device = "celosia.sim.bench.tune.work.open_device"
+    monkeypatch.setattr(device, lambda _, *rest: open_device("functional", *rest))
+    options, config = options_of(("softmax", "--shape", "5x30", "--preset", "tiny"))
+    trial = Trial(options=options, config=config, oracle="rtl", strategy=DEFAULT, number=0)
+    assert try_plan(trial) == Found(None)  # Right, but without a clock.
+    assert try_plan(replace(trial, oracle="model")).cycles
+
+
 def test_trials_until_one_is_near_the_best():
     entries = [{"cycles": 200}, {"refused": "x"}, {"cycles": 101}, {"cycles": 100}]
     assert trials_until(entries, 100) == 3
@@ -87,7 +126,7 @@ def test_a_trial_is_predicted_and_plans_of_other_sources_are_not():
 
 
 def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
-    device = "celosia.sim.bench.tune.trial.open_device"
+    device = "celosia.sim.bench.tune.work.open_device"
     monkeypatch.setattr(device, lambda _, *rest: open_device("functional", *rest))
     trial = Trial(**{**vars(FIRST), "oracle": "rtl"})
     assert try_plan(trial) == Found(None)  # Right, but without a clock.
@@ -96,7 +135,7 @@ def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("plans of products are tuned", ("softmax", "--shape", "4x4")),
+        ("6 products; one is taken", ("minilm-linears",)),
         ("No such option: --sharp", (*PRODUCT, "--sharp")),
         ("--storage", PRODUCT),
         ("--executor x", (*PRODUCT, "--executor", "x")),
