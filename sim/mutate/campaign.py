@@ -3,23 +3,41 @@
 import json
 import os
 import signal
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from celosia.sim.mutate.fault import Fault
 from celosia.sim.mutate.mirrors import LAYERS
-from celosia.sim.mutate.trial import PLANTED, Rules, Trial, try_fault
+from celosia.sim.mutate.trial import PLANTED, Ended, Rules, Trial, try_fault
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane, Lost, lanes_of, parse_executor, run_on
 
-__all__ = ["Campaign"]
+__all__ = ["Campaign", "trial_lanes"]
+
+
+@contextmanager
+def trial_lanes(executor: str) -> Iterator[Sequence[Lane]]:
+    """What `--executor` names, for trials.  Raises what `lanes_of` raises."""
+    kind, place = parse_executor(executor)
+    if kind == "local":
+        # A trial is a process of its own, which a thread waits for.
+        yield (Lane(make=_thread),) * int(place)
+    else:
+        with lanes_of(executor) as lanes:
+            yield lanes
+
+
+def _thread() -> Executor:
+    return ThreadPoolExecutor(1)
 
 
 class Campaign:
-    """Tries faults in copies of the checkout at `root`.
+    """Tries faults in copies of the checkout at `root`, which has the same place on each machine.
 
     Results are kept in `build/mutate.jsonl` under a name made from the fault, the rules and all
     sources, so that an interrupted campaign goes on where it was.
@@ -33,7 +51,7 @@ class Campaign:
         self._known = {} if fresh else self._read()
         self._running: set[int] = set()
 
-    def run(self, faults: Sequence[Fault], jobs: int, tell: Progress) -> list[Trial]:
+    def run(self, faults: Sequence[Fault], lanes: Sequence[Lane], tell: Progress) -> list[Trial]:
         """The result of each fault, in order."""
         results = {
             fault.name: self._known[key]
@@ -43,27 +61,18 @@ class Campaign:
         left = [fault for fault in faults if fault.name not in results]
         if not left:
             return [results[fault.name] for fault in faults]
-        pool = ThreadPoolExecutor(jobs)
+        tell("planting faults", len(results) / len(faults))
+        work = partial(try_fault, root=self.root, rules=self._rules, running=self._running)
         try:
-            futures = {pool.submit(self._try, f): f for f in left}
-            tell("planting faults", len(results) / len(faults))
-            for future in as_completed(futures):
-                fault, trial = futures[future], future.result()
-                results[fault.name] = trial
-                self._keep(fault, trial)
-                tell(
-                    f"{fault.name}: {'caught' if trial.caught_by else 'survived'}",
-                    len(results) / len(faults),
-                )
+            with closing(run_on(lanes, work, left)) as found:
+                for fault, result in found:
+                    results[fault.name] = trial = self._kept(fault, result)
+                    said = "caught" if trial.caught_by else "survived"
+                    tell(f"{fault.name}: {said}", len(results) / len(faults))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             self._end()
             raise
-        pool.shutdown()
         return [results[fault.name] for fault in faults]
-
-    def _try(self, fault: Fault) -> Trial:
-        return try_fault(fault, self.root, self._rules, self._running)
 
     def _end(self) -> None:
         """Leave no process behind."""
@@ -83,10 +92,14 @@ class Campaign:
                     known[entry["key"]] = Trial(**entry["trial"])
         return known
 
-    def _keep(self, fault: Fault, trial: Trial) -> None:
+    def _kept(self, fault: Fault, trial: Trial | Lost) -> Trial:
+        """The result of a fault, written down unless its workers ended each time."""
+        if isinstance(trial, Lost):
+            return Trial(fault.name, fault.title, "", 0, Ended.KILLED)
         self._file.parent.mkdir(exist_ok=True)
         with self._file.open("a") as file:
             file.write(json.dumps({"key": self._key(fault), "trial": asdict(trial)}) + "\n")
+        return trial
 
 
 def _digest_of_sources(root: Path) -> str:

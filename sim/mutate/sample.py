@@ -15,6 +15,7 @@ from celosia.sim.mutate.generate import Change
 from celosia.sim.mutate.trial import Ended, Trial
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane
 
 __all__ = ["Outcome", "json_of", "outcomes_table", "survivors", "try_sample"]
 
@@ -62,7 +63,7 @@ def try_sample(
     changes: Sequence[Change],
     equivalents: Sequence[Equivalent],
     campaign: Campaign,
-    jobs: int,
+    lanes: Sequence[Lane],
     tell: Progress,
 ) -> list[Outcome]:
     """The outcome of each change, in order.
@@ -72,10 +73,10 @@ def try_sample(
     reasons = {each.edit: each.reason for each in equivalents}
     faults = [change.fault for change in changes if change.fault.edit not in reasons]
     unchanged = [_Unchanged(tests) for tests in dict.fromkeys(fault.tests for fault in faults)]
-    for trial in campaign.run(unchanged, jobs, tell):
+    for trial in campaign.run(unchanged, lanes, tell):
         if trial.ended != Ended.PASSED:
             raise InputError(f"{trial.name}: {trial.ended} {trial.test}".rstrip())
-    trials = {trial.name: trial for trial in campaign.run(faults, jobs, tell)}
+    trials = {trial.name: trial for trial in campaign.run(faults, lanes, tell)}
     return [
         Outcome(each, trials.get(each.fault.name), reasons.get(each.fault.edit, ""))
         for each in changes

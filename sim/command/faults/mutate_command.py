@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from celosia.sim.command.options.common import JsonOption
-from celosia.sim.mutate.campaign import Campaign
+from celosia.sim.command.options.common import ExecutorOption, JsonOption
+from celosia.sim.mutate.campaign import Campaign, trial_lanes
 from celosia.sim.mutate.equivalents import load_equivalents
 from celosia.sim.mutate.fault import Fault
 from celosia.sim.mutate.generate import draw, sources_of
@@ -22,6 +22,7 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import parse_executor
 
 __all__ = ["mutate"]
 
@@ -59,7 +60,8 @@ def mutate(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of --generate.")] = 0,
     json: JsonOption = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Faults at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="The same as local:N.")] = 1,
+    executor: ExecutorOption = "",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Try again what is known from an earlier run.")
     ] = False,
@@ -69,18 +71,19 @@ def mutate(
     With --generate, changes that nobody planned are tried with the tests that mirror their files,
     and --json writes what became of each.  The same command goes on where it was interrupted.
     """
-    root = checkout_root()
+    root, workers = checkout_root(), executor or f"local:{jobs}"
+    parse_executor(workers)
     if generate is not None:
         if names or patch is not None or package is None:
             raise InputError("--generate: takes --package, and neither faults nor --patch")
         check_destination(json)
-        _try_generated(_Sample(package, generate, seed), root, (fresh, jobs), json)
+        _try_generated(_Sample(package, generate, seed), root, (fresh, workers), json)
         return
     if json is not None:
         raise InputError("--json: only --generate writes it")
     faults = _chosen(names or (), patch, package, root)
-    with progress_bar() as tell:
-        trials = Campaign(root, fresh).run(faults, jobs, tell)
+    with progress_bar() as tell, trial_lanes(workers) as lanes:
+        trials = Campaign(root, fresh).run(faults, lanes, tell)
     table_console().print(_table(trials))
     missed = [trial.name for trial in trials if not trial.caught_by]
     typer.echo(f"{len(trials) - len(missed)} of {len(trials)} caught")
@@ -112,13 +115,14 @@ def _chosen(
     return faults
 
 
-def _try_generated(sample: _Sample, root: Path, how: tuple[bool, int], json: str | None) -> None:
+def _try_generated(sample: _Sample, root: Path, how: tuple[bool, str], json: str | None) -> None:
     """Draw `sample`, try it, and tell."""
-    fresh, jobs = how
+    fresh, workers = how
     changes = draw(sample.package, sample.count, sample.seed, root)
     equivalents = load_equivalents(root)
-    with progress_bar() as tell:
-        outcomes = try_sample(changes, equivalents, Campaign(root, fresh, GENERATED), jobs, tell)
+    campaign = Campaign(root, fresh, GENERATED)
+    with progress_bar() as tell, trial_lanes(workers) as lanes:
+        outcomes = try_sample(changes, equivalents, campaign, lanes, tell)
     if json is not None:
         write_file(json, json_of(sample.package, sample.seed, outcomes))
     missed = survivors(outcomes)

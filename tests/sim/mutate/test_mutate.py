@@ -1,11 +1,13 @@
 """Planted faults: patches, copies of the tree, campaigns, and the command."""
 
+import pickle
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from celosia.sim.mutate import campaign
-from celosia.sim.mutate.campaign import Campaign
+from celosia.sim.mutate.campaign import Campaign, trial_lanes
 from celosia.sim.mutate.fault import plant
 from celosia.sim.mutate.patch import parse_patch
 from celosia.sim.mutate.planted import load_faults
@@ -13,6 +15,7 @@ from celosia.sim.mutate.trial import Ended, Rules, Trial, try_fault
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Lane
 from tests.support.command_line import refused
 
 PATCH = """Fault: two is three
@@ -69,16 +72,55 @@ def test_a_patch_that_does_not_fit(tmp_path):
 def test_a_campaign_keeps_its_results(tmp_path, monkeypatch):
     tried = []
 
-    def trial(fault, *_):
+    def trial(fault, **_):
         tried.append(fault.name)
         return Trial(fault.name, fault.title, "a test", 1.0)
 
     monkeypatch.setattr(campaign, "try_fault", trial)
     fault = parse_patch(PATCH, "p")
     for fresh in (False, False, True):
-        (result,) = Campaign(tmp_path, fresh).run([fault], 1, silent)
+        with trial_lanes("local:1") as lanes:
+            (result,) = Campaign(tmp_path, fresh).run([fault], lanes, silent)
         assert result.caught_by == "a test"
     assert tried == ["p", "p"]
+
+
+class Dying(ThreadPoolExecutor):
+    """Workers that end with whatever they are given."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        """A future that says so."""
+        return super().submit(self._end)
+
+    def _end(self):
+        raise BrokenExecutor
+
+
+def test_a_fault_that_ends_its_workers_is_caught_by_nobody_and_tried_again_later(tmp_path):
+    fault = parse_patch(PATCH, "p")
+    lane = Lane(make=lambda: Dying(1))
+    (result,) = Campaign(tmp_path, fresh=False).run([fault], [lane], silent)
+    assert (result.caught_by, result.ended) == ("", Ended.KILLED)
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_fault_and_what_tries_it_can_be_sent_elsewhere(tmp_path):
+    """Workers of a cluster are given both."""
+    sent = []
+
+    class Sending(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            sent.append(pickle.loads(pickle.dumps((fn, *args))))
+            return super().submit(lambda: Trial("p", "", "a test", 1.0))
+
+    for fault in (parse_patch(PATCH, "p"), load_faults(ROOT)[0]):
+        (result,) = Campaign(tmp_path, fresh=True).run(
+            [fault], [Lane(make=lambda: Sending(1))], silent
+        )
+        assert result.caught_by == "a test"
+        work, item = sent.pop()
+        assert item == fault
+        assert (work.func, work.keywords["root"]) == (try_fault, tmp_path)
 
 
 def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
@@ -96,6 +138,7 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
     refused("--package nonsense", "mutate", "--package", "nonsense")
     refused("none of these faults", "mutate", "lib_queue", "--package", "sw")
     refused("only --generate", "mutate", "lib_queue", "--json", "x.json")
+    refused("--executor here: write local:N", "mutate", "lib_queue", "--executor", "here")
 
 
 TESTS = """
@@ -142,5 +185,6 @@ def test_how_the_tests_of_a_fault_end(to, test, ended, tmp_path):
 
 @pytest.mark.nightly
 def test_all_faults_are_caught(tmp_path):
-    trials = Campaign(ROOT, fresh=False).run(load_faults(ROOT), 1, silent)
+    with trial_lanes("local:1") as lanes:
+        trials = Campaign(ROOT, fresh=False).run(load_faults(ROOT), lanes, silent)
     assert [trial.name for trial in trials if not trial.caught_by] == []

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from celosia.sim.mutate import campaign
-from celosia.sim.mutate.campaign import Campaign
+from celosia.sim.mutate.campaign import Campaign, trial_lanes
 from celosia.sim.mutate.equivalents import Equivalent
 from celosia.sim.mutate.generate import draw
 from celosia.sim.mutate.sample import json_of, outcomes_table, survivors, try_sample
@@ -37,7 +37,8 @@ def tried(monkeypatch):
 
 def sample(place, fresh=False):
     equivalents = [Equivalent(CHANGES[3].fault.edit, "it is")]
-    return try_sample(CHANGES, equivalents, Campaign(place, fresh, GENERATED), 1, silent)
+    with trial_lanes("local:1") as lanes:
+        return try_sample(CHANGES, equivalents, Campaign(place, fresh, GENERATED), lanes, silent)
 
 
 def test_every_change_has_an_outcome(tmp_path, tried):
@@ -65,7 +66,7 @@ def test_the_tests_pass_first_without_a_change_and_nothing_is_tried_twice(tmp_pa
 
 
 def test_tests_that_fail_anyway_are_an_error(tmp_path, monkeypatch):
-    def fails(fault, *_):
+    def fails(fault, **_):
         return Trial(fault.name, fault.title, "tests/a.py", 1.0, Ended.FAILED, "tests/a.py::b")
 
     monkeypatch.setattr(campaign, "try_fault", fails)
