@@ -111,7 +111,7 @@ class HeadSteps:
         """Queries and keys get coarser, until 1 stands for the same in the scores of all heads.
 
         An error of scores counts for as much in each head, so little is lost with those whose
-        scores are small; both sides share it.
+        scores are small; that side gets coarser first whose roundings scores see less of.
         """
         coarsest = {
             key: max(self._product_step(query, key) for query in queries)
@@ -119,10 +119,26 @@ class HeadSteps:
         }
         step = max(coarsest.values())
         for key, queries in groups.items():
-            self._of(key.tensor)[_columns(key)] *= np.sqrt(step / coarsest[key])
+            self._of(key.tensor)[_columns(key)] *= self._coarser(key, queries, step / coarsest[key])
             for query in queries:
                 short = step / self._product_step(query, key)
                 self._of(query.tensor)[_columns(query)] *= short
+
+    def _coarser(self, key: View, queries: list[View], factor: float) -> float:
+        """What of `factor` a head's keys take, and not its queries, to lose least in scores."""
+        of_key, of_queries = (
+            sum(self._seen(rounded, other) for rounded, other in pairs)
+            for pairs in (
+                [(key, query) for query in queries],
+                [(query, key) for query in queries],
+            )
+        )
+        return float(np.clip(np.sqrt(factor * np.sqrt(of_queries / of_key)), 1, factor))
+
+    def _seen(self, rounded: View, other: View) -> float:
+        """What scores see of the roundings of one side: squares, in parts of twelve."""
+        steps = self._of(rounded.tensor)[_columns(rounded)]
+        return float((steps**2 * np.square(self._rows(other)).mean(axis=0)).sum())
 
     def _way(self, view: View) -> str | None:
         """How columns of queries or keys get steps of their own; None: they cannot."""

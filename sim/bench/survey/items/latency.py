@@ -166,22 +166,22 @@ def _beside(evidence: Evidence, name: str, suffix: str, ours: float) -> Value:
 def _errors(evidence: Evidence) -> Iterator[Value]:
     """The analytical model's error of single products, against RTL of the same sizes."""
     machine = Machine.of(evidence.paper.tables["machine"])
-    operators = {op.name: op for op in layer_operators(BERT_BASE, _QUICK_LENGTH)}
-    for product in layer_products():
-        job = product_job(product)
-        run = evidence.runs.get(job)
-        op = operators[product.operator]
-        if run is None:
-            continue
-        cycles = machine.cost(op).cycles / getattr(op, "count", 1)
-        yield Value(
-            name=f"l={_QUICK_LENGTH} {product.operator}: error of the analytical model, percent",
-            ours=100 * (cycles / run.cycles - 1),
-            kind="model",
-            settings=job.settings(),
-            netlist=job.netlist,
-            note=f"{cycles:,.0f} cycles instead of {run.cycles:,}",
-        )
+    for tokens in LENGTHS:
+        operators = {op.name: op for op in layer_operators(BERT_BASE, tokens)}
+        for product in layer_products(tokens):
+            job = product_job(product)
+            op = operators[product.operator]
+            if (run := evidence.runs.get(job)) is None:
+                continue
+            cycles = machine.cost(op).cycles / getattr(op, "count", 1)
+            yield Value(
+                name=f"l={tokens} {product.operator}: error of the analytical model, percent",
+                ours=100 * (cycles / run.cycles - 1),
+                kind="model",
+                settings=job.settings(),
+                netlist=job.netlist,
+                note=f"{cycles:,.0f} cycles instead of {run.cycles:,}",
+            )
 
 
 def _analytical(evidence: Evidence) -> Item:
@@ -204,7 +204,9 @@ def _analytical(evidence: Evidence) -> Item:
 
 
 def _analytical_jobs(scope: Scope) -> tuple[Job, ...]:
-    return (*_layer_jobs(scope), *(product_job(product) for product in layer_products()))
+    lengths = (_QUICK_LENGTH,) if scope.quick else _lengths(scope)
+    products = (product for tokens in lengths for product in layer_products(tokens))
+    return (*_layer_jobs(scope), *map(product_job, products))
 
 
 STUDIES: Final = (

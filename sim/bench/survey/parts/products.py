@@ -36,13 +36,13 @@ class LayerProduct:
 
 
 @cache
-def layer_products() -> tuple[LayerProduct, ...]:
-    """The products of a layer at l = `TOKENS`, one of each size.
+def layer_products(tokens: int = TOKENS) -> tuple[LayerProduct, ...]:
+    """The products of a layer of BERT-Base with `tokens`, one of each size.
 
     *output* is as large as *query*, *key* and *value*, which stand for it.
     """
     found: dict[str, LayerProduct] = {}
-    for op in layer_operators(BERT_BASE, TOKENS):
+    for op in layer_operators(BERT_BASE, tokens):
         if isinstance(op, Product):
             shape = f"{op.rows}x{op.cols}x{op.depth}"
             known = found.get(shape)
