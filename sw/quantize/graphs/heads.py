@@ -110,30 +110,27 @@ class HeadSteps:
     def _one_step(self, groups: Mapping[View, list[View]]) -> None:
         """Queries and keys get coarser, until 1 stands for the same in the scores of all heads.
 
-        An error of scores counts for as much in each head, so little is lost with those whose
-        scores are small; that side gets coarser first whose roundings scores see less of.
+        An error of scores counts for as much in each head, and none gets larger ones than the head
+        whose scores are coarsest already has: of 12 heads, all squared errors together grow 2.2
+        times at most.  That side gets coarser first whose roundings scores see less of.  A head
+        whose scores are nothing has no step that matters, and keeps its own.
         """
-        coarsest = {
-            key: max(self._product_step(query, key) for query in queries)
-            for key, queries in groups.items()
-        }
-        step = max(coarsest.values())
+        steps: dict[View, float] = {}
+        seen: dict[View, tuple[float, float]] = {}
         for key, queries in groups.items():
-            self._of(key.tensor)[_columns(key)] *= self._coarser(key, queries, step / coarsest[key])
-            for query in queries:
-                short = step / self._product_step(query, key)
+            of_key = sum(self._seen(key, query) for query in queries)
+            of_queries = sum(self._seen(query, key) for query in queries)
+            if of_key > 0 and of_queries > 0:
+                steps[key] = max(self._product_step(query, key) for query in queries)
+                seen[key] = of_key, of_queries
+        coarsest = max(steps.values(), default=1.0)
+        for key, (of_key, of_queries) in seen.items():
+            factor = coarsest / steps[key]
+            share = np.clip(np.sqrt(factor * np.sqrt(of_queries / of_key)), 1, factor)
+            self._of(key.tensor)[_columns(key)] *= share
+            for query in groups[key]:
+                short = coarsest / self._product_step(query, key)
                 self._of(query.tensor)[_columns(query)] *= short
-
-    def _coarser(self, key: View, queries: list[View], factor: float) -> float:
-        """What of `factor` a head's keys take, and not its queries, to lose least in scores."""
-        of_key, of_queries = (
-            sum(self._seen(rounded, other) for rounded, other in pairs)
-            for pairs in (
-                [(key, query) for query in queries],
-                [(query, key) for query in queries],
-            )
-        )
-        return float(np.clip(np.sqrt(factor * np.sqrt(of_queries / of_key)), 1, factor))
 
     def _seen(self, rounded: View, other: View) -> float:
         """What scores see of the roundings of one side: squares, in parts of twelve."""

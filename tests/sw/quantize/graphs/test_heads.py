@@ -1,11 +1,14 @@
 """Queries and keys are smoothed against each other, and values with the weights behind them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from celosia.sw.models.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.heads import score_factors
-from tests.support.quantized_exports import quantized
+from celosia.sw.quantize.graphs.quantized import quantize_graph
+from tests.support.quantized_exports import inputs, quantized, recognized
 
 RANDOM = np.random.default_rng(0)
 
@@ -55,3 +58,21 @@ def test_the_scores_of_all_heads_have_one_scale(name):
     assert query * key == pytest.approx(np.full(query.size, query[0] * key[0]))
     assert np.ptp(query[:width]) > 0
     assert np.ptp(query[::width]) > 0
+
+
+def test_a_head_whose_scores_are_nothing_leaves_the_others_alone():
+    graph, width = recognized("gpt2"), SMALL.width // SMALL.heads
+    constants = dict(graph.constants)
+    for name, value in graph.constants.items():
+        if 3 * SMALL.width in value.shape:
+            constants[name] = value.copy()
+            constants[name][..., :width] = 0
+    samples = [inputs("gpt2", seed) for seed in range(1, 9)]
+    without = quantize_graph(replace(graph, constants=constants), samples)
+    usual, found = (
+        next(each.steps for form, each in model.formats.items() if form.role == "heads")
+        for model in (quantized("gpt2"), without)
+    )
+    usual, found = (np.prod(np.split(each, 3)[:2], axis=0)[::width] for each in (usual, found))
+    assert found[1:] == pytest.approx(np.full(SMALL.heads - 1, found[1]))
+    assert found[1] <= usual[1] < found[0]
