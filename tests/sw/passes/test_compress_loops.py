@@ -152,7 +152,7 @@ def test_programs_of_graphs(case, config):
 
 
 BERT_LAYER_BYTES = 40 << 10
-"""Of a layer's program, at most.  It is 192 KiB without loops."""
+"""The most that a layer's program may be; without loops it is 192 KiB."""
 
 
 @pytest.mark.nightly
