@@ -36,7 +36,7 @@ _LOG: Final = logging.getLogger("celosia")
 
 
 def cache_directory() -> Path:
-    """Where built simulators are kept."""
+    """Where built simulators, netlists and quantized models are kept."""
     chosen = os.environ.get(CACHE_VARIABLE)
     return Path(chosen).absolute() if chosen else platformdirs.user_cache_path("celosia")
 
@@ -130,7 +130,7 @@ def _as_problem(path: Path) -> Iterator[None]:
     except OSError as error:
         place = error.filename or path
         raise EnvironmentProblem(
-            f"cache of built simulators: {place}: {error.strerror}; "
+            f"cache: {place}: {error.strerror}; "
             f"set {CACHE_VARIABLE} to a directory that can be written and has space"
         ) from error
 
