@@ -27,6 +27,11 @@ class Compiler:
     identity: str
     """Changes when the compiler does."""
 
+    @property
+    def is_gcc(self) -> bool:
+        """Whether it knows GCC's own options; others end at one that they do not know."""
+        return "Free Software Foundation" in self.identity
+
 
 @dataclass(frozen=True)
 class Verilator:

@@ -4,11 +4,11 @@ import pytest
 
 from celosia.isa.encoding import CONFIG_LD, CONFIG_ST, CONFIG_TOKEN, FENCE, MVIN, MVOUT, Command
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
-from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.sim.verilator.harness import settings
 from celosia.sw.driver.device import ISSUES, DeviceError
 from tests.support.open_devices import open_devices
+from tests.support.plain import PLAIN
 
 SIMULATORS = ("functional", "verilator", "amaranth")
 SIZE = 1 << 14
@@ -25,7 +25,7 @@ def hasty(monkeypatch):
 
 @pytest.fixture(scope="module")
 def opened():
-    with open_devices(PRESETS["tiny"], TIMING, SIZE) as devices:
+    with open_devices(PLAIN, TIMING, SIZE) as devices:
         yield devices
 
 

@@ -187,6 +187,10 @@ def fpga(
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, max=100, help="Place and route with seeds 1 to N.")
     ] = 1,
+    frequency: Annotated[
+        float,
+        typer.Option("--frequency", metavar="MHZ", min=1, help="What placing and routing aim at."),
+    ] = 60.0,
     yosys: _YosysOption = None,
     jobs: _JobsOption = None,
     json: JsonOption = None,
@@ -208,6 +212,7 @@ def fpga(
             (tool, nextpnr),
             device,
             range(1, seeds + 1),
+            frequency,
             jobs or os.cpu_count() or 1,
             tell,
         )

@@ -21,16 +21,16 @@ from celosia.isa.encoding import (
     Command,
 )
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
-from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sw.driver.device import ISSUES, DeviceError
 from celosia.sw.driver.runtime import compile_product, describe_product
 from tests.support.open_devices import open_devices
+from tests.support.plain import PLAIN
 
 RTL = ("verilator", "amaranth")
-CONFIG = PRESETS["tiny"]
+CONFIG = PLAIN
 DIM = CONFIG.dim
 SIZE = 1 << 14
 LATENCY = 60

@@ -65,6 +65,18 @@ def test_cxx_names_a_compiler_and_its_arguments(path, monkeypatch):
         find_compiler()
 
 
+@pytest.mark.parametrize(
+    ("says", "is_gcc"),
+    [
+        ("g++ (Debian 12.2.0) 12.2.0; Copyright 2022 Free Software Foundation, Inc.", True),
+        ("Debian clang version 14.0.6; Target: x86_64-pc-linux-gnu", False),
+    ],
+)
+def test_gcc_s_own_options_are_for_gcc(path, says, is_gcc):
+    tool(path, "c++", f"echo '{says}'")
+    assert find_compiler().is_gcc is is_gcc
+
+
 def test_a_compiler_that_fails_is_a_message(path):
     tool(path, "g++", "exit 3")
     with pytest.raises(EnvironmentProblem, match=r"g\+\+ --version: .*exit status 3"):

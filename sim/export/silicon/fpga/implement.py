@@ -43,7 +43,7 @@ _SCRIPT: Final = """\
 read_verilog design.v
 hierarchy -check -top {top}
 rename -hide w:*[*]
-synth_ecp5 -top {top} -run begin:check
+synth_ecp5 -abc9 -top {top} -run begin:check
 hierarchy -check
 blackbox =A:whitebox
 write_json netlist.json
@@ -95,10 +95,13 @@ def implement(
     tools: tuple[Yosys, str],
     device: str,
     seeds: Sequence[int],
+    aim_mhz: float,
     at_once: int,
     tell: Progress,
 ) -> Implementation:
     """Put the module `top` of `verilog` onto `device`, once for each seed.
+
+    Nextpnr looks for `aim_mhz`, and goes on if it is not reached.
 
     The netlist is cached under its content.  Raises `EnvironmentProblem` for a design that a tool
     refuses, one that does not fit among them, with the end of what the tool said.
@@ -108,6 +111,7 @@ def implement(
     tell("synthesis", None)
     netlist = _synthesize(verilog, top, yosys)
     with tempfile.TemporaryDirectory(prefix="celosia-fpga-") as folder:
+        options = (*options, "--freq", f"{aim_mhz:g}")
         jobs = [_job(nextpnr, options, netlist, seed, Path(folder)) for seed in seeds]
         reports = {}
         tell("placing and routing", 0.0)

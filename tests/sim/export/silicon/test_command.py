@@ -115,4 +115,5 @@ def test_an_fpga(bench, monkeypatch):
     assert document["best_mhz"] == 50.0
     assert document["device"] == "ecp5-85k"
     assert list(given[0][4]) == [1, 2]
+    assert given[0][5] == 60
     refused("--device artix: there is no such device", "fpga", "--device", "artix")

@@ -23,6 +23,7 @@ PLACEMENT = """\
 import json, sys
 assert open("netlist.json").read() == "{{}}"
 seed = int(sys.argv[sys.argv.index("--seed") + 1])
+assert sys.argv[sys.argv.index("--freq") + 1] == "60.5"
 if seed == {bad}:
     sys.exit("ERROR: Unable to place cell")
 used = {{"TRELLIS_COMB": {{"used": 90, "available": 100}}, "DCCA": {{"used": 1, "available": 56}}}}
@@ -49,7 +50,7 @@ def tools(tmp_path, monkeypatch):
 
 
 def place(tools, seeds=(1, 2, 3), verilog="module top; endmodule"):
-    return implement(verilog, "top", tools, "ecp5-85k", seeds, 2, silent)
+    return implement(verilog, "top", tools, "ecp5-85k", seeds, 60.5, 2, silent)
 
 
 def test_every_seed_is_placed(tools):
