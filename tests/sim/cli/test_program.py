@@ -121,6 +121,7 @@ def test_a_budget_bounds_the_functional_model():
 def test_what_a_stopped_device_is_compared_with_is_bounded_too():
     Path("p.cel").write_text(ENDLESS)
     words = ("run", "p.cel", "--sim", "amaranth", "--cycle-budget", "400", "--json", "R.json")
+    words += ("--set", "normalization=false")
     result = invoke(*words, "--profile")
     assert result.exit_code == 1, result.output
     document = valid(Path("R.json").read_text())

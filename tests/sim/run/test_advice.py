@@ -13,10 +13,12 @@ from celosia.sim.run.advice import follow, run_advised
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.workload_options import WorkloadOptions
+from tests.support.plain import PLAIN_OVERRIDES
 
 PRODUCT = RunOptions(
     workload="matmul",
     preset="tiny",
+    overrides=PLAIN_OVERRIDES,
     timing=MemoryTiming(latency=200, bytes_per_cycle=2),
     details=WorkloadOptions(shape="12x8x8"),
     advice=True,

@@ -2,6 +2,7 @@
 
 import os
 import resource
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,10 @@ from celosia.sim.wave.amaranth import AmaranthWaveDevice
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command
 from celosia.sw.driver.device import DeviceError
+from tests.support.plain import PLAIN
 from tests.support.waves import PROGRAM, SETUP, Waves, check_lines, check_views
+
+BARE = replace(SETUP, config=PLAIN)
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +80,9 @@ def test_a_window_of_a_scope_with_a_run_that_fails_before_another(run, tmp_path)
 
 def test_an_unknown_scope_and_an_interruption_leave_nothing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"in celosia_axi there are .*accelerator, .*wave"):
-        AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd", scope="celosia_axi.acc"), SETUP)
+        AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd", scope="celosia_axi.acc"), BARE)
     assert not os.listdir(tmp_path)
-    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), SETUP)
+    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), BARE)
 
     def interrupted(*_arguments):
         raise KeyboardInterrupt
@@ -92,7 +96,7 @@ def test_an_unknown_scope_and_an_interruption_leave_nothing(tmp_path, monkeypatc
 
 def test_a_full_disk_leaves_nothing(tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), SETUP)
+    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), BARE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         with pytest.raises(OutputError, match=r"x\.vcd: not written: File too large"):
