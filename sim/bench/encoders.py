@@ -75,10 +75,10 @@ def _layer(
 
 
 ENCODERS: Final = (
-    Encoder(workload="attention", details=WorkloadOptions(heads=12, seq=512, dim=64), bound=0.97),
+    Encoder(workload="attention", details=WorkloadOptions(heads=12, seq=512, dim=64), bound=0.985),
     _layer("minilm", 128, 0.985, gemmini=0.825),
-    _layer("bert-base", 128, 0.99, gemmini=0.869),
-    _layer("bert-base", 512, 0.99, gemmini=0.894),
+    _layer("bert-base", 128, 0.993, gemmini=0.869),
+    _layer("bert-base", 512, 0.996, gemmini=0.894),
     Encoder(
         workload="encoder",
         details=WorkloadOptions(model="bert-base", layers=4, seq=128),
