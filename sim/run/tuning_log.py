@@ -112,17 +112,20 @@ def _check(head: Entry, entries: list[Entry], key: str, space: ChoiceSpace, path
 
 def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
     """The head and the trials of a log."""
-    if not text.endswith("\n"):
-        number = text.count("\n") + 1
-        raise InputError(f"{path}: line {number} was cut short; remove it to go on from there")
+    *whole, rest = text.split("\n")
     lines = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(whole, 1):
         try:
             lines.append(json.loads(line))
             needed = ("strategy", "trial", "chosen") if number > 1 else ("key", "oracle")
             _ = [lines[-1][name] for name in needed]
         except (ValueError, KeyError, TypeError):
             raise InputError(f"{path}: line {number}: not a line of a tuning log") from None
+    if rest or not whole:
+        place = f"{path}: line {len(whole) + 1}"
+        if not rest.startswith("{"):
+            raise InputError(f"{place}: not a line of a tuning log")
+        raise InputError(f"{place} was cut short; remove it to go on from there")
     head, *entries = lines
     if head.get("schema") != _SCHEMA:
         raise InputError(f"{path}: its schema is {head.get('schema')}, not {_SCHEMA}")

@@ -87,11 +87,14 @@ def tune(
         trials=trials,
         seed=options.timing.seed,
     )
-    with open_log(storage, key, oracle.value, space) as log, progress_bar() as tell:
+    with (
+        lanes_of(executor) as lanes,  # First: where nobody works, nothing is written.
+        open_log(storage, key, oracle.value, space) as log,
+        progress_bar() as tell,
+    ):
         if oracle is Oracle.RTL:  # Built once, before workers ask.
             open_device("verilator", config, options.timing, progress=tell).close()
-        with lanes_of(executor) as lanes:
-            search(plan, log, lanes, tell)
+        search(plan, log, lanes, tell)
         table_console().print(_table(log, space.size))
 
 

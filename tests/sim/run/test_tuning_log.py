@@ -145,6 +145,15 @@ def test_a_damaged_log_is_refused(tmp_path, old, new, message):
         open_log(path, "k", "model", SPACE).__enter__()
 
 
+@pytest.mark.parametrize("content", [b"\x7fELF\x02\x01", b"\x00" * 9, b"PK\x03\x04{\x85}"])
+def test_what_never_was_a_log_was_not_cut_short(tmp_path, content):
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="line 1: not a line of a tuning log"):
+        open_log(path, "k", "model", SPACE).__enter__()
+    assert path.read_bytes() == content
+
+
 def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("--trials", "3", "--strategy", "exhaustive", "--storage", "log")

@@ -12,6 +12,7 @@ from celosia.sim.bench.tune.trial import Found, Trial, try_plan
 from celosia.sim.bench.tune.work import product_of, space_of
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.tuning_log import DEFAULT, open_log
+from celosia.sim.support import cluster
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
@@ -102,6 +103,14 @@ def test_the_rtl_counts_cycles_of_a_graph(monkeypatch):
     trial = Trial(options=options, config=config, oracle="rtl", strategy=DEFAULT, number=0)
     assert try_plan(trial) == Found(None)  # Right, but without a clock.
     assert try_plan(replace(trial, oracle="model")).cycles
+
+
+def test_a_scheduler_that_is_not_there_leaves_no_log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "_SECONDS", 1)
+    words = ("--trials", "2", "--storage", "log", "--executor", "dask:127.0.0.1:9")
+    refused("no scheduler answers", "tune", *PRODUCT, *words)
+    assert not list(tmp_path.iterdir())
 
 
 def test_trials_until_one_is_near_the_best():
