@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
@@ -21,7 +21,15 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 
-__all__ = ["DEVICES", "RESOURCES", "Implementation", "device_options", "find_nextpnr", "implement"]
+__all__ = [
+    "DEVICES",
+    "RESOURCES",
+    "Implementation",
+    "LongestPath",
+    "device_options",
+    "find_nextpnr",
+    "implement",
+]
 
 DEVICES: Final[Mapping[str, Sequence[str]]] = {
     "ecp5-25k": ("--25k", "--package", "CABGA381"),
@@ -57,6 +65,17 @@ _MISSING: Final = (
 
 
 @dataclass(frozen=True)
+class LongestPath:
+    """The longest path from register to register, at which the frequency ends."""
+
+    nets: tuple[str, ...]
+    """The nets on its way that have a name in the design, in order, each once."""
+    logic_ns: float
+    """In cells, with the clock to the output of the first and the set-up of the last register."""
+    wires_ns: float
+
+
+@dataclass(frozen=True)
 class Implementation:
     """A design on a device."""
 
@@ -64,6 +83,8 @@ class Implementation:
     """How many of each of `RESOURCES` are used, and how many there are."""
     fmax_mhz: Mapping[int, float]
     """The highest frequency of each seed, from register to register."""
+    longest: LongestPath | None
+    """The longest path of the best seed; None if nextpnr names none."""
 
     @property
     def best_mhz(self) -> float:
@@ -119,10 +140,10 @@ def implement(
             for job in ended:
                 reports[job.name] = _report(job)
                 tell("placing and routing", len(reports) / len(jobs))
-    used, fmax = {}, {}
-    for seed, job in zip(seeds, jobs, strict=True):
-        used, fmax[seed] = reports[job.name]
-    return Implementation(used, fmax)
+    found = {seed: reports[job.name] for seed, job in zip(seeds, jobs, strict=True)}
+    fmax = {seed: mhz for seed, (_, mhz, _) in found.items()}
+    used, _, longest = found[max(fmax, key=lambda seed: fmax[seed])]
+    return Implementation(used, fmax, longest)
 
 
 def _synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
@@ -151,7 +172,7 @@ def _job(nextpnr: str, options: Sequence[str], netlist: Path, seed: int, folder:
     return Job(f"seed {seed}", command, work)
 
 
-def _report(job: Job) -> tuple[dict[str, tuple[int, int]], float]:
+def _report(job: Job) -> tuple[dict[str, tuple[int, int]], float, LongestPath | None]:
     try:
         report = json.loads((job.work / "report.json").read_text())
         used = {
@@ -160,6 +181,20 @@ def _report(job: Job) -> tuple[dict[str, tuple[int, int]], float]:
             if name in RESOURCES
         }
         clocks = [float(clock["achieved"]) for clock in report["fmax"].values()]
-        return used, min(clocks)
+        return used, min(clocks), _longest(report.get("critical_paths", ()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EnvironmentProblem(f"{job.name}: nextpnr ended without a report: {error}") from None
+
+
+def _longest(paths: Sequence[Mapping[str, Any]]) -> LongestPath | None:
+    """The longest of nextpnr's critical paths that begin and end at an edge of a clock."""
+    found = []
+    for path in paths:
+        if path["from"].startswith("posedge") and path["to"].startswith("posedge"):
+            wires = [part for part in path["path"] if part["type"] == "routing"]
+            wires_ns = sum(float(part["delay"]) for part in wires)
+            all_ns = sum(float(part["delay"]) for part in path["path"])
+            # Yosys' own names begin with a dollar, or have one behind a dot.
+            nets = dict.fromkeys(part["net"] for part in wires if "$" not in part["net"])
+            found.append(LongestPath(tuple(nets), all_ns - wires_ns, wires_ns))
+    return max(found, key=lambda path: path.logic_ns + path.wires_ns, default=None)

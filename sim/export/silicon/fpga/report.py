@@ -41,6 +41,7 @@ def fpga_document(report: FpgaReport) -> dict[str, Any]:
         },
         "fmax_mhz": {str(seed): mhz for seed, mhz in report.found.fmax_mhz.items()},
         "best_mhz": report.found.best_mhz,
+        "longest": None if report.found.longest is None else asdict(report.found.longest),
     }
 
 
@@ -60,3 +61,10 @@ def print_fpga(console: Console, report: FpgaReport) -> None:
         f"{'; '.join(report.tools)}.",
         markup=False,
     )
+    if longest := report.found.longest:
+        names = ", ".join(longest.nets) or "nothing with a name"
+        console.print(
+            f"Longest path of the best seed: {longest.logic_ns:.1f} ns in cells and "
+            f"{longest.wires_ns:.1f} ns in wires, by way of {names}.",
+            markup=False,
+        )

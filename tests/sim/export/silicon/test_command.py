@@ -105,7 +105,7 @@ def test_energy_of_a_run(tmp_path, monkeypatch, document):
 
 
 def test_an_fpga(bench, monkeypatch):
-    found = Implementation({"TRELLIS_COMB": (1, 2)}, {1: 50.0})
+    found = Implementation({"TRELLIS_COMB": (1, 2)}, {1: 50.0}, None)
     given = []
     monkeypatch.setattr(command, "find_nextpnr", lambda: "nextpnr")
     monkeypatch.setattr(command, "implement", lambda *values: given.append(values) or found)
@@ -113,6 +113,7 @@ def test_an_fpga(bench, monkeypatch):
     words = ("fpga", "--preset", "tiny", "--seeds", "2", "--yosys", bench[-1], "--json", "-")
     document = json.loads(right(*words).stdout)
     assert document["best_mhz"] == 50.0
+    assert document["longest"] is None
     assert document["device"] == "ecp5-85k"
     assert list(given[0][4]) == [1, 2]
     assert given[0][5] == 60

@@ -8,6 +8,7 @@ from celosia.sim.export.silicon.fpga import implement as module
 from celosia.sim.export.silicon.fpga.implement import (
     DEVICES,
     Implementation,
+    LongestPath,
     device_options,
     find_nextpnr,
     implement,
@@ -28,6 +29,14 @@ if seed == {bad}:
     sys.exit("ERROR: Unable to place cell")
 used = {{"TRELLIS_COMB": {{"used": 90, "available": 100}}, "DCCA": {{"used": 1, "available": 56}}}}
 report = {{"utilization": used, "fmax": {{"clk": {{"achieved": 50.0 + seed, "constraint": 12}}}}}}
+
+def part(kind, delay, **more):
+    return {{"type": kind, "delay": delay, **more}}
+
+way = [part("clk-to-q", 0.5), part("routing", seed, net="a.b"), part("logic", 2.0)]
+way += [part("routing", 1.0, net="$abc$1"), part("routing", 0, net="a.b"), part("setup", 0.25)]
+other = {{"from": "<async>", "to": "posedge clk", "path": [part("logic", 99)]}}
+report["critical_paths"] = [other, {{"from": "posedge clk", "to": "posedge clk", "path": way}}]
 if seed != {silent}:
     json.dump(report, open("report.json", "w"))
 """
@@ -55,7 +64,9 @@ def place(tools, seeds=(1, 2, 3), verilog="module top; endmodule"):
 
 def test_every_seed_is_placed(tools):
     assert place(tools()) == Implementation(
-        {"TRELLIS_COMB": (90, 100)}, {1: 51.0, 2: 52.0, 3: 53.0}
+        {"TRELLIS_COMB": (90, 100)},
+        {1: 51.0, 2: 52.0, 3: 53.0},
+        LongestPath(("a.b",), logic_ns=2.75, wires_ns=4.0),
     )
     assert place(tools()).best_mhz == 53.0
 

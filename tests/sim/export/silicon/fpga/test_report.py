@@ -5,10 +5,14 @@ import io
 from rich.console import Console
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.export.silicon.fpga.implement import Implementation
+from celosia.sim.export.silicon.fpga.implement import Implementation, LongestPath
 from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
 
-FOUND = Implementation({"TRELLIS_COMB": (50, 200), "MULT18X18D": (3, 4)}, {1: 51.0, 2: 62.5})
+FOUND = Implementation(
+    {"TRELLIS_COMB": (50, 200), "MULT18X18D": (3, 4)},
+    {1: 51.0, 2: 62.5},
+    LongestPath(("load.rows", "issue.ready"), logic_ns=6.0, wires_ns=10.0),
+)
 REPORT = FpgaReport("tiny", resolve_config("tiny"), "ecp5-85k", ["Yosys 9.9"], FOUND)
 
 
@@ -21,11 +25,17 @@ def test_the_document():
     }
     assert document["fmax_mhz"] == {"1": 51.0, "2": 62.5}
     assert document["best_mhz"] == 62.5
+    assert document["longest"] == {
+        "nets": ("load.rows", "issue.ready"),
+        "logic_ns": 6.0,
+        "wires_ns": 10.0,
+    }
 
 
 def test_the_tables():
     paper = io.StringIO()
     print_fpga(Console(file=paper, width=140), REPORT)
-    text = paper.getvalue()
+    text = " ".join(paper.getvalue().split())
     assert "25.0%" in text
+    assert "6.0 ns in cells and 10.0 ns in wires, by way of load.rows, issue.ready." in text
     assert "Fmax 62.5 MHz (by seed: 1: 51.0, 2: 62.5)" in text
