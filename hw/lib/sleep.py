@@ -44,6 +44,8 @@ class Sleeping(wiring.Component):
     """
 
     def elaborate(self, platform) -> Module:
+        # Of two ports of one name one gets another, and simulators would find no unit that sleeps.
+        assert AWAKE not in self.signature.members, f"{type(self).__name__}.{AWAKE}: rename it"
         m, outer = Module(), Module()
         awake = Signal(name=AWAKE)
         outer.submodules.unit = m if isinstance(platform, Wakeful) else sleeper(m, awake)

@@ -262,7 +262,7 @@ class TransformPath(Sleeping):
             order.accepted.eq(accepted),
             order.last.eq(last),
             order.derived.eq(statistics.derived),
-            lanes.awake.eq(left != 0),
+            lanes.busy.eq(left != 0),
             lanes.constants.eq(order.constants),
             statistics.norm.eq(order.norm),
             controller.op.valid.eq(self.op.valid & ~order.waits),

@@ -65,7 +65,7 @@ class Lanes(Sleeping):
     result, and starts it no earlier than the last part of the one before it enters, but in a later
     cycle.  No part of a step may overtake one before it, neither on the way to its mode nor as a
     result, and none may want the scaler in the same cycle as another one.  They sleep in cycles
-    without `awake`.
+    without `busy`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Lanes(Sleeping):
 
     Members
     -------
-    awake : ``In(1)``
+    busy : ``In(1)``
         There is a step, or a result to come.
     start : ``In(1)``
         There is a step in this cycle.
@@ -112,7 +112,7 @@ class Lanes(Sleeping):
         The result.
     """
 
-    awake: Signal
+    busy: Signal
     start: Signal
     step: data.View
     row: data.View
@@ -135,7 +135,7 @@ class Lanes(Sleeping):
         slot = row_shape(config.statistics_rows)
         parameters = ParameterRead(config)
         super().__init__({
-            "awake": In(1),
+            "busy": In(1),
             "start": In(1),
             "step": In(LaneStep(config)),
             "row": In(elements),
@@ -190,7 +190,7 @@ class Lanes(Sleeping):
             (self.sums, total.kept),
         ):
             connect(m, flipped(port), inner)
-        return self.awake
+        return self.busy
 
     def _biased(self, stages: Stages) -> Iterator[Value]:
         """Stage 1: the elements plus their bias, or the slot's maximum."""

@@ -14,14 +14,14 @@ class Counters(Sleeping):
 
     wake: Signal
     cycles: Signal
-    awake: Signal
+    days: Signal
 
     def __init__(self) -> None:
-        super().__init__({"wake": In(1), "cycles": Out(8), "awake": Out(8)})
+        super().__init__({"wake": In(1), "cycles": Out(8), "days": Out(8)})
 
     def build(self, m: Module, outer: Module) -> Value:
         outer.d.sync += self.cycles.eq(self.cycles + 1)
-        m.d.sync += self.awake.eq(self.awake + 1)
+        m.d.sync += self.days.eq(self.days + 1)
         return self.wake
 
 
@@ -33,8 +33,21 @@ def test_what_sleeps_stands_still(platform):
         wakes = [0, 0, 1, 0, 1, 1, 0]
         for cycle, wake in enumerate(wakes):
             assert ctx.get(dut.cycles) == cycle
-            assert ctx.get(dut.awake) == (cycle if platform else sum(wakes[:cycle]))
+            assert ctx.get(dut.days) == (cycle if platform else sum(wakes[:cycle]))
             ctx.set(dut.wake, wake)
             await ctx.tick()
 
     simulate(Fragment.get(dut, platform), testbench)
+
+
+def test_no_port_has_the_name_of_the_enable():
+    """Simulators find units that sleep by it."""
+
+    class Confused(Sleeping):
+        awake: Signal
+
+        def __init__(self) -> None:
+            super().__init__({"awake": In(1)})
+
+    with pytest.raises(AssertionError, match=r"Confused\.awake: rename it"):
+        Confused().elaborate(None)

@@ -126,7 +126,7 @@ def run(dim: int, offers: list[Case | None], lanes: int = 0) -> None:
             assert squares is None or ctx.get(sums.sums.squares) == squares
 
     async def bench(ctx):
-        ctx.set(dut.awake, 1)
+        ctx.set(dut.busy, 1)
         ctx.set(dut.constants, constants(model.golden))
         number = 0
         for cycle, case in enumerate(offers + [None] * (lane_latency(2, dim) + 2)):
@@ -194,7 +194,7 @@ def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth, scal
     )} | {"result": dut.result}  # fmt: skip
 
     async def bench(ctx):
-        ctx.set(dut.awake, 1)
+        ctx.set(dut.busy, 1)
         for cycle in range(80):
             ctx.set(dut.start, cycle in {0, 40})
             ctx.set(dut.step, step if cycle < 40 else largest)
