@@ -6,7 +6,7 @@
 #define CELOSIA_REGISTERS_H
 
 #define CELOSIA_VERSION_MAJOR                        0
-#define CELOSIA_VERSION_MINOR                        4
+#define CELOSIA_VERSION_MINOR                        5
 #define CELOSIA_WINDOW_BYTES                         4096
 #define CELOSIA_RING_ENTRY_BYTES                     24
 
@@ -16,7 +16,7 @@
 
 /* Of this register map and the instruction set. A driver refuses another major version. (read only) */
 #define CELOSIA_VERSION                              0x004u
-#define CELOSIA_VERSION_RESET                        0x00000004u
+#define CELOSIA_VERSION_RESET                        0x00000005u
 #define CELOSIA_VERSION_MINOR_MASK                   0x0000FFFFu /* Counts compatible additions. */
 #define CELOSIA_VERSION_MINOR_SHIFT                  0
 #define CELOSIA_VERSION_MAJOR_MASK                   0xFFFF0000u /* Counts incompatible changes. */
@@ -84,6 +84,8 @@
 #define CELOSIA_CONFIG_LOOPS                         0x028u
 #define CELOSIA_CONFIG_LOOPS_LOOP_ENTRIES_MASK       0x0000FFFFu /* `loop_entries` of the configuration. */
 #define CELOSIA_CONFIG_LOOPS_LOOP_ENTRIES_SHIFT      0
+#define CELOSIA_CONFIG_LOOPS_SCALE_BITS_MASK         0x001F0000u /* `scale_bits` of the configuration. */
+#define CELOSIA_CONFIG_LOOPS_SCALE_BITS_SHIFT        16
 
 /* What runs, and clearing. The clear bits act once and read as 0. (read, write) */
 #define CELOSIA_CONTROL                              0x040u
@@ -1109,7 +1111,7 @@
 #define CELOSIA_CAUSE_WATCHDOG                       11 /* nothing moved for as many busy cycles as WATCHDOG permits */
 #define CELOSIA_CAUSE_RING_ENTRY                     12 /* an entry of the ring is no command: its second word is not 0, or its funct has too many bits */
 #define CELOSIA_CAUSE_RING_RANGE                     13 /* the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE */
-#define CELOSIA_CAUSE_SCALE                          14 /* the scale of softmax scores is not one positive finite number */
+#define CELOSIA_CAUSE_SCALE                          14 /* the scale of softmax scores is not one positive finite number, or a mantissa has more bits than SCALE_BITS */
 #define CELOSIA_CAUSE_LOOP                           15 /* a REPEAT, STRIDE or PRODUCTS is not well formed */
 
 #endif

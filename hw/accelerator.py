@@ -1,8 +1,9 @@
 """The accelerator: what docs/architecture.md draws."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from amaranth import Const, Module, Mux, Signal, Value, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -182,8 +183,9 @@ class Accelerator(wiring.Component):
         connect(m, store.port, flipped(self.write_port))
         m.d.comb += store.limits.eq(self.write_limits)
 
-        transform_idle = self._transform(m, issue, scratchpad, accumulator, parameters)
-        halted = self._errors(m, decoder, issue, load, store)
+        transform_idle, scaling = self._transform(m, issue, scratchpad, accumulator, parameters)
+        faults = [*(unit.fault for unit in (issue, load, store)), *scaling]
+        halted = self._errors(m, decoder, faults)
         m.d.comb += [
             loops.halt.eq(halted),
             decoder.halt.eq(halted),
@@ -192,7 +194,8 @@ class Accelerator(wiring.Component):
             store.halt.eq(halted),
         ]
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
-        self._tell(m, paths_idle, halted, loops, decoder, issue, load, execute, store)
+        failing = Cat(fault.valid for fault in faults).any()
+        self._tell(m, paths_idle, halted, failing, loops, decoder, issue, load, execute, store)
         inside = ~decoder.empty | loops.busy
         owners = self._own(m, inside, decoder, issue, load, execute, store, scratchpad, accumulator)
         self._observe(m, owners, decoder, load, store)
@@ -212,10 +215,15 @@ class Accelerator(wiring.Component):
             self.token.eq(tokens.report),
         ]
 
-    def _transform(self, m: Module, issue, scratchpad, accumulator, parameters) -> Value:
-        """What is not a product stays on chip.  Returns whether nothing is being transformed."""
+    def _transform(
+        self, m: Module, issue, scratchpad, accumulator, parameters
+    ) -> tuple[Value, list[data.View]]:
+        """What is not a product stays on chip.
+
+        Returns whether nothing is being transformed, and the fault that there may be.
+        """
         if not self.config.normalization:
-            return Const(1)
+            return Const(1), []
         path = TransformPath(self.config, memory_seed=self._seed)
         m.submodules.transform = self._path = path
         connect(m, issue.transform, path.op)
@@ -230,17 +238,17 @@ class Accelerator(wiring.Component):
             issue.finished.transform_done.eq(path.done),
             self.completed.transform.eq(path.done),
         ]
-        return path.idle
+        return path.idle, [path.fault] if self.config.zero_scale_bits else []
 
-    def _tell(self, m: Module, paths_idle: Value, halted: Value, *units) -> None:
+    def _tell(self, m: Module, paths_idle: Value, halted: Value, failing: Value, *units) -> None:
         """What happens, for those outside."""
         loops, decoder, issue, load, execute, store = units
         begun = ~(decoder.empty & issue.idle)
         waiting = ~halted & (begun | loops.busy)
-        # Kept in `error` from the next cycle on: it never looks as if all had gone well.
-        failing = issue.fault.valid | load.fault.valid | store.fault.valid
         m.d.comb += [
             issue.paths_idle.eq(paths_idle),
+            # What fails is kept in `error` from the next cycle on: it never looks as if all had
+            # gone well.
             self.busy.eq(waiting | ~paths_idle | failing),
             self.queued.eq(issue.queued),
             self.waits.eq(issue.waits),
@@ -259,13 +267,13 @@ class Accelerator(wiring.Component):
             ),
         ]
 
-    def _errors(self, m: Module, decoder: Decoder, *units) -> Signal:
+    def _errors(self, m: Module, decoder: Decoder, faults: Iterable[data.View]) -> Signal:
         """Keep the first error; returns whether there was one."""
         with m.If(self.fault.valid & (self.error.cause == Cause.NONE)):
             m.d.sync += [self.error.eq(self.fault), self.error.tag.eq(decoder.number)]
-        for unit in units:
-            with m.If(unit.fault.valid & (self.error.cause == Cause.NONE)):
-                m.d.sync += self.error.eq(unit.fault)
+        for fault in faults:
+            with m.If(fault.valid & (self.error.cause == Cause.NONE)):
+                m.d.sync += self.error.eq(fault)
         halted = Signal()
         m.d.comb += halted.eq(self.error.cause != Cause.NONE)
         return halted

@@ -4,8 +4,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from celosia.isa.bert import STATISTICS
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 
-__all__ = ["DATAFLOWS", "MAX_REQUEST_BYTES", "AcceleratorConfig", "ConfigError"]
+__all__ = [
+    "DATAFLOWS",
+    "LEAST_SCALE_BITS",
+    "MAX_REQUEST_BYTES",
+    "AcceleratorConfig",
+    "ConfigError",
+]
 
 DATAFLOWS: Final = ("ws", "os", "both")
 """Which operand of a product stays in the array: its weights, its result, or as CONFIG_EX says."""
@@ -15,6 +22,9 @@ MAX_REQUEST_BYTES: Final = 64
 
 ACC_BYTES: Final = 4
 """Bytes of one accumulator element (int32)."""
+
+LEAST_SCALE_BITS: Final = 8
+"""The shortest mantissas of scales: those of bfloat16."""
 
 
 class ConfigError(ValueError):
@@ -63,6 +73,8 @@ class AcceleratorConfig:
     """Build the unit for softmax, LayerNorm, GELU and residuals."""
     vector_lanes: int = 0
     """Elements that the normalization unit works on at once, dividing ``dim``; 0: ``dim``."""
+    scale_bits: int = MANTISSA_BITS
+    """Bits of the mantissas of all scales; a longer scale is an error."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
     dataflow: str = "ws"
@@ -89,6 +101,7 @@ class AcceleratorConfig:
             raise ConfigError(
                 f"vector_lanes: {self.vector_lanes} does not divide dim, which is {self.dim}"
             )
+        self._check_scale_bits()
         if self.loop_entries:
             self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
@@ -98,6 +111,17 @@ class AcceleratorConfig:
         for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
             self._check_power_of_two(name, 2, 32)
         self._check_banks()
+
+    def _check_scale_bits(self) -> None:
+        if not LEAST_SCALE_BITS <= self.scale_bits <= MANTISSA_BITS:
+            raise ConfigError(
+                f"scale_bits: {self.scale_bits} is not in {LEAST_SCALE_BITS}..{MANTISSA_BITS}"
+            )
+        if self.bert and self.scale_bits < MANTISSA_BITS:
+            raise ConfigError(
+                f"scale_bits: {self.scale_bits} is less than {MANTISSA_BITS}, "
+                "but bert makes scales of its own"
+            )
 
     def _check_banks(self) -> None:
         for name, rows in (
@@ -178,6 +202,11 @@ class AcceleratorConfig:
     def max_accumulator_blocks(self) -> int:
         """Blocks of ``dim`` int32 elements that one MVIN row may span."""
         return self.blocks_of(ACC_BYTES)
+
+    @property
+    def zero_scale_bits(self) -> int:
+        """The lowest bits of a float32 that are 0 in every scale."""
+        return MANTISSA_BITS - self.scale_bits
 
     @property
     def stores_int16(self) -> bool:

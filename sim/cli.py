@@ -2,7 +2,7 @@
 
 import sys
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +10,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.bench import baseline
 from celosia.sim.bench.mappings.command import register as register_mappings
-from celosia.sim.bench.silicon import LANES, SILICON
+from celosia.sim.bench.silicon import SILICON, Sweep
 from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
 from celosia.sim.bench.survey.command import register as register_survey
 from celosia.sim.bench.sweep.command import register as register_sweep
@@ -276,6 +276,10 @@ app.command()(plan)
 app.command("compile")(compile_workload)
 
 
+def _only(what: str) -> Any:
+    return typer.Option(min=1, help=f"Only so many {what} (repeatable); {SILICON} alone.")
+
+
 @app.command()
 @guarded
 def bench(
@@ -289,10 +293,8 @@ def bench(
     *,
     issue: IssueOption = IssueChoice.STREAM,
     seq: SeqOption = None,
-    lanes: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help=f"Only so many lanes (repeatable); {SILICON} alone."),
-    ] = None,
+    lanes: Annotated[list[int] | None, _only("lanes")] = None,
+    scale_bits: Annotated[list[int] | None, _only("bits of scales")] = None,
     save_baseline: Annotated[
         bool,
         typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
@@ -305,8 +307,9 @@ def bench(
         raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:
         raise InputError(f"--seq {seq}: only bench {NONLINEAR} has it")
-    if lanes and name != SILICON:
-        raise InputError(f"--lanes {lanes[0]}: only bench {SILICON} has it")
+    for option, numbers in (("lanes", lanes), ("scale-bits", scale_bits)):
+        if numbers and name != SILICON:
+            raise InputError(f"--{option} {numbers[0]}: only bench {SILICON} has it")
     check_destination(json)
     with progress_bar() as tell:
         measured = run_bench(
@@ -315,7 +318,7 @@ def bench(
             _command_line(),
             issue.value,
             seq,
-            tuple(dict.fromkeys(lanes or LANES)),
+            Sweep.of(lanes or (), scale_bits or ()),
         )
     print_bench(table_console(json), measured)
     if json:

@@ -14,6 +14,7 @@ from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.memory.reuse import MemoryPlan, plan_memory
 from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
@@ -83,10 +84,12 @@ def compile_graph(
 
     With `loops`, the program has those that `config` knows: it is short, and does just the same.
     With `reuse_memory`, tensors may take the bytes of others that nobody needs any more.
+    Scales become as short as `config` takes them.
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
     """
-    scheduled = _chosen(graph_verify.verify(graph), config, choices)
+    graph = short_scales(graph_verify.verify(graph), config)
+    scheduled = _chosen(graph, config, choices)
     _check_scheduled(scheduled, config)
     return _encoded(scheduled, config, base, nests=loops, repeats=loops, reuse=reuse_memory)
 
@@ -113,11 +116,13 @@ def compile_plan(
     """Commands for a verified `graph`, computed and scheduled as `plan` says.
 
     With `reuse_memory`, tensors may take the bytes of others that nobody needs any more.
+    Scales become as short as `config` takes them.
 
     A product alone has nests, but no other loops: it is short without them, they would be looked
     for longer than all else takes, and a ring of them is not faster.
     Raises `PlanError`, a `ValueError`, that names the rule that the plan breaks.
     """
+    graph = short_scales(graph, config)
     scheduled = _planned(graph, verify_plan(plan, graph, config), config)
     _check_scheduled(scheduled, config)
     return _encoded_plan(scheduled, config, base, reuse=reuse_memory)

@@ -9,7 +9,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.layouts import COMMAND, operands
-from celosia.hw.decode.settings import core_settings
+from celosia.hw.decode.settings import core_settings, refuse_long_scales
 from celosia.hw.decode.transform_configuration import TransformFields, configure_transform
 from celosia.hw.gemmini.settings import gemmini_refusals, gemmini_settings
 from celosia.hw.lib.settings import Setting, apply_settings, nested, nested_layout
@@ -94,7 +94,8 @@ class Configuration(wiring.Component):
             if self.config.normalization:
                 with m.Case(Funct.CONFIG_TRANSFORM):
                     m.d.comb += self.mine.eq(1)
-                    configure_transform(m, self.command, change, self.cause, self.transform)
+                    transform, config = self.transform, self.config
+                    configure_transform(m, config, self.command, change, self.cause, transform)
         return m
 
     def _chosen(
@@ -115,6 +116,7 @@ class Configuration(wiring.Component):
     def _obey(self, m: Module, form: Instruction, settings: list[Setting], change: Value) -> None:
         """Set what the command sets, if it is a `form` and breaks no rule."""
         fields = operands(form, self.command)
+        refuse_long_scales(m, self.config, form, fields, self.cause)
         refused = [gemmini_refusals(self.config).get(form), _rules(self.config).get(form)]
         for rule in filter(None, refused):
             with m.If(rule(fields)):

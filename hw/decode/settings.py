@@ -1,6 +1,9 @@
-"""Which operand of which command each register of the state keeps."""
+"""Which operand of which command each register of the state keeps, and which scales are long."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
+
+from amaranth import Cat, Module, Signal, Value
 
 from celosia.hw.lib.settings import Setting, kept_operands
 from celosia.isa.address import GARBAGE
@@ -14,9 +17,12 @@ from celosia.isa.encoding import (
     KEEP_SCALE,
     LOADS,
     PRELOAD,
+    SCALES,
+    Instruction,
 )
+from celosia.isa.registers.errors import Cause
 
-__all__ = ["core_settings", "load_registers"]
+__all__ = ["core_settings", "load_registers", "refuse_long_scales"]
 
 
 def core_settings(config: AcceleratorConfig) -> Iterator[Setting]:
@@ -37,7 +43,7 @@ def core_settings(config: AcceleratorConfig) -> Iterator[Setting]:
     yield from kept_operands(
         CONFIG_ST,
         {"store_scale": "scale"},
-        when=lambda operands: operands.scale != KEEP_SCALE,
+        when=_brings_scale,
     )
     yield Setting(
         register="store_relu",
@@ -62,6 +68,25 @@ def core_settings(config: AcceleratorConfig) -> Iterator[Setting]:
         {field.name: field.name for field in PRELOAD.operands},
         init={"b": GARBAGE, "c": GARBAGE},
     )
+
+
+def _brings_scale(operands) -> Value:
+    """Whether a CONFIG_ST has a scale."""
+    return operands.scale != KEEP_SCALE
+
+
+def refuse_long_scales(
+    m: Module, config: AcceleratorConfig, form: Instruction, operands: Any, cause: Signal
+) -> None:
+    """Let `cause` be SCALE if a command of `form` brings a scale of more than ``scale_bits``."""
+    dropped, scales = config.zero_scale_bits, SCALES.get(form, ())
+    if not dropped or not scales:
+        return
+    long = Cat(getattr(operands, name)[:dropped] for name in scales).any()
+    if form is CONFIG_ST:
+        long &= _brings_scale(operands)
+    with m.If(long):
+        m.d.comb += cause.eq(Cause.SCALE)
 
 
 def changes_products(operands):

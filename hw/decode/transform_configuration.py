@@ -8,6 +8,7 @@ from amaranth.hdl import Value
 from amaranth.lib import data
 
 from celosia.hw.decode.layouts import operands
+from celosia.hw.decode.settings import refuse_long_scales
 from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Instruction
@@ -49,17 +50,25 @@ class TransformFields:
 
 
 def configure_transform(
-    m: Module, command: data.View, apply: Value, cause: Signal, fields: TransformFields
+    m: Module,
+    config: AcceleratorConfig,
+    command: data.View,
+    apply: Value,
+    cause: Signal,
+    fields: TransformFields,
 ) -> None:
-    """Set `fields` as `command`, a CONFIG_TRANSFORM, says when `apply`; `cause` if it is none."""
+    """Set `fields` as `command`, a CONFIG_TRANSFORM, says when `apply`; `cause` if it is wrong."""
     (select, *_) = encoding.CONFIG_TRANSFORM.fields
     with m.Switch(command.rs1[select.low : select.low + select.bits]):
         for instruction, registers in fields.by_instruction.items():
             (chosen,) = (field.fixed for field in instruction.fields if field.fixed is not None)
             values = operands(instruction, command)
-            with m.Case(chosen), m.If(apply):
-                m.d.sync += [
-                    register.eq(getattr(values, name)) for name, register in vars(registers).items()
-                ]
+            with m.Case(chosen):
+                refuse_long_scales(m, config, instruction, values, cause)
+                with m.If(apply):
+                    m.d.sync += [
+                        register.eq(getattr(values, name))
+                        for name, register in vars(registers).items()
+                    ]
         with m.Default():
             m.d.comb += cause.eq(Cause.UNSUPPORTED)

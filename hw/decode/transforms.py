@@ -18,7 +18,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import NO_KEY_LIMIT, ElementType, Funct
 from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.numerics import MAX_COLUMNS
-from celosia.isa.operations.transforms import INFINITY
+from celosia.isa.numerics.float32 import INFINITY
 from celosia.isa.registers.errors import Cause
 
 __all__ = [

@@ -2,18 +2,17 @@
 
 from amaranth import Cat, Const, Mux, Value
 
+from celosia.isa.numerics.float32 import MANTISSA_BITS
+
 __all__ = [
     "EXPONENT_BIAS",
     "FRACTION_BITS",
-    "MANTISSA_BITS",
     "Float32",
     "round_leading",
     "round_off",
     "split_leading",
 ]
 
-MANTISSA_BITS = 24
-"""Bits of the mantissa of a float32, the hidden one included."""
 FRACTION_BITS = MANTISSA_BITS - 1
 EXPONENT_BIAS = 127
 

@@ -7,13 +7,14 @@ from amaranth import Cat, Const, Mux, Value
 
 from celosia.hw.lib.float32 import (
     EXPONENT_BIAS,
-    MANTISSA_BITS,
     Float32,
     round_leading,
     round_off,
     split_leading,
 )
 from celosia.hw.lib.stages import Stages
+from celosia.isa.config import LEAST_SCALE_BITS
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 
 __all__ = ["FloatScaler", "Scale", "Scaled", "ScalerShape", "scale_shift"]
 
@@ -32,8 +33,8 @@ class ScalerShape:
     """Width of a signed element, in bits: 8 or 32."""
     result_bits: int
     """Width of a signed result, in bits; larger values saturate to it."""
-    mantissa_bits: int = MANTISSA_BITS
-    """Bits, 8 to 24, of all that is rounded to a float and of the scale, which is cut to them."""
+    scale_bits: int = MANTISSA_BITS
+    """Bits, 8 to 24, of the mantissa of the scale, which is cut to them."""
 
     magnitude: int
     """The stage that takes the magnitude of the element."""
@@ -59,8 +60,9 @@ class ScalerShape:
     def __post_init__(self) -> None:
         if self.element_bits not in (8, 32):
             raise ValueError(f"element_bits: {self.element_bits} is neither 8 nor 32")
-        if not 8 <= self.mantissa_bits <= MANTISSA_BITS:
-            raise ValueError(f"mantissa_bits: {self.mantissa_bits} is not in 8..{MANTISSA_BITS}")
+        if not LEAST_SCALE_BITS <= self.scale_bits <= MANTISSA_BITS:
+            limits = f"{LEAST_SCALE_BITS}..{MANTISSA_BITS}"
+            raise ValueError(f"scale_bits: {self.scale_bits} is not in {limits}")
         if len(self.normalize) != len(self.steps):
             raise ValueError(f"normalize: {self.normalize} are not {len(self.steps)} stages")
         order = (
@@ -78,12 +80,12 @@ class ScalerShape:
     @property
     def point(self) -> int:
         """Bits behind the point of the fixed-point number."""
-        return self.mantissa_bits - 1 - SMALLEST_EXPONENT
+        return MANTISSA_BITS - 1 - SMALLEST_EXPONENT
 
     @property
     def low_bits(self) -> int:
         """Bits of an element that its float may round away."""
-        return max(self.element_bits - self.mantissa_bits, 0)
+        return max(self.element_bits - MANTISSA_BITS, 0)
 
 
 class Scale(NamedTuple):
@@ -142,15 +144,17 @@ class FloatScaler:
         negative = line("sign", negative ^ scale.negative, shape.sign - 1)[shape.result - 1]
 
         mantissa, exponent, low = self._to_float(self._normalized(element))
-        bits = len(mantissa) if not shape.low_bits else shape.mantissa_bits
-        # Not even 2^mantissa_bits times the largest mantissa needs another bit.
-        product = self._product(mantissa, scale.mantissa)[: bits + shape.mantissa_bits]
+        bits = len(mantissa) if not shape.low_bits else MANTISSA_BITS
+        # Not even 2^24 times the largest mantissa needs another bit.
+        product = self._product(mantissa, scale.mantissa)[: bits + shape.scale_bits]
+        # A short product is exact: zeros behind it are what is rounded off.
+        product = Cat(Const(0, max(MANTISSA_BITS + 2 - len(product), 0)), product)
         product = self._done("add", "sum", product, "add")
         shift = self._done("multiply", "shift", exponent + scale.shift, "add")
 
         # The product to a float: its top bit is one of two.
         zero = scale.nan | (shift[-1] & ~self._kept("add"))
-        leading = Cat(*split_leading(product, shape.mantissa_bits))
+        leading = Cat(*split_leading(product, MANTISSA_BITS))
         leading = self._done("add", "leading", Mux(zero, 0, leading), "round")
         mantissa = leading[:-1] + leading[-1]
         mantissa = self._done("round", "rounded", mantissa, "align")
@@ -163,7 +167,7 @@ class FloatScaler:
         # To fixed point.
         fixed = (mantissa << shift)[: shape.point + shape.result_bits + 2]
         if self._unscaled is not None:
-            whole = Cat(low, mantissa[: shape.mantissa_bits])
+            whole = Cat(low, mantissa[:MANTISSA_BITS])
             fixed = Mux(self._kept("align"), whole, fixed)
         fixed = self._done("align", "fixed", fixed, "integer")
 
@@ -211,8 +215,8 @@ class FloatScaler:
         """The mantissa, 0 for 0 only, and the exponent; and the low bits, in the stage `align`."""
         shape, (value, left) = self._shape, normalized
         if shape.low_bits:
-            # It may be 2^mantissa_bits.
-            mantissa = round_leading(value, shape.mantissa_bits)
+            # It may be 2^24.
+            mantissa = round_leading(value, MANTISSA_BITS)
             mantissa = Mux(self._kept("to_float"), value[shape.low_bits :], mantissa)
         else:
             mantissa = Mux(value[-1], value, value << 1)[: shape.element_bits]

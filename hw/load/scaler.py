@@ -1,5 +1,7 @@
 """Scaling of int8 elements on their way into the local memories."""
 
+from dataclasses import replace
+
 from amaranth import Module, Signal, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -47,7 +49,7 @@ class LoadScaler(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies the number of lanes, `scaler_lanes`.
+        Supplies ``scale_bits``, and the number of lanes, `scaler_lanes`.
 
     Members
     -------
@@ -73,6 +75,7 @@ class LoadScaler(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.lanes = scaler_lanes(config)
+        self._shape = replace(SHAPE, scale_bits=config.scale_bits)
         elements = data.ArrayLayout(signed(ELEMENT_BITS), self.lanes)
         super().__init__({
             "advance": In(1),
@@ -85,7 +88,7 @@ class LoadScaler(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         stages = Stages(m, self.enable, self.LATENCY, advance=self.advance)
-        scale = Float32(self.scale)
+        scale = Float32(self.scale, self._shape.scale_bits)
         scale = Scale(
             negative=scale.negative,
             mantissa=scale.mantissa,
@@ -94,6 +97,6 @@ class LoadScaler(wiring.Component):
         )
         for lane in range(self.lanes):
             # Stage 3 is to be registered by the user, and computed for elements with `enable` only.
-            scaled = FloatScaler(stages.part(lane), SHAPE).scaled(self.elements[lane], scale)
+            scaled = FloatScaler(stages.part(lane), self._shape).scaled(self.elements[lane], scale)
             m.d.comb += self.results[lane].eq(scaled.integer())
         return m

@@ -8,7 +8,7 @@ from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.decode.ops import local_row_bits
+from celosia.hw.decode.ops import TAG_BITS, local_row_bits
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
@@ -53,6 +53,7 @@ class TransformStep(data.StructLayout):
             "target": Placement(config),
             "target2": Placement(config),
             "last": 1,  # Of its operation.
+            "tag": unsigned(TAG_BITS if config.zero_scale_bits else 0),  # If it can be at fault.
         })
 
 
@@ -61,7 +62,7 @@ _WALKED = ("row", "target", "target2", "residual")
 """Local rows that go up by one with each row, and by strides with each block."""
 _PARAMETERS = ("bias_row", "scale_row", "gamma_row")
 """Parameter rows: they go up with each block, and each row begins where the first one did."""
-_NOT_KEPT = ("constants", "norm", "rows", "slot", "tag")
+_NOT_KEPT = ("constants", "norm", "rows", "slot")
 """What is not for steps, or counted along."""
 _HANDED_ON = ("kind", "kind2", "shift", "shift2")
 ONE = EXPONENT_BIAS << FRACTION_BITS
@@ -80,7 +81,7 @@ class TransformController(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and the sizes of the local memories.
+        Supplies ``dim``, ``scale_bits`` and the sizes of the local memories.
 
     Members
     -------
@@ -256,6 +257,7 @@ class TransformController(wiring.Component):
             step.staged_row.eq(Mux(kept.staged & ~at.second, source, residual)),
             step.bias_row.eq(at.bias_row),
             step.last.eq(last),
+            step.tag.eq(kept.tag),
         ]
         turn = ~traits.paired | (at.second & (at.other | ~traits.rotates))
         result = traits.result & body & turn

@@ -7,6 +7,7 @@ from amaranth.lib import data, enum, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.bus.bus import Fault
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.delay import delay
 from celosia.hw.lib.sleep import Sleeping
@@ -24,6 +25,7 @@ from celosia.hw.vector.statistics import Statistics
 from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.latencies import lane_latency
+from celosia.isa.registers.errors import Cause
 
 __all__ = ["TransformPath", "VectorState", "in_flight"]
 
@@ -97,6 +99,8 @@ class TransformPath(Sleeping):
         What happens in this cycle.
     function : ``Out(4)``
         Function of the step that enters the lanes.
+    fault : ``Out(Fault())``
+        A column's scale is too long, in the oldest operation that is not done: SCALE.
     """
 
     op: stream.Interface
@@ -111,6 +115,7 @@ class TransformPath(Sleeping):
     idle: Signal
     state: Any
     function: Signal
+    fault: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -131,6 +136,7 @@ class TransformPath(Sleeping):
             "idle": Out(1),
             "state": Out(VectorState),
             "function": Out(TransformOp(config).members["function"]),
+            "fault": Out(Fault()),
         })
 
     def build(self, m: Module, outer: Module) -> Value:
@@ -192,15 +198,19 @@ class TransformPath(Sleeping):
     def _place(self, m: Module, reader, controller, lanes: Lanes, endings: Endings) -> None:
         """Give results their places, and hold steps whose results would find none."""
         step, accepted = reader.steps.p, reader.steps.ready
-        layout = data.StructLayout({"one": Placement(self.config), "two": Placement(self.config)})
+        one = Placement(self.config)
+        layout = data.StructLayout({"one": one, "two": one, "tag": unsigned(len(step.tag))})
         m.submodules.places = fifo = SyncFIFOBuffered(width=layout.size, depth=BUFFER_WORDS + 1)
         place = layout(fifo.r_data)
         m.d.comb += [
             fifo.w_en.eq(accepted & step.target.valid),
-            fifo.w_data.eq(Cat(step.target, step.target2)),
+            fifo.w_data.eq(Cat(step.target, step.target2, step.tag)),
             fifo.r_en.eq(lanes.result),
             endings.accepted.eq(accepted),
             endings.last.eq(step.last),
+            self.fault.valid.eq(lanes.result & lanes.long),
+            self.fault.cause.eq(Cause.SCALE),
+            self.fault.tag.eq(place.tag),
         ]
         for half, (target, result, words) in enumerate((
             (step.target, place.one, self.words),

@@ -6,7 +6,7 @@ none, and goes on at once where it takes none.
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, Value, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data
 
@@ -49,7 +49,7 @@ class _Counting(data.StructLayout):
 
 
 class _Ending(data.StructLayout):
-    """What becomes of a part's result; at most 64 bits."""
+    """What becomes of a part's result; at most 64 bits where scales have 24."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
@@ -57,6 +57,8 @@ class _Ending(data.StructLayout):
             "last": 1,  # Part of its step.
             "part": part_shape(config),
             "scaling": ScaleRequest(config),
+            # Elements that the scaler looks for long scales of.
+            "present": unsigned(config.lanes if config.zero_scale_bits else 0),
         })
 
 
@@ -167,6 +169,7 @@ class LaneControl:
             last=parts.last,
             part=parts.number,
             scaling=self._scaling2,
+            present=self._visible if self._config.zero_scale_bits else Const(0, 0),
         )
         depth = Scaler.LATENCY + Polynomial.LATENCY
         ending = self._waiting("ending", parts.enters, ending, polynomial.valid, depth)
@@ -182,21 +185,42 @@ class LaneControl:
             scaler.request.eq(Mux(rescales, ending.scaling, self._scaling)),
             scaler.part.eq(Mux(rescales, ending.part, parts.number)),
         ]
+        if self._config.zero_scale_bits:
+            present = Mux(rescales, ending.present, self._visible)
+            m.d.comb += scaler.present.eq(present)
         for port, element, computed in zip(
             scaler.row, self._elements, polynomial.elements, strict=True
         ):
             m.d.comb += port.eq(Mux(rescales, computed, element))
         last = delay(m, ending.last, Scaler.LATENCY, name="ends_row")
+        last = Mux(rescaled, last, ending.last)
+        long = None
+        if self._config.zero_scale_bits:
+            before = self._long_before(scaler, polynomial, ending)
+            behind = delay(m, before, Scaler.LATENCY, name="long_before") | scaler.long
+            long = Mux(rescaled, behind, before)
         return RowGatherer(
             m,
             self._config,
             passes | rescaled,
-            Mux(rescaled, last, ending.last),
+            last,
             [
                 Mux(rescaled, scaled, computed)
                 for scaled, computed in zip(scaler.elements, polynomial.elements, strict=True)
             ],
+            long,
         )
+
+    def _long_before(self, scaler: Scaler, polynomial: Polynomial, ending: data.View) -> Value:
+        """Whether the scaler's first turn met a long scale in a part of the step that ends.
+
+        What a step without a result met counts as the next one's, which goes on from it.
+        """
+        m, met = self._m, Signal(name="long_met")
+        now = delay(m, self._scaled & scaler.long, Polynomial.LATENCY, name="long")
+        with m.If(polynomial.valid):
+            m.d.sync += met.eq((met | now) & ~(ending.result & ending.last))
+        return met | now
 
     def _waiting(self, name: str, put: Value, value: Any, take: Value, depth: int) -> Any:
         """`value`, as it was put for what is there now."""

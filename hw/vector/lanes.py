@@ -70,7 +70,8 @@ class Lanes(Sleeping):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim``, ``vector_lanes``, ``parameter_rows`` and ``statistics_rows``.
+        Supplies ``dim``, ``vector_lanes``, ``scale_bits``, ``parameter_rows`` and
+        ``statistics_rows``.
 
     State
     -----
@@ -110,6 +111,8 @@ class Lanes(Sleeping):
         There is a new result.
     elements : ``Out(signed(32)).array(dim)``
         The result.
+    long : ``Out(1)``
+        A column of the result has a scale of more than ``scale_bits``.
     """
 
     busy: Signal
@@ -128,6 +131,7 @@ class Lanes(Sleeping):
     sums_write: data.View
     result: Signal
     elements: list[Signal]
+    long: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -151,6 +155,7 @@ class Lanes(Sleeping):
             "sums_write": Out(SumsWrite(config)),
             "result": Out(1),
             "elements": Out(signed(ELEMENT_BITS)).array(config.dim),
+            "long": Out(1),
         })
 
     def build(self, m: Module, outer: Module) -> Value:
@@ -174,6 +179,7 @@ class Lanes(Sleeping):
             self.maximum_write.eq(largest.write),
             self.sums_write.eq(total.write),
             self.result.eq(gathered.valid),
+            self.long.eq(gathered.marked),
         ]
         for ports, elements in (
             (largest.elements, row),

@@ -56,11 +56,18 @@ class RowGatherer:
 
     They stand a cycle later, until a part of another one comes.
 
-    Attributes: `valid`, the last part of a row is there, in this cycle first; `row`, its elements.
+    Attributes: `valid`, the last part of a row is there, in this cycle first; `row`, its elements;
+    `marked`, a part of it came with `mark`, if there is one.
     """
 
     def __init__(
-        self, m: Module, config: AcceleratorConfig, valid: Value, last: Value, part: Sequence[Value]
+        self,
+        m: Module,
+        config: AcceleratorConfig,
+        valid: Value,
+        last: Value,
+        part: Sequence[Value],
+        mark: Value | None = None,
     ):
         number = Signal(range(config.row_parts), name="gathered_part")
         self.valid = Signal(name="gathered")
@@ -69,6 +76,11 @@ class RowGatherer:
             m.d.sync += number.eq(0)
         with m.Elif(valid):
             m.d.sync += number.eq(number + 1)
+        self.marked: Value = Const(0, 1)
+        if mark is not None:
+            self.marked = marked = Signal(name="gathered_mark", reset_less=True)
+            with m.If(valid):
+                m.d.sync += marked.eq(mark | ((number != 0) & marked))
         self.row: list[Value] = []
         for place in range(config.row_parts):
             for lane, element in enumerate(part):

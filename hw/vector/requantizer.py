@@ -1,10 +1,12 @@
 """The way out of the local memories: bias, float32-encoded scale, saturation, activation."""
 
+from dataclasses import replace
+
 from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.lib.float32 import FRACTION_BITS, Float32
+from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Line, Stages
@@ -73,7 +75,7 @@ class Requantizer(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim`` and ``stores_int16``.
+        Supplies ``dim``, ``scale_bits`` and ``stores_int16``.
 
     Members
     -------
@@ -106,7 +108,8 @@ class Requantizer(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        self._shape = WIDER_SHAPE if config.stores_int16 else SHAPE
+        shape = WIDER_SHAPE if config.stores_int16 else SHAPE
+        self._shape = replace(shape, scale_bits=config.scale_bits)
         elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         super().__init__({
             "request": In(RequantizeRequest()),
@@ -122,7 +125,8 @@ class Requantizer(wiring.Component):
         m, request = Module(), self.request
         stages = Stages(m, request.valid, self.LATENCY, free=isinstance(platform, Wakeful))
         unscaled = stages.branch("raw", request.raw | request.as_it_is)
-        scale = _shared_scale(stages, unscaled, stages.line("scale", request.scale))
+        scales = stages.line("scale", request.scale)
+        scale = _shared_scale(stages, unscaled, scales, self._shape.scale_bits)
         relu = stages.line("relu", request.relu)
         int16 = stages.line("int16", request.int16)
         m.d.comb += self.valid.eq(stages.valid[-1])
@@ -156,11 +160,11 @@ def _byte(scaled: Scaled) -> Value:
     return scaled._replace(size=size).integer()
 
 
-def _shared_scale(stages: Stages, unscaled: Stages, scales: Line) -> Scale:
+def _shared_scale(stages: Stages, unscaled: Stages, scales: Line, scale_bits: int) -> Scale:
     """The scale of a row, decoded once for all lanes; a raw row has the mantissa of 1."""
     before = SHAPE.multiply - 1
-    scale = Float32(scales[before - 1])
-    one = Const(1 << FRACTION_BITS, len(scale.mantissa))
+    scale = Float32(scales[before - 1], scale_bits)
+    one = Const(1 << scale_bits - 1, scale_bits)
     mantissa = Mux(unscaled.valid[before - 1], one, scale.mantissa)
     nan = Float32(scales[before]).nan & ~unscaled.valid[before]
     return Scale(

@@ -1,6 +1,8 @@
 """The scaler of the vector unit's lanes: requantization of parts of rows of int32."""
 
-from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
+from dataclasses import replace
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -57,7 +59,8 @@ class ScaleRequest(data.StructLayout):
 class Scaler(wiring.Component):
     """Scales parts of rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
-    Each lane is a `FloatScaler`; every bit pattern is a legal scale.
+    Each lane is a `FloatScaler`; every bit pattern is a legal scale.  With ``scale_bits`` below 24,
+    a column's scale that is longer is told with the result, which then means nothing.
 
     Latency is `LATENCY` cycles and throughput one part per cycle; it cannot be stalled.  ``valid``
     lasts one cycle, and so does the result.
@@ -65,7 +68,7 @@ class Scaler(wiring.Component):
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
-        Supplies ``dim``, ``vector_lanes`` and ``parameter_rows``.
+        Supplies ``dim``, ``vector_lanes``, ``scale_bits`` and ``parameter_rows``.
 
     Members
     -------
@@ -77,12 +80,16 @@ class Scaler(wiring.Component):
         The number of the part, of its row.
     row : ``In(signed(32)).array(lanes)``
         Its elements.
+    present : ``In(unsigned(lanes))``
+        Which of them there are, for `long`.
     scales : ``Out(ParameterRead(config))``
         Reads scales of columns, as the bits of float32; never waits.
     valid : ``Out(1)``
         There is a new result.
     elements : ``Out(signed(16)).array(lanes)``
         The result.
+    long : ``Out(1)``
+        The scale of one of its columns has more than ``scale_bits``.
     """
 
     LATENCY = 10
@@ -91,9 +98,11 @@ class Scaler(wiring.Component):
     request: data.View
     part: Signal
     row: list[Signal]
+    present: Signal
     scales: RowReadInterface
     valid: Signal
     elements: list[Signal]
+    long: Signal
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -102,9 +111,11 @@ class Scaler(wiring.Component):
             "request": In(ScaleRequest(config)),
             "part": In(part_shape(config)),
             "row": In(signed(ELEMENT_BITS)).array(config.lanes),
+            "present": In(config.lanes),
             "scales": Out(ParameterRead(config)),
             "valid": Out(1),
             "elements": Out(signed(SCALED_BITS)).array(config.lanes),
+            "long": Out(1),
         })
 
     def elaborate(self, platform) -> Module:
@@ -120,18 +131,29 @@ class Scaler(wiring.Component):
             ),
         ]
         ending, request = _Ending(stages, requests), requests[SCALE_STAGE - 1]
+        shape = replace(SHAPE, scale_bits=self.config.scale_bits)
         for index, row in enumerate(self.row):
             lane = stages.part(index)
             column = self.scales.data[index].as_unsigned()
-            scale = _scale(lane, Mux(request.by_column, column, request.scale))
-            element = ending.element(lane, FloatScaler(lane, SHAPE).scaled(row, scale))
+            bits = Mux(request.by_column, column, request.scale)
+            scale = _scale(lane, bits, shape.scale_bits)
+            element = ending.element(lane, FloatScaler(lane, shape).scaled(row, scale))
             m.d.comb += self.elements[index].eq(element)
+        if self.config.zero_scale_bits:
+            self._find_long(m, stages, request)
         return m
 
+    def _find_long(self, m: Module, stages: Stages, request: data.View) -> None:
+        """Drive `long` by the scales that are there with `request`."""
+        present = stages.line("present", self.present)[SCALE_STAGE - 1]
+        rest = [column[: self.config.zero_scale_bits].any() for column in self.scales.data]
+        long = request.by_column & (Cat(rest) & present).any()
+        m.d.comb += self.long.eq(stages.line("long", long, SCALE_STAGE - 1)[self.LATENCY])
 
-def _scale(stages: Stages, bits: Value) -> Scale:
+
+def _scale(stages: Stages, bits: Value, scale_bits: int) -> Scale:
     """The scale of a lane, from the bits of a float32."""
-    scale = Float32(stages.register(SCALE_STAGE, "scale", bits))
+    scale = Float32(stages.register(SCALE_STAGE, "scale", bits), scale_bits)
     nan = stages.register(SHAPE.multiply, "nan", scale.nan)
     return Scale(scale.negative, scale.mantissa, scale_shift(scale), nan)
 

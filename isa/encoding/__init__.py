@@ -40,6 +40,7 @@ from celosia.isa.encoding.gemmini import (
 )
 from celosia.isa.encoding.loops import CONFIG_PRODUCTS, PRODUCTS, REPEAT, STRIDE
 from celosia.isa.encoding.own import CONFIG_DRAIN, CONFIG_TOKEN, FENCE, MVIN_PARAM
+from celosia.isa.encoding.scales import SCALES
 from celosia.isa.encoding.transform import (
     CONFIG_EXPONENT,
     CONFIG_GELU,
@@ -86,6 +87,7 @@ __all__ = [
     "PRODUCTS",
     "REPEAT",
     "RING_ENTRY",
+    "SCALES",
     "SHIFT_BITS",
     "STRIDE",
     "TRANSFORM",

@@ -23,7 +23,10 @@ class Machine(LocalMemories):
         self._transfers = Transfers(config, memory, self)
 
     def execute(self, operation: Operation) -> None:
-        """Do `operation`, or let an exception of the memory pass and do nothing."""
+        """Do `operation`, or let an exception of the memory pass and do nothing.
+
+        Raises `LongScaleError` as `execute_transform` does.
+        """
         match operation:
             case Load():
                 self._transfers.load(operation)

@@ -31,6 +31,7 @@ class LocalMemories:
 
     def __init__(self, config: AcceleratorConfig, *, seed: int = 0, fill: int | None = None):
         self.dim = config.dim
+        self.scale_bits = config.scale_bits
         random = np.random.default_rng(seed)
 
         def made(rows: int, kind: type[np.integer[Any]]) -> Array:

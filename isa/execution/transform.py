@@ -9,17 +9,21 @@ from celosia.isa.encoding import NO_KEY_LIMIT
 from celosia.isa.execution.memories import LocalMemories
 from celosia.isa.functions.operands import Array, Operands
 from celosia.isa.functions.types import DTYPES, ElementType
-from celosia.isa.numerics import Affine, add_bias, scale_from_bits
+from celosia.isa.numerics import Affine, add_bias, long_scales, scale_from_bits
 from celosia.isa.operations.transforms import Transform
 
-__all__ = ["execute_transform", "operands_of"]
+__all__ = ["LongScaleError", "execute_transform", "operands_of"]
 
 _STAGED: Final = DTYPES[ElementType.INT16]
 _SUM: Final = DTYPES[ElementType.INT32]
 
 
+class LongScaleError(Exception):
+    """A column's scale has more bits than ``scale_bits``: the transform is a SCALE error."""
+
+
 def execute_transform(transform: Transform, memories: LocalMemories) -> None:
-    """Do a legal `transform`."""
+    """Do a legal `transform`.  Raises `LongScaleError`, and then does nothing."""
     results = transform.rules.meaning(operands_of(transform, memories))
     for place, result in zip(transform.results(memories.dim), results, strict=True):
         memories.put(place, result)
@@ -71,7 +75,11 @@ def _scale(transform: Transform, memories: LocalMemories) -> Array:
     if not transform.setting("column_scale") or transform.rules.staged:
         return scale_from_bits(transform.setting("scale"))
     row = transform.setting("scale_row", encoding.CONFIG_ROWS)
-    return memories.parameter_vector(row, transform.cols, np.float32)
+    scales = memories.parameter_vector(row, transform.cols, np.float32)
+    scaled = transform.type is not ElementType.INT32
+    if scaled and long_scales(scales, memories.scale_bits).any():
+        raise LongScaleError
+    return scales
 
 
 def _visible(transform: Transform) -> Array | None:

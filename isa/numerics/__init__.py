@@ -93,9 +93,11 @@ from celosia.isa.numerics.roots import (
 )
 from celosia.isa.numerics.rotation import rotate
 from celosia.isa.numerics.scaling import (
+    long_scales,
     mvin_scale,
     requantize,
     requantize_to,
+    round_scales,
     scale_from_bits,
 )
 
@@ -136,6 +138,7 @@ __all__ = [
     "isqrt",
     "layernorm",
     "layernorm_pair",
+    "long_scales",
     "matmul",
     "max_pool",
     "multiply",
@@ -157,6 +160,7 @@ __all__ = [
     "rmsnorm",
     "rotate",
     "round_half_up",
+    "round_scales",
     "round_shift",
     "row_statistics",
     "row_sums",

@@ -5,6 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from celosia.isa.numerics.float32 import INFINITY, MANTISSA_BITS, SIGN
 from celosia.isa.numerics.integers import (
     INT8_MAX,
     INT8_MIN,
@@ -13,10 +14,17 @@ from celosia.isa.numerics.integers import (
     check_range,
 )
 
-__all__ = ["mvin_scale", "requantize", "requantize_to", "scale_from_bits"]
+__all__ = [
+    "long_scales",
+    "mvin_scale",
+    "requantize",
+    "requantize_to",
+    "round_scales",
+    "scale_from_bits",
+]
 
 _OUTPUTS: Final = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64)
-_EXACT_FLOAT32: Final = 1 << 24
+_EXACT_FLOAT32: Final = 1 << MANTISSA_BITS
 
 
 def requantize(
@@ -91,6 +99,33 @@ def scale_from_bits(bits: ArrayLike) -> NDArray[np.float32]:
     array([ 1. , -0.5], dtype=float32)
     """
     return np.asarray(bits, dtype=np.uint32).view(np.float32)
+
+
+def long_scales(scales: ArrayLike, mantissa_bits: int) -> NDArray[np.bool]:
+    """Which float32 have bits of their mantissas behind the first `mantissa_bits`, 2 to 24.
+
+    >>> long_scales([0.5, 1.0078125, 1.00390625, np.inf], 8)
+    array([False, False,  True, False])
+    """
+    bits = np.asarray(scales, np.float32).view(np.uint32)
+    return bits & np.uint32((1 << MANTISSA_BITS - mantissa_bits) - 1) != 0
+
+
+def round_scales(scales: ArrayLike, mantissa_bits: int) -> NDArray[np.float32]:
+    """Finite float32 to the nearest ones that are not `long_scales`, ties to even.
+
+    What is beyond the largest of them becomes that one.
+
+    >>> round_scales([0.1, -1.00390625, 1.01171875], 8)
+    array([ 0.10009766, -1.        ,  1.015625  ], dtype=float32)
+    """
+    bits = np.asarray(scales, np.float32).view(np.uint32).astype(np.int64)
+    dropped = MANTISSA_BITS - mantissa_bits
+    unit = 1 << dropped
+    sign, size = bits & SIGN, bits & (SIGN - 1)
+    half = (unit >> 1) - 1 + (size >> dropped & 1) if dropped else 0
+    size = np.minimum((size + half) // unit * unit, INFINITY - unit)
+    return np.asarray(sign | size, np.uint32).view(np.float32)
 
 
 def _scaled(x: ArrayLike, scale: ArrayLike, low: int, high: int) -> NDArray[Any]:

@@ -12,7 +12,16 @@ from celosia.isa import encoding
 from celosia.isa.address import LocalAddress
 from celosia.isa.bert import STATISTICS, Activation, NormCommand, Passing
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_BERT, Command, Funct, Instruction
+from celosia.isa.encoding import (
+    CONFIG_BERT,
+    CONFIG_ST,
+    KEEP_SCALE,
+    SCALES,
+    Command,
+    Funct,
+    Instruction,
+)
+from celosia.isa.numerics.float32 import is_long
 from celosia.isa.operations.operations import (
     Load,
     LoadParameters,
@@ -75,7 +84,7 @@ def step(command: Command, state: ArchState, config: AcceleratorConfig) -> Step:
             values = instruction.decode(command)
             if configure := _CONFIGURES.get(instruction.name):
                 cause, change = configure
-                broken = cause(values, config)
+                broken = cause(values, config) or _scale_cause(instruction, values, config)
                 return Step(broken, state if broken else change(state, values))
             return _operate(_OPERATES[instruction.name](values, state, config), state, config)
     return Step(Cause.UNSUPPORTED, state)
@@ -96,6 +105,13 @@ def _operate(operation: Operation | None, state: ArchState, config: AcceleratorC
 
 def _legal(_values: Values, _config: AcceleratorConfig) -> Cause:
     return Cause.NONE
+
+
+def _scale_cause(instruction: Instruction, values: Values, config: AcceleratorConfig) -> Cause:
+    scales = [values[name] for name in SCALES.get(instruction, ())]
+    if instruction is CONFIG_ST and scales == [KEEP_SCALE]:
+        return Cause.NONE
+    return Cause.SCALE if any(is_long(each, config.scale_bits) for each in scales) else Cause.NONE
 
 
 def _config_ex_cause(values: Values, config: AcceleratorConfig) -> Cause:

@@ -11,16 +11,15 @@ from celosia.isa.encoding import Instruction
 from celosia.isa.functions.table import FUNCTIONS, Function, TransformFunction
 from celosia.isa.functions.types import ELEMENT_BYTES, ElementType
 from celosia.isa.numerics import MAX_COLUMNS
+from celosia.isa.numerics.float32 import INFINITY
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.transform_state import TransformState
 
-__all__ = ["INFINITY", "Rows", "Transform"]
+__all__ = ["Rows", "Transform"]
 
 _ENTRIES: Final = tuple(FUNCTIONS[function] for function in Function)
 _TYPES: Final = tuple(ElementType)
 _STAGED_BYTES: Final = ELEMENT_BYTES[ElementType.INT16]
-INFINITY: Final = 0x7F80_0000
-"""Bits of a float32 infinity: positive numbers have smaller ones, all others larger ones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 IDENTITY: Final = int.from_bytes(b"CELO", "big")
-INTERFACE_VERSION: Final = (0, 4)
+INTERFACE_VERSION: Final = (0, 5)
 """Major and minor: the major one changes when old software no longer works."""
 
 BODY_BITS: Final = 16
@@ -150,7 +150,7 @@ _IDENTITY: Final = (
         0x028,
         Access.RO,
         "More of the configuration.",
-        parameters(("loop_entries", 0, BODY_BITS)),
+        parameters(("loop_entries", 0, BODY_BITS), ("scale_bits", 16, 5)),
         reset=None,
         constant=True,
     ),

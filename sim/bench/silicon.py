@@ -1,8 +1,8 @@
-"""The sweep over lanes of the normalization unit: what each number of lanes costs and takes."""
+"""The sweeps over lanes and scale bits: what each number costs, takes and computes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
@@ -16,22 +16,58 @@ from celosia.sim.export.silicon.synthesis.yosys import find_yosys
 from celosia.sim.run.report import Report
 from celosia.sim.run.run import Runner, RunOptions, run_workload
 from celosia.sim.support.display import Steps
+from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.quantized import published_model
 from celosia.sim.workloads.workload_options import WorkloadOptions
 
-__all__ = ["LANES", "SILICON", "WORKLOADS", "SiliconLine", "SiliconRun", "run_silicon"]
+__all__ = [
+    "LANES",
+    "SCALE_BITS",
+    "SHORT_WORKLOADS",
+    "SILICON",
+    "WORKLOADS",
+    "Accuracy",
+    "SiliconLine",
+    "SiliconRun",
+    "Sweep",
+    "run_silicon",
+    "runs_by_name",
+]
 
 SILICON: Final = "silicon"
 """The name of the benchmark."""
 LANES: Final = (2, 4, 8, 16)
+SCALE_BITS: Final = (8, 12, 16)
+"""Mantissas of scales that are shorter than those of float32."""
 WORKLOADS: Final = (
     *(each for each in ENCODERS if each.preset == "base" and each.timing == MemoryTiming()),
     Encoder(workload="attention", details=WorkloadOptions(heads=1, seq=2048, dim=64), bound=0.0),
 )
 """What runs on each: the table of encoders at the usual memory, and a long head without a bound."""
 
+SHORT_WORKLOADS: Final = tuple(
+    each
+    for each in WORKLOADS
+    if each.workload == "encoder-layer" and each.details.model == "minilm"
+)
+"""What runs with short scales, which change results and no cycle."""
+
+
+class Accuracy(NamedTuple):
+    """Cosines of the evaluation texts' vectors by MiniLM to those in float32."""
+
+    mean: float
+    least: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4f}, least {self.least:.4f}"
+
+
 AreaOf = Callable[[AcceleratorConfig, Progress], Area]
 """Measures the area of a configuration."""
+AccuracyOf = Callable[[AcceleratorConfig, Progress], Accuracy]
+"""Measures how good MiniLM is on a configuration."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +87,24 @@ class SiliconRun:
         """Whether the bound is kept."""
         return self.reached is not None and self.reached >= self.encoder.bound
 
+    @property
+    def right(self) -> bool:
+        """Whether the bound is kept by right results."""
+        return self.kept and self.report.right
+
 
 @dataclass(frozen=True)
 class SiliconLine:
-    """One number of lanes."""
+    """One number of lanes, with one length of scales."""
 
     lanes: int
+    scale_bits: int
     area: Area
     lean: Area
     """The same without the unit."""
     runs: tuple[SiliconRun, ...]
+    accuracy: Accuracy | None = None
+    """Measured with each length of scales, not with each number of lanes."""
 
     @property
     def added_gates(self) -> float:
@@ -77,9 +121,11 @@ class SiliconLine:
         share = share_of_frozen(self.area, self.lean)
         return {
             "lanes": self.lanes,
+            "scale_bits": self.scale_bits,
             "logic_kge": self.area.logic.gates / 1000,
             "added_kge": self.added_gates / 1000,
             "added_with_sram": None if share is None else share.with_sram,
+            "accuracy": self.accuracy and self.accuracy._asdict(),
             "right": self.right,
             "runs": [
                 {
@@ -94,34 +140,70 @@ class SiliconLine:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """What is measured: preset `base` with each number of lanes, and with each length of scales."""
+
+    lanes: tuple[int, ...] = LANES
+    scale_bits: tuple[int, ...] = SCALE_BITS
+    workloads: tuple[Encoder, ...] = WORKLOADS
+    """What runs with each number of lanes."""
+    short_workloads: tuple[Encoder, ...] = SHORT_WORKLOADS
+    """What runs with each length of scales."""
+
+    @classmethod
+    def of(cls, lanes: Iterable[int], scale_bits: Iterable[int]) -> "Sweep":
+        """So many lanes and scale bits only, each once; all if there are none of either."""
+        lanes, scale_bits = tuple(dict.fromkeys(lanes)), tuple(dict.fromkeys(scale_bits))
+        return cls(lanes=lanes, scale_bits=scale_bits) if lanes or scale_bits else cls()
+
+    @property
+    def points(self) -> Iterator[tuple[str, tuple[Encoder, ...]]]:
+        """The overrides, in order, and what runs with each."""
+        yield from ((f"vector_lanes={number}", self.workloads) for number in self.lanes)
+        yield from ((f"scale_bits={number}", self.short_workloads) for number in self.scale_bits)
+
+
 def run_silicon(
     tell: Progress,
+    sweep: Sweep,
     runner: Runner = run_workload,
     area_of: AreaOf | None = None,
-    lanes: Sequence[int] = LANES,
-    workloads: Sequence[Encoder] = WORKLOADS,
+    accuracy_of: AccuracyOf | None = None,
 ) -> tuple[SiliconLine, ...]:
-    """Measure area and cycles of preset `base` with so many lanes, one number after the other.
+    """Measure area and cycles of each point of `sweep`, and accuracy with each length of scales.
 
-    Raises `ConfigError` for lanes that do not divide ``dim``, before anything is measured, and what
+    Raises `ConfigError` for what cannot be built, before anything is measured, and what
     `measure_area` raises.
     """
-    overrides = [f"vector_lanes={number}" for number in lanes]
-    configs = [resolve_config("base", [override]) for override in overrides]
-    area_of = area_of or _mapped()
-    steps, lines = Steps(tell, len(lanes) * (len(workloads) + 1)), []
-    for number, override, config in zip(lanes, overrides, configs, strict=True):
+    points = [
+        (override, resolve_config("base", [override]), workloads)
+        for override, workloads in sweep.points
+    ]
+    area_of, accuracy_of = area_of or _mapped(), accuracy_of or _cosines
+    steps, lines = Steps(tell, sum(len(workloads) + 1 for *_, workloads in points)), []
+    for override, config, workloads in points:
         unit = lean_parameter(config)
         assert unit is not None, "base has the unit"
-        steps.begin(f"area with {number} lanes")
+        steps.begin(f"area with {override}")
         area, lean = (area_of(each, steps) for each in (config, config.with_values({unit: False})))
+        short = override.startswith("scale_bits")
+        accuracy = accuracy_of(config, steps) if short else None
         runs = []
         for workload in workloads:
-            steps.begin(f"{workload.name} with {number} lanes")
+            steps.begin(f"{workload.name} with {override}")
             report = runner(_options(workload, override), steps).report
             runs.append(SiliconRun(workload, report))
-        lines.append(SiliconLine(number, area, lean, tuple(runs)))
+        line = SiliconLine(config.lanes, config.scale_bits, area, lean, tuple(runs), accuracy)
+        lines.append(line)
     return tuple(lines)
+
+
+def runs_by_name(lines: Sequence[SiliconLine]) -> dict[str, list[SiliconRun | None]]:
+    """The run of each workload in each line that has one."""
+    by_name = [{run.encoder.name: run for run in line.runs} for line in lines]
+    names = dict.fromkeys(name for runs in by_name for name in runs)
+    return {name: [runs.get(name) for runs in by_name] for name in names}
 
 
 def _options(workload: Encoder, override: str) -> RunOptions:
@@ -138,3 +220,16 @@ def _mapped() -> AreaOf:
     """By Yosys and the cells of sky130; modules that were mapped before are not mapped again."""
     mapper = Mapper(find_yosys(None), choose_library("sky130"), 1)
     return lambda config, tell: measure_area(config, mapper, tell)
+
+
+def _cosines(config: AcceleratorConfig, tell: Progress) -> Accuracy:
+    """By the integer graph in NumPy, which the RTL computes bit for bit."""
+    # Loaded when it is asked for: it needs packages that nothing else here does.
+    sentences = import_extra("celosia.sw.models.sentences", "minilm")
+    published = import_extra("celosia.sw.reference.published", "minilm")
+    texts = import_extra("celosia.sw.reference.texts", "minilm").evaluation_texts()
+    model, tokens = published_model(tell), published.tokenize(texts)
+    tell("comparing with float32", None)
+    found = sentences.integer_vectors(model, tokens, config)
+    cosines = sentences.cosines(found, sentences.FloatSentences().vectors(tokens))
+    return Accuracy(float(cosines.mean()), float(cosines.min()))

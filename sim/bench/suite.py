@@ -14,7 +14,7 @@ from celosia.sim.bench.compilers.table import COMPILERS, run_compilers
 from celosia.sim.bench.costs.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.sim.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.sim.bench.encoders import EncoderLine, run_encoders
-from celosia.sim.bench.silicon import LANES, SILICON, SiliconLine, run_silicon
+from celosia.sim.bench.silicon import SILICON, SiliconLine, Sweep, run_silicon
 from celosia.sim.bench.speed import Speed, array_loop, measure_speed
 from celosia.sim.bench.trace import TRACE, TraceLine, run_traces
 from celosia.sim.run.report import Report, commit, versions
@@ -262,11 +262,11 @@ def run_bench(
     command_line: Sequence[str] = (),
     issue: Issue = "stream",
     seq: int | None = None,
-    lanes: Sequence[int] = LANES,
+    sweep: Sweep | None = None,
 ) -> Bench:
     """Measure the benchmarks called `names`.
 
-    `issue` is for products, encoders and decoders, `seq` for nonlinear ones, `lanes` for silicon.
+    `issue` is for products, encoders and decoders, `seq` for nonlinear ones, `sweep` for silicon.
     """
     if issue == "ring":
         if list(names) == ["cost"]:
@@ -284,7 +284,7 @@ def run_bench(
         trace=run_traces(tell) if TRACE in names else None,
         advice=run_advice(tell) if ADVICE in names else None,
         compilers=run_compilers(tell) if COMPILERS in names else None,
-        silicon=run_silicon(tell, lanes=lanes) if SILICON in names else None,
+        silicon=run_silicon(tell, sweep or Sweep()) if SILICON in names else None,
         cost=_run_cost(tell, products, encoders) if "cost" in names else None,
         baseline=load_baseline(baseline_path()),
         speed=measure_speed(tell) if "speed" in names else None,

@@ -23,8 +23,16 @@ from celosia.sim.command.table_cells import (
 from celosia.sim.run.report import Measurement, Report
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.passes.memory.reuse import MemoryPlan
+from celosia.sw.passes.short_scales import RoundedScales
 
-__all__ = ["groups_table", "memory_line", "on_chip_line", "owners", "similarity_table"]
+__all__ = [
+    "groups_table",
+    "memory_line",
+    "on_chip_line",
+    "owners",
+    "rounded_line",
+    "similarity_table",
+]
 
 _MOST_OWNERS: Final = 2
 _SMALLEST_SHARE: Final = 0.005
@@ -101,6 +109,14 @@ def memory_line(plan: MemoryPlan) -> str:
     return (
         f"memory: tensors that take {plan.dense:,} bytes apart are in {plan.peak:,}, of which "
         f"{plan.live_sum:,} live at once; {len(plan.gone)} are overwritten, so not compared"
+    )
+
+
+def rounded_line(rounding: RoundedScales) -> str:
+    """How scales were rounded."""
+    return (
+        f"scales: {rounding.rounded:,} of {rounding.scales:,} are rounded to {rounding.bits} bits, "
+        f"the most by {rounding.largest:.2g} of it"
     )
 
 

@@ -10,6 +10,7 @@ from celosia.sim.run.report import Measurement, Setting
 
 __all__ = [
     "NOTHING",
+    "judged",
     "memory_caption",
     "mismatches",
     "percent",
@@ -47,8 +48,12 @@ def memory_caption(timing: MemoryTiming, config: AcceleratorConfig) -> str:
 
 def mismatches(part: Measurement) -> str:
     """Wrong elements, of how many."""
-    text = f"{part.mismatches:,} of {part.elements_checked:,}"
-    return f"[green]{text}[/]" if part.right else f"[red]{text}[/]"
+    return judged(part.right, f"{part.mismatches:,} of {part.elements_checked:,}")
+
+
+def judged(right: bool, text: str) -> str:
+    """A text in the color of what is right, or of what is not."""
+    return f"[{'green' if right else 'red'}]{text}[/]"
 
 
 def percent(share: float | None) -> str:

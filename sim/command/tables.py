@@ -19,7 +19,7 @@ from celosia.sim.bench.compilers.row import Row
 from celosia.sim.bench.costs.cost import CostSet
 from celosia.sim.bench.decoders import PEERS, DecoderLine
 from celosia.sim.bench.encoders import EncoderLine
-from celosia.sim.bench.silicon import SiliconLine
+from celosia.sim.bench.silicon import SiliconLine, runs_by_name
 from celosia.sim.bench.speed import Speed
 from celosia.sim.bench.suite import Bench, ProductLine
 from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
@@ -27,11 +27,13 @@ from celosia.sim.command.graph_tables import (
     groups_table,
     memory_line,
     on_chip_line,
+    rounded_line,
     similarity_table,
 )
 from celosia.sim.command.owner_tables import owner_table
 from celosia.sim.command.table_cells import (
     NOTHING,
+    judged,
     mismatches,
     percent,
     run_caption,
@@ -74,6 +76,8 @@ def print_report(
         console.print(on_chip_line(report.on_chip))
     if report.memory_plan:
         console.print(memory_line(report.memory_plan))
+    if report.rounded_scales:
+        console.print(rounded_line(report.rounded_scales))
     if report.similarity:
         console.print(similarity_table(report.similarity))
     for part in report.operators if report.whole is None else [total]:
@@ -163,11 +167,10 @@ def products_table(lines: Sequence[ProductLine]) -> Table:
         table.add_column(head, justify="right")
     for line in lines:
         total = line.report.total
-        color = "green" if line.right else "red"
         table.add_row(
             line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
             whole(total.cycles),
-            f"[{color}]{percent(line.reached)}[/]",
+            judged(line.right, percent(line.reached)),
             percent(line.product.bound),
             percent(line.limit),
             percent(line.product.gemmini),
@@ -190,11 +193,10 @@ def encoders_table(lines: Sequence[EncoderLine]) -> Table:
     for line in lines:
         total = line.report.total
         size = total.program_bytes
-        color = "green" if line.right else "red"
         table.add_row(
             line.encoder.name,
             whole(total.cycles),
-            f"[{color}]{percent(line.reached)}[/]",
+            judged(line.right, percent(line.reached)),
             percent(line.encoder.bound),
             percent(line.encoder.gemmini),
             mismatches(total),
@@ -218,12 +220,11 @@ def decoders_table(lines: Sequence[DecoderLine]) -> Table:
     for head in ("cycles", "limit of the", "share", "at least", "mismatches"):
         table.add_column(head, justify="right")
     for line in lines:
-        color = "green" if line.right else "red"
         table.add_row(
             line.decoder.name,
             whole(line.report.total.cycles),
             line.decoder.of,
-            f"[{color}]{percent(line.reached)}[/]",
+            judged(line.right, percent(line.reached)),
             percent(line.decoder.bound),
             mismatches(line.report.total),
         )
@@ -231,24 +232,22 @@ def decoders_table(lines: Sequence[DecoderLine]) -> Table:
 
 
 def silicon_table(lines: Sequence[SiliconLine]) -> Table:
-    """What each number of lanes adds, and what workloads reach with it; red: below the bound."""
+    """What each point adds, and what workloads reach with it; red: below the bound."""
     table = Table(
-        title="Lanes of the normalization unit: preset base, Verilator, sky130",
-        caption="MAC utilization, in red below the bound of the encoders' table; "
-        "area: docs/silicon.md says what is counted",
+        title="Lanes of the normalization unit, and scale bits: preset base, Verilator, sky130",
+        caption="MAC utilization, red below its bound; docs/silicon.md says what is counted",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("", overflow="fold")
     for line in lines:
-        table.add_column(f"{line.lanes} lanes", justify="right")
+        table.add_column(f"{line.lanes} lanes\n{line.scale_bits} bits", justify="right")
     table.add_row("the unit adds, kGE", *(f"{line.added_gates / 1000:,.1f}" for line in lines))
     table.add_row("logic, kGE", *(f"{line.area.logic.gates / 1000:,.1f}" for line in lines))
-    for runs in zip(*(line.runs for line in lines), strict=True):
-        colors = (("green" if run.kept and run.report.right else "red", run) for run in runs)
-        cells = (f"[{color}]{percent(run.reached)}[/]" for color, run in colors)
-        table.add_row(runs[0].encoder.name, *cells)
-        table.add_row("  cycles", *(whole(run.report.total.cycles) for run in runs))
+    for name, runs in runs_by_name(lines).items():
+        table.add_row(name, *(run and judged(run.right, percent(run.reached)) for run in runs))
+        table.add_row("  cycles", *(run and whole(run.report.total.cycles) for run in runs))
+    table.add_row("cosine of MiniLM", *(line.accuracy and str(line.accuracy) for line in lines))
     return table
 
 
@@ -263,8 +262,9 @@ def speed_table(speed: Speed) -> Table:
             speeds = (f"{pair.model:,.0f}", f"{pair.loop:,.0f}")
             name = escape(line.case.name) if number == 1 else ""
             table.add_row(name, str(number), *speeds, f"{pair.share:.3f}", "")
-        color = "green" if line.right else "red"
-        share = f"[{color}]{line.share:.3f}[/]" + ("" if line.results_right else " wrong result")
+        share = judged(line.right, f"{line.share:.3f}") + (
+            "" if line.results_right else " wrong result"
+        )
         table.add_row("", "median", "", "", share, f"{line.case.bound:.3f}")
         table.add_section()
     count = speed.instructions_per_cycle
@@ -295,13 +295,12 @@ def trace_table(lines: Sequence[TraceLine]) -> Table:
     for head in ("cycles", "slower", "at most", "trace, MB per million cycles", "below"):
         table.add_column(head, justify="right")
     for line in lines:
-        color = "green" if line.right else "red"
         table.add_row(
             line.name,
             whole(line.cycles),
-            f"[{color}]{percent(line.slower)}[/]",
+            judged(line.right, percent(line.slower)),
             percent(SLOWER),
-            f"[{color}]{line.megabytes:.2f}[/]",
+            judged(line.right, f"{line.megabytes:.2f}"),
             f"{MEGABYTES:.2f}",
         )
     return table
@@ -316,13 +315,12 @@ def advice_table(lines: Sequence[AdviceLine]) -> Table:
     for head in ("predicted", "saved", "error"):
         table.add_column(head, justify="right")
     for line in lines:
-        color = "green" if line.right else "red"
         error = NOTHING if line.error is None else f"{line.error:+.1%}"
         for number, trial in enumerate(line.trials):
             first = (line.name, whole(line.cycles)) if not number else ("", "")
             cells = (escape(first[0]), first[1], " ".join(trial.change.options))
             saved = (f"{trial.change.saved:,}", f"{line.saved(trial):,}")
-            table.add_row(*cells, *saved, f"[{color}]{error}[/]")
+            table.add_row(*cells, *saved, judged(line.right, error))
     if found := followed(lines):
         table.caption = f"{found.runs} errors: mean {found.mean:.1%}, worst {found.worst:.1%}"
         table.caption_justify = "left"
@@ -339,12 +337,11 @@ def cost_table(found: CostSet) -> Table:
         error = NOTHING if line.error is None else f"{line.error:+.2%}"
         table.add_row(escape(line.name), whole(line.predicted), whole(line.measured), error)
     table.add_section()
-    color = "green" if found.right else "red"
     for name, error, bound in (
         ("mean", found.mean, found.bounds.mean),
         ("worst", found.worst, found.bounds.worst),
     ):
-        table.add_row(f"{name}, at most {bound:.0%}", "", "", f"[{color}]{percent(error)}[/]")
+        table.add_row(f"{name}, at most {bound:.0%}", "", "", judged(found.right, percent(error)))
     return table
 
 

@@ -8,6 +8,7 @@ from celosia.isa.encoding import FENCE, Command
 from celosia.isa.encoding.tokens import COUNT_MASK, TOKENS
 from celosia.isa.execution.machine import Machine
 from celosia.isa.execution.nests import execute_nest
+from celosia.isa.execution.transform import LongScaleError
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.loops import LoopState, unroll
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Store
@@ -131,6 +132,8 @@ class FunctionalDevice:
         except OutsideMemoryError as outside:
             cause = Cause.WRITE_LIMIT if store else Cause.READ_LIMIT
             raise _error(cause, outside.address, issued) from None
+        except LongScaleError:
+            raise _error(Cause.SCALE, 0, issued) from None
         if store and operation.signal is not None:
             self.tokens[operation.signal] = (self.tokens[operation.signal] + 1) & COUNT_MASK
 

@@ -27,6 +27,7 @@ from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.pipeline import CompiledGraph, predict_graph
 from celosia.sw.timeline.limits import graph_limit
 
@@ -56,6 +57,8 @@ def measure_graph(
 ) -> GraphMeasurement:
     """Run `compiled`, which is the graph of `case`, and compare it with the integer graph.
 
+    That graph has scales as short as the device takes them.
+
     What is predicted is for commands that stream, on a memory with this `timing`.
 
     Raises `ValueError` if it does not fit into the device's memory.
@@ -67,7 +70,7 @@ def measure_graph(
     expanded = [command for _, command in expand(program, device.config)]
     cuts = cut_program(expanded, compiled.operators)
     result, failure = execute(device, program, issue, [cut.mark for cut in cuts])
-    expected = interpret(case.graph, case.inputs)
+    expected = interpret(short_scales(case.graph, device.config), case.inputs)
     found = {tensor: run.read(tensor) for tensor in run.written}
     differing = {
         tensor: int(np.count_nonzero(value != expected[tensor])) for tensor, value in found.items()

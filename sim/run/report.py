@@ -20,6 +20,7 @@ from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.passes.memory.reuse import MemoryPlan
+from celosia.sw.passes.short_scales import RoundedScales
 from celosia.sw.timeline.limits import Limit, total_limit
 
 __all__ = [
@@ -173,6 +174,13 @@ class Setting:
         return self.timing.seed
 
 
+_SUMMED: Final = (
+    *("macs", "mismatches", "elements_checked"),
+    *("dram_read_bytes", "dram_write_bytes", "commands", "cpu_seconds"),
+)
+"""What adds up over operators."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """A run: its setting, and what each of its operators has shown."""
@@ -186,6 +194,8 @@ class Report:
     """Tensors that never are in memory, and so are not compared."""
     memory_plan: MemoryPlan | None = None
     """How bytes of memory were used again; None: each tensor had its own."""
+    rounded_scales: RoundedScales | None = None
+    """How scales were rounded; None: the accelerator takes any float32."""
     similarity: Similarity | None = None
     """Cosines between the texts that were computed with, if there were texts."""
     step_bytes: int | None = None
@@ -201,18 +211,7 @@ class Report:
         parts = self.operators
         clocked = bool(parts) and all(part.cycles is not None for part in parts)
         limited = bool(parts) and all(part.limit is not None for part in parts)
-        sums: dict[str, Any] = {
-            name: sum(getattr(part, name) for part in parts)
-            for name in (
-                "macs",
-                "mismatches",
-                "elements_checked",
-                "dram_read_bytes",
-                "dram_write_bytes",
-                "commands",
-                "cpu_seconds",
-            )
-        }
+        sums: Any = {name: sum(getattr(part, name) for part in parts) for name in _SUMMED}
         return Measurement(
             name=self.setting.workload,
             shape=parts[0].shape if len(parts) == 1 else None,
@@ -268,6 +267,7 @@ class Report:
             "one_program": self.whole is not None,
             "on_chip": list(self.on_chip),
             "memory_plan": self.memory_plan.document() if self.memory_plan else None,
+            "rounded_scales": self.rounded_scales.document() if self.rounded_scales else None,
             "similarity": self.similarity.document() if self.similarity else None,
             "memory_limit_share": self.memory_limit_share,
             "changes": [asdict(change) for change in self.changes],

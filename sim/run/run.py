@@ -42,6 +42,7 @@ from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
+from celosia.sw.passes.short_scales import rounded_scales
 from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
 from celosia.sw.plan import choose
 from celosia.sw.planning.problems import graph_of
@@ -170,26 +171,25 @@ def _run_products(
     config = resolve_config(preset, options.overrides)
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
-    problems = [operator.operands.problem for operator in operators]
     graphs = [graph_of(operator.name, operator.operands.problem) for operator in operators]
+    operators = [operator.with_short_scale(config) for operator in operators]
+    problems = [operator.operands.problem for operator in operators]
     plan = options.given.of(graphs, config, options.timing)
     announce_products(options.announce, options.simulator, problems, config, options.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []
     result = None
-    device = _open(opener, options, config, device_bytes(operators), steps)
-    with closing(device):
+    with closing(_open(opener, options, config, device_bytes(operators), steps)) as device:
         for operator in operators:
             steps.begin(operator.name)
             steps("compiling", None)
-            measurement, result = measure_product(
-                device, operator, options.timing, options.issue, plan
-            )
-            measured.append(measurement)
+            one, result = measure_product(device, operator, options.timing, options.issue, plan)
+            measured.append(one)
     return Outcome(
         Report(
             setting=options.setting(preset, config),
             operators=tuple(measured),
+            rounded_scales=rounded_scales(graphs, config),
             elapsed_seconds=time.perf_counter() - start,
         ),
         result,
@@ -213,8 +213,7 @@ def _run_graph(
     tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
-    device = _open(opener, options, config, needed_memory(compiled), steps)
-    with closing(device):
+    with closing(_open(opener, options, config, needed_memory(compiled), steps)) as device:
         steps.begin(options.workload)
         measured = measure_graph(
             options.workload, device, compiled, job.case, options.issue, options.timing
@@ -231,6 +230,7 @@ def _run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             memory_plan=compiled.memory,
+            rounded_scales=rounded_scales([job.case.graph], config),
             similarity=similarity,
             step_bytes=job.step_bytes,
             changes=_changes(options, job.case.graph, config, measured.whole),

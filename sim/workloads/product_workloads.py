@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import ALIGNMENT
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.operands import (
@@ -20,6 +21,7 @@ from celosia.sim.workloads.texts import text_problems
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.matmul import MatMul, verify
+from celosia.sw.passes.short_scales import short_scale
 
 __all__ = ["MEMORY_STEP", "Operator", "device_bytes", "matmul", "minilm_linears"]
 
@@ -34,6 +36,14 @@ class Operator:
 
     name: str
     operands: Operands
+
+    def with_short_scale(self, config: AcceleratorConfig) -> "Operator":
+        """The same with a scale that `config` takes."""
+        problem = self.operands.problem
+        if problem.scale is None:
+            return self
+        problem = replace(problem, scale=short_scale(problem.scale, config))
+        return replace(self, operands=replace(self.operands, problem=problem))
 
 
 def device_bytes(operators: Iterable[Operator]) -> int:

@@ -24,6 +24,7 @@ from celosia.sw.ir.graph_interpret import Array, interpret
 from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.models.quantized_decoder import QuantizedDecoder
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.pipeline import CompiledGraph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import Floats
@@ -136,7 +137,7 @@ class DecoderSession:
         else:
             run.load(inputs)
         result = run.run()
-        expected = interpret(graph, inputs)
+        expected = interpret(short_scales(graph, self.device.config), inputs)
         compared = self._compare(run, expected)
         self._caches = {name: expected[name] for name in self._caches}
         step = Step(Text(self.length, len(tokens)), result, compared)

@@ -11,8 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.encoders.encoder import Progress, quantize_encoder
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.ranges import Clip
@@ -77,13 +79,21 @@ class FloatSentences:
         return np.concatenate(parts)
 
 
-def integer_vectors(model: IntegerEncoder, texts: Sequence[Sequence[int]]) -> Floats:
-    """A row of norm 1 for each text of tokens, by the integer graph in NumPy."""
+def integer_vectors(
+    model: IntegerEncoder,
+    texts: Sequence[Sequence[int]],
+    config: AcceleratorConfig | None = None,
+) -> Floats:
+    """A row of norm 1 for each text of tokens, by the integer graph in NumPy.
+
+    Its scales are as short as `config` takes them, if it is given.
+    """
     parts = []
     for batch in _batches(texts):
         lengths = [len(tokens) for tokens in batch]
         inputs = {"embedding": embed(model, batch)}
-        values = interpret(encoder_graph(model, lengths), inputs)
+        graph = encoder_graph(model, lengths)
+        values = interpret(short_scales(graph, config) if config else graph, inputs)
         parts.append(sentence_vectors(model, values["output"], lengths))
     return np.concatenate(parts)
 

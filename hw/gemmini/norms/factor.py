@@ -7,11 +7,11 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.lib.float32 import (
     EXPONENT_BIAS,
     FRACTION_BITS,
-    MANTISSA_BITS,
     Float32,
     round_leading,
     round_off,
 )
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 
 __all__ = ["FactorUnit", "Wanted"]
 

@@ -14,6 +14,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph_interpret, program_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan
 from celosia.sw.planning.decisions.decide import decide
 
@@ -40,7 +41,7 @@ def check_levels(case: Case, config: AcceleratorConfig) -> CompiledGraph:
     Raises `LevelsDifferError` unless they give the same elements of every tensor in memory.
     """
     compiled = _compiled(case.graph, config)
-    expected = graph_interpret.interpret(case.graph, case.inputs)
+    expected = _expected(case, config)
     program = program_values(compiled, config, case.inputs)
     device = FunctionalDevice(config, memory_bytes=compiled.end - MEMORY_BASE)
     run = GraphRun(device, compiled)
@@ -54,12 +55,17 @@ def check_levels(case: Case, config: AcceleratorConfig) -> CompiledGraph:
 
 def check_device(case: Case, device: Device, compiled: CompiledGraph | None = None) -> None:
     """Raise `LevelsDifferError` unless a device leaves in memory what the graph means."""
-    expected = graph_interpret.interpret(case.graph, case.inputs)
+    expected = _expected(case, device.config)
     run = GraphRun(device, compiled or _compiled(case.graph, device.config))
     run.load(case.inputs)
     run.run()
     for name in run.written:
         _check(name, run.read(name), expected[name])
+
+
+def _expected(case: Case, config: AcceleratorConfig) -> Mapping[str, NDArray[Any]]:
+    """What the operators of the graph mean, with scales as short as `config` takes them."""
+    return graph_interpret.interpret(short_scales(case.graph, config), case.inputs)
 
 
 def _compiled(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:

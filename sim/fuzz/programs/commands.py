@@ -32,6 +32,7 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.encoding.tokens import TOKENS
+from celosia.isa.numerics import round_scales
 from celosia.sim.fuzz.programs.ordering import Ordering
 from celosia.sim.fuzz.programs.transforms import RandomTransforms
 from celosia.sw.driver.program_file import Region
@@ -116,8 +117,10 @@ class RandomCommands:
 
     def _scale(self) -> int:
         if self._flag(10):
-            return self.random.choice(_ODD_SCALES)
-        return float_bits(1.0 if self._flag() else self.random.choice(_SCALES))
+            short = self.config.zero_scale_bits
+            return self.random.choice(_ODD_SCALES) >> short << short
+        scale = 1.0 if self._flag() else self.random.choice(_SCALES)
+        return float_bits(float(round_scales(scale, self.config.scale_bits)))
 
     def local(self, *, accumulator: bool = False, accumulate: bool = False) -> int:
         """Some row of a window."""

@@ -22,6 +22,7 @@ from celosia.isa.encoding import (
     float_bits,
 )
 from celosia.isa.functions.table import FUNCTIONS
+from celosia.isa.numerics import round_scales
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sim.fuzz.programs.constants import random_exponent_constants, random_gelu_constants
 
@@ -64,7 +65,8 @@ class RandomTransforms:
         return self.random.randrange(100) < percent
 
     def _scale(self) -> int:
-        return float_bits(self.random.choice(_SCALES) * (1 if self._flag(90) else -1))
+        scale = self.random.choice(_SCALES) * (1 if self._flag(90) else -1)
+        return float_bits(float(round_scales(scale, self.config.scale_bits)))
 
     def _stride(self) -> int:
         return self.random.choice((1, 2, 3, self.config.dim))
@@ -75,7 +77,8 @@ class RandomTransforms:
             function=function,
             type=self.random.choice(FUNCTIONS[function].types or _TYPES),
             bias=self._flag(30),
-            column_scale=self._flag(20),
+            # Parameters are any numbers: as scales, most are long.
+            column_scale=self._flag(20) and not self.config.zero_scale_bits,
             relu=self._flag(20),
             start=self._flag(),
             finish=self._flag(),

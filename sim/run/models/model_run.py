@@ -30,6 +30,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
+from celosia.sw.passes.short_scales import rounded_scales, short_scales
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
@@ -310,6 +311,8 @@ class ModelRunner:
         self, number: int, graph: Graph, inputs: Mapping[str, Array]
     ) -> tuple[Mapping[str, Array], Report]:
         start, options = time.perf_counter(), self.options
+        rounding = rounded_scales([graph], self.config)
+        graph = short_scales(graph, self.config)
         if graph.ops not in self._programs:
             self.tell(f"compiling segment {number}", None)
             self._programs[graph.ops] = self._compile(graph)
@@ -325,6 +328,7 @@ class ModelRunner:
                 f"segment {number}", device, compiled, case, options.issue, options.timing
             )
         report = self._report(number, measured, time.perf_counter() - start)
+        report = replace(report, rounded_scales=rounding)
         return {**graph_interpret.interpret(graph, inputs), **measured.outputs}, report
 
     def _compile(self, graph: Graph) -> CompiledGraph:

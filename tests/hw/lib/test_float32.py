@@ -10,12 +10,12 @@ from amaranth.sim import Simulator
 
 from celosia.hw.lib.float32 import (
     FRACTION_BITS,
-    MANTISSA_BITS,
     Float32,
     round_leading,
     round_off,
     split_leading,
 )
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 
 SPECIAL = (0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, 1e-45, -1e-39, 3.4028235e38)
 NANS = (0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF, 0xFF80_0001, 0xFFC0_0000, 0xFFBF_FFFF)

@@ -1,4 +1,4 @@
-"""`FloatScaler` with any mantissa and any stages, against exact fractions."""
+"""`FloatScaler` with scales of any length and any stages, against exact fractions."""
 
 import random
 from dataclasses import replace
@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Stages
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 from tests.support.streams import simulate
 
 LONG = ScalerShape(
@@ -58,7 +59,7 @@ class Probe(wiring.Component):
         m, shape = Module(), self.shape
         stages = Stages(m, self.valid, shape.result - 1, advance=self.advance)
         bits = stages.line("bits", self.bits)
-        factor = Float32(bits[shape.multiply - 1], shape.mantissa_bits)
+        factor = Float32(bits[shape.multiply - 1], shape.scale_bits)
         scale = Scale(
             negative=bits[shape.sign - 1][-1],
             mantissa=factor.mantissa,
@@ -71,14 +72,14 @@ class Probe(wiring.Component):
         return m
 
 
-def to_float(value: Fraction, bits: int) -> Fraction:
-    """`value`, rounded to a mantissa of so many bits."""
+def to_float(value: Fraction) -> Fraction:
+    """`value`, rounded to a mantissa of 24 bits."""
     if not value:
         return value
     unit = Fraction(1)
-    while abs(value) >= unit * 2**bits:
+    while abs(value) >= unit * 2**MANTISSA_BITS:
         unit *= 2
-    while abs(value) < unit * 2 ** (bits - 1):
+    while abs(value) < unit * 2 ** (MANTISSA_BITS - 1):
         unit /= 2
     return round(value / unit) * unit
 
@@ -87,12 +88,12 @@ def expected(shape: ScalerShape, element: int, bits: int) -> int:
     exponent, fraction = bits >> 23 & 255, bits & 0x7F_FFFF
     if exponent == 0 or (exponent == 255 and fraction):
         return 0
-    dropped = 24 - shape.mantissa_bits
+    dropped = MANTISSA_BITS - shape.scale_bits
     mantissa = (fraction | 1 << 23) >> dropped << dropped
     scale = Fraction(mantissa, 1 << 23) * Fraction(2) ** (exponent - 127)
-    product = to_float(Fraction(element), shape.mantissa_bits) * (-scale if bits >> 31 else scale)
+    product = to_float(Fraction(element)) * (-scale if bits >> 31 else scale)
     bound = 1 << shape.result_bits - 1
-    return min(max(round(to_float(product, shape.mantissa_bits)), -bound), bound - 1)
+    return min(max(round(to_float(product)), -bound), bound - 1)
 
 
 def cases(shape: ScalerShape, seed: int) -> list[tuple[int, int]]:
@@ -108,11 +109,11 @@ def cases(shape: ScalerShape, seed: int) -> list[tuple[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("mantissa_bits", [8, 11, 16, 24])
+@pytest.mark.parametrize("scale_bits", [8, 11, 16, 24])
 @pytest.mark.parametrize("name", SHAPES)
-def test_every_rounding_is_to_nearest_and_ties_to_even(name, mantissa_bits):
-    shape = replace(SHAPES[name], mantissa_bits=mantissa_bits)
-    dut, pairs, results = Probe(shape), cases(shape, mantissa_bits), []
+def test_every_rounding_is_to_nearest_and_ties_to_even(name, scale_bits):
+    shape = replace(SHAPES[name], scale_bits=scale_bits)
+    dut, pairs, results = Probe(shape), cases(shape, scale_bits), []
 
     async def testbench(ctx):
         rng, left = random.Random(1), list(pairs)
@@ -154,8 +155,8 @@ def test_a_result_comes_with_its_stage(name):
     ("change", "message"),
     [
         ({"element_bits": 16}, "element_bits: 16 is neither 8 nor 32"),
-        ({"mantissa_bits": 7}, "mantissa_bits: 7 is not in 8..24"),
-        ({"mantissa_bits": 25}, "mantissa_bits: 25 is not in 8..24"),
+        ({"scale_bits": 7}, "scale_bits: 7 is not in 8..24"),
+        ({"scale_bits": 25}, "scale_bits: 25 is not in 8..24"),
         ({"normalize": (2,)}, r"normalize: \(2,\) are not 2 stages"),
         ({"round": 4}, "are not in order"),
         ({"sign": 0}, "and 0 for signs, are not in order"),

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.isa.numerics import mvin_scale, requantize, requantize_to, scale_from_bits
+from celosia.isa.numerics import (
+    long_scales,
+    mvin_scale,
+    requantize,
+    requantize_to,
+    round_scales,
+    scale_from_bits,
+)
+from celosia.isa.numerics.float32 import is_long
 from tests.support import integer_reference as reference
 
 INT32 = st.integers(-(1 << 31), (1 << 31) - 1)
@@ -227,3 +235,32 @@ def test_a_scale_of_more_bits_is_rounded_first():
     """415 times .3 is a tie, or above it: it depends on when the scale is rounded."""
     x = [-415, -335, 335, 415]
     assert requantize(x, 0.3).tolist() == [-125, -101, 101, 125]
+
+
+@given(bits=BITS.filter(is_finite), length=st.integers(8, 24))
+def test_a_rounded_scale_is_the_nearest_short_one(bits, length):
+    dropped = 24 - length
+    rounded = int(round_scales(scale_from_bits(bits), length).view(np.uint32))
+    assert not is_long(rounded, length)
+    assert rounded >> 31 == bits >> 31
+    size, found, unit = bits & ~(1 << 31), rounded & ~(1 << 31), 1 << dropped
+    # The bits of positive numbers are as far apart as these, within each power of two.
+    nearest = round(Fraction(size, unit)) * unit
+    assert found == min(nearest, 0x7F80_0000 - unit)
+    assert (
+        bool(long_scales(scale_from_bits(bits), length))
+        == is_long(bits, length)
+        == (size % unit != 0)
+    )
+
+
+def test_any_float32_has_24_bits():
+    scales = np.float32([0.1, -3.7, np.inf, 1e-45])
+    assert not long_scales(scales, 24).any()
+    assert (round_scales(scales[:2], 24) == scales[:2]).all()
+
+
+@given(x=INT32, bits=BITS.filter(is_finite), length=st.integers(8, 23))
+def test_a_short_scale_does_what_any_float32_does(x, bits, length):
+    scale = round_scales(scale_from_bits(bits), length)
+    assert requantize(x, scale) == reference.requantize(x, int(scale.view(np.uint32)), "int8")

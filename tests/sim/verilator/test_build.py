@@ -236,6 +236,8 @@ def test_every_field_of_the_configuration_is_part_of_the_key(field):
             wanted = [False, True]
         case int(value) if field.name == "vector_lanes":
             wanted = [1, 2, value or OTHERS.dim]
+        case int(value) if field.name == "scale_bits":
+            wanted = [8, 23, value]
         case int(value):
             wanted = [value // 2, value, value * 2]
         case str():

@@ -1,0 +1,110 @@
+"""Scales as short as an accelerator takes them: each becomes the nearest one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.config import MANTISSA_BITS, AcceleratorConfig
+from celosia.isa.numerics import long_scales, round_scales
+from celosia.sw.ir.graph import Graph, Op
+from celosia.sw.ir.tensors import View
+
+__all__ = ["RoundedScales", "rounded_scales", "short_scale", "short_scales"]
+
+_FIELDS: Final = ("scale", "out_scale", "residual_scale")
+"""What scales are called, of finishes and of combinations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedScales:
+    """How the scales of a graph have changed."""
+
+    bits: int
+    """The mantissas that the accelerator takes."""
+    scales: int
+    """Scales of the graph; one for each column counts as many."""
+    rounded: int
+    """The scales that were longer."""
+    largest: float
+    """The largest change of any, as a share of it."""
+
+    def document(self) -> dict[str, int | float]:
+        """The same as an object for JSON."""
+        return dict(vars(self))
+
+
+def short_scale(scale: float, config: AcceleratorConfig) -> float:
+    """The nearest scale that `config` takes."""
+    return float(round_scales(scale, config.scale_bits))
+
+
+def short_scales(graph: Graph, config: AcceleratorConfig) -> Graph:
+    """`graph` with scales that `config` takes; the same object if it has no others."""
+    if config.scale_bits == MANTISSA_BITS or not any(
+        long_scales(each, config.scale_bits).any() for each in _scales(graph)
+    ):
+        return graph
+    vectors = {view.tensor for op in graph.ops for view in _views(op)}
+    constants = {
+        name: round_scales(value, config.scale_bits) if name in vectors else value
+        for name, value in graph.constants.items()
+    }
+    ops = tuple(_short(op, config) for op in graph.ops)
+    return replace(graph, ops=ops, constants=constants)
+
+
+def rounded_scales(graphs: Iterable[Graph], config: AcceleratorConfig) -> RoundedScales | None:
+    """What `short_scales` does to `graphs`; None if `config` takes any float32."""
+    if config.scale_bits == MANTISSA_BITS:
+        return None
+    found = [scales for graph in graphs for scales in _scales(graph)]
+    scales = np.concatenate([np.empty(0, np.float32), *found])
+    short = round_scales(scales, config.scale_bits)
+    changed = scales != short
+    shares = np.abs(short[changed].astype(np.float64) / scales[changed] - 1)
+    return RoundedScales(
+        bits=config.scale_bits,
+        scales=scales.size,
+        rounded=int(changed.sum()),
+        largest=float(shares.max(initial=0)),
+    )
+
+
+def _parts(op: Op) -> Iterator[Any]:
+    """What may have scales: the operator, and its finish."""
+    yield op
+    if finish := getattr(op, "finish", None):
+        yield finish
+
+
+def _named(part: Any) -> Iterator[tuple[str, Any]]:
+    for name in _FIELDS:
+        if (scale := getattr(part, name, None)) is not None:
+            yield name, scale
+
+
+def _views(op: Op) -> Iterator[View]:
+    for part in _parts(op):
+        yield from (scale for _, scale in _named(part) if isinstance(scale, View))
+
+
+def _scales(graph: Graph) -> Iterator[NDArray[np.float32]]:
+    """All scales, those of columns as vectors."""
+    for op in graph.ops:
+        for part in _parts(op):
+            for _, scale in _named(part):
+                if isinstance(scale, View):
+                    yield graph.constants[scale.tensor][scale.slices].reshape(-1)
+                else:
+                    yield np.full(1, scale, np.float32)
+
+
+def _short(op: Op, config: AcceleratorConfig) -> Op:
+    for part in _parts(op):
+        numbers = {name: each for name, each in _named(part) if not isinstance(each, View)}
+        short = {name: short_scale(each, config) for name, each in numbers.items()}
+        op = replace(op, **short) if part is op else replace(op, finish=replace(part, **short))
+    return op

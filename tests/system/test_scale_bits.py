@@ -1,0 +1,167 @@
+"""Accelerators with short scales: right results, and the same SCALE errors on every simulator."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from celosia.isa.encoding import (
+    CONFIG_DRAIN,
+    CONFIG_LD,
+    CONFIG_ST,
+    CONFIG_TRANSFORM,
+    KEEP_SCALE,
+    MVIN,
+    MVIN_PARAM,
+    MVOUT,
+    TRANSFORM,
+    Command,
+    ElementType,
+    Function,
+    float_bits,
+)
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.isa.registers.errors import Cause
+from celosia.sim.devices.devices import open_device
+from celosia.sim.fuzz.programs.programs import random_program
+from celosia.sw.driver.device import DeviceError
+from tests.support.transforms import accumulator_row, scratchpad_row, transform
+
+OVERRIDES = ("scale_bits=8", "statistics_rows=16", "vector_lanes=2")
+CONFIG = resolve_config("tiny", OVERRIDES)
+MEMORY_BYTES = 1 << 16
+SCALES, OUT = MEMORY_BASE, MEMORY_BASE + 4096
+SHORT, LONG = 1.0078125, 1.00390625
+"""Eight bits, and nine."""
+COLS = 7
+
+
+def ran(simulator: str, commands: Sequence[Command], scales: Sequence[float] = ()) -> object:
+    """What became of `commands`: the cause and the command at fault, or all of memory.
+
+    Parameter row 0 begins with `scales`.
+    """
+    device = open_device(simulator, CONFIG, MemoryTiming(), MEMORY_BYTES)
+    with closing(device):
+        device.write(SCALES, np.array(scales, "<f4").tobytes())
+        try:
+            device.run(commands)
+        except DeviceError as error:
+            left = device.read(OUT, 64)
+            return error.cause, error.command, left
+        return device.read(MEMORY_BASE, MEMORY_BYTES)
+
+
+def both(commands: Sequence[Command], scales: Sequence[float] = ()) -> object:
+    """What became of them on the functional model and on the RTL, which agree."""
+    wanted = ran("functional", commands, scales)
+    assert ran("verilator", commands, scales) == wanted
+    return wanted
+
+
+@pytest.mark.parametrize("first", [0, 12])
+def test_random_programs_have_the_same_results(first):
+    for seed in range(first, first + 12):
+        program = random_program(seed, preset="tiny", overrides=OVERRIDES, length=80)
+        memories = []
+        for simulator in ("functional", "verilator"):
+            timing = MemoryTiming(seed=seed)
+            device = open_device(simulator, CONFIG, timing, program.memory_bytes)
+            with closing(device):
+                for content in program.contents:
+                    device.write(content.region.address, content.bytes())
+                device.run(program.commands)
+                memories.append(device.read(MEMORY_BASE, program.memory_bytes))
+        assert memories[0] == memories[1], seed
+
+
+@pytest.mark.parametrize(
+    ("command", "legal"),
+    [
+        (CONFIG_LD.encode(scale=float_bits(SHORT)), True),
+        (CONFIG_LD.encode(scale=float_bits(LONG)), False),
+        (CONFIG_LD.encode(set=3, scale=float_bits(LONG)), None),
+        (CONFIG_ST.encode(scale=float_bits(SHORT)), True),
+        (CONFIG_ST.encode(scale=float_bits(LONG)), False),
+        (CONFIG_ST.encode(scale=KEEP_SCALE), True),
+        (CONFIG_ST.encode(scale=KEEP_SCALE - 1), False),
+        (CONFIG_TRANSFORM.encode(scale=float_bits(-SHORT), scale2=float_bits(SHORT)), True),
+        (CONFIG_TRANSFORM.encode(scale=float_bits(-LONG)), False),
+        (CONFIG_TRANSFORM.encode(scale2=float_bits(LONG)), False),
+        (CONFIG_DRAIN.encode(bias_row=0xFFFF), True),
+    ],
+)
+def test_a_command_with_a_long_scale_is_an_error(command, legal):
+    result = both([CONFIG_ST.encode(), command, CONFIG_ST.encode()])
+    if legal:
+        assert isinstance(result, bytes)
+    else:
+        cause = Cause.UNSUPPORTED if legal is None else Cause.SCALE
+        assert result == (cause, 1, bytes(64))
+
+
+def transformed(function: Function, kind: ElementType) -> list[Command]:
+    """Rows of int32 that are transformed with the scales of columns, and stored."""
+    return [
+        MVIN_PARAM.encode(dram=SCALES, row=0, count=COLS + 1),
+        CONFIG_LD.encode(stride=64),
+        MVIN.encode(dram=MEMORY_BASE + 1024, local=accumulator_row(8), local_cols=4, local_rows=4),
+        MVIN.encode(dram=MEMORY_BASE + 1024, local=scratchpad_row(64), local_cols=4, local_rows=8),
+        *(
+            command
+            for known in (Function.MAXIMUM, Function.SUM)
+            for command in transform(
+                known, shape=(2, 4), source=accumulator_row(8), start=1, finish=1
+            )
+        ),
+        *transform(
+            function,
+            shape=(2, COLS),
+            source=accumulator_row(8),
+            target=scratchpad_row(32),
+            type=kind,
+            column_scale=1,
+            start=1,
+            rows={"source_stride": 2, "target_stride": 2, "residual": 64, "residual_stride": 2},
+        ),
+        CONFIG_ST.encode(stride=16),
+        MVOUT.encode(dram=OUT, local=scratchpad_row(32), local_cols=4, local_rows=2),
+    ]
+
+
+def last_transform(commands: Sequence[Command]) -> int:
+    return max(n for n, each in enumerate(commands) if TRANSFORM.matches(each))
+
+
+FUNCTIONS = {
+    Function.REQUANTIZE: ElementType.INT8,
+    Function.GELU: ElementType.UINT8,
+    Function.RESIDUAL: ElementType.INT16,
+    Function.CONTEXT: ElementType.INT16,
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("column", [*range(COLS), None])
+def test_a_column_with_a_long_scale_is_an_error(function, column):
+    commands = transformed(function, FUNCTIONS[function])
+    scales = [LONG if each == column else SHORT for each in range(COLS)]
+    result = both(commands, [*scales, LONG])  # The last one is of no column.
+    if column is None:
+        assert isinstance(result, bytes)
+    else:
+        assert result == (Cause.SCALE, last_transform(commands), bytes(64))
+
+
+def test_what_is_not_scaled_may_have_long_scales():
+    commands = transformed(Function.REQUANTIZE, ElementType.INT32)
+    assert isinstance(both(commands, [LONG] * COLS), bytes)
+
+
+def test_the_first_of_two_transforms_is_at_fault():
+    first = transformed(Function.CONTEXT, ElementType.INT16)
+    second = transformed(Function.REQUANTIZE, ElementType.INT8)
+    at_fault = (Cause.SCALE, last_transform(first), bytes(64))
+    assert both([*first[:-2], *second[-7:]], [LONG] * COLS) == at_fault
