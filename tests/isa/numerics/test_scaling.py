@@ -255,7 +255,7 @@ def test_a_rounded_scale_is_the_nearest_short_one(bits, length):
 
 
 def test_any_float32_has_24_bits():
-    scales = np.float32([0.1, -3.7, np.inf, 1e-45])
+    scales = np.array([0.1, -3.7, np.inf, 1e-45], np.float32)
     assert not long_scales(scales, 24).any()
     assert (round_scales(scales[:2], 24) == scales[:2]).all()
 
