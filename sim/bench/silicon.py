@@ -38,8 +38,7 @@ __all__ = [
 SILICON: Final = "silicon"
 """The name of the benchmark."""
 LANES: Final = (2, 4, 8, 16)
-SCALE_BITS: Final = (8, 12, 16)
-"""Mantissas of scales that are shorter than those of float32."""
+SCALE_BITS: Final = (8, 12, 16, 24)
 WORKLOADS: Final = (
     *(each for each in ENCODERS if each.preset == "base" and each.timing == MemoryTiming()),
     Encoder(workload="attention", details=WorkloadOptions(heads=1, seq=2048, dim=64), bound=0.0),

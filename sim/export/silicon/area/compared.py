@@ -50,9 +50,10 @@ def share_of_frozen(larger: Area, smaller: Area) -> Share | None:
     """What `larger` has that `smaller` has not, as shares of `FROZEN`.
 
     None, unless `smaller` is the configuration of `FROZEN`; lanes and a queue of transforms, which
-    a design without the unit does not have, may differ.
+    a design without the unit does not have, may differ, and the length of scales.
     """
-    alike = {"vector_lanes": 0, "transform_queue": FROZEN.config.transform_queue}
+    varying = ("transform_queue", "scale_bits")
+    alike = {name: getattr(FROZEN.config, name) for name in varying} | {"vector_lanes": 0}
     if replace(smaller.config, **alike) != replace(FROZEN.config, **alike):
         return None
     logic = larger.logic.gates - smaller.logic.gates

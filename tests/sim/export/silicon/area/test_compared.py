@@ -24,7 +24,9 @@ def test_nothing_more():
     assert growth(LEAN, LEAN).logic_gates == growth(LEAN, LEAN).counted == 0
 
 
-@pytest.mark.parametrize("overrides", [[], ["vector_lanes=4", "transform_queue=8"]])
+@pytest.mark.parametrize(
+    "overrides", [[], ["vector_lanes=4", "transform_queue=8"], ["scale_bits=8"]]
+)
 def test_a_share_of_the_frozen_design(overrides):
     """The share is one of a design that was measured once, not of what the lean design is today."""
     lean = replace(LEAN, config=resolve_config("base", ["normalization=false", *overrides]))
