@@ -1111,7 +1111,7 @@
 #define CELOSIA_CAUSE_WATCHDOG                       11 /* nothing moved for as many busy cycles as WATCHDOG permits */
 #define CELOSIA_CAUSE_RING_ENTRY                     12 /* an entry of the ring is no command: its second word is not 0, or its funct has too many bits */
 #define CELOSIA_CAUSE_RING_RANGE                     13 /* the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE */
-#define CELOSIA_CAUSE_SCALE                          14 /* the scale of softmax scores is not one positive finite number, or a mantissa has more bits than SCALE_BITS */
+#define CELOSIA_CAUSE_SCALE                          14 /* a scale has a longer mantissa than the accelerator's `scale_bits`, or that of softmax scores is not one positive finite number */
 #define CELOSIA_CAUSE_LOOP                           15 /* a REPEAT, STRIDE or PRODUCTS is not well formed */
 
 #endif

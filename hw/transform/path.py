@@ -2,14 +2,17 @@
 
 from typing import Any
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Assert
 from amaranth.lib import data, enum, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault
+from celosia.hw.decode.ops import TAG_BITS
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.lib.delay import delay
+from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import Sleeping
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, ParameterRead, RowRead
@@ -198,20 +201,19 @@ class TransformPath(Sleeping):
     def _place(self, m: Module, reader, controller, lanes: Lanes, endings: Endings) -> None:
         """Give results their places, and hold steps whose results would find none."""
         step, accepted = reader.steps.p, reader.steps.ready
-        one = Placement(self.config)
-        layout = data.StructLayout({"one": one, "two": one, "tag": unsigned(len(step.tag))})
+        one, short = Placement(self.config), bool(self.config.zero_scale_bits)
+        layout = data.StructLayout({"one": one, "two": one, "last": unsigned(short)})
         m.submodules.places = fifo = SyncFIFOBuffered(width=layout.size, depth=BUFFER_WORDS + 1)
         place = layout(fifo.r_data)
         m.d.comb += [
             fifo.w_en.eq(accepted & step.target.valid),
-            fifo.w_data.eq(Cat(step.target, step.target2, step.tag)),
+            fifo.w_data.eq(Cat(step.target, step.target2, step.last if short else Const(0, 0))),
             fifo.r_en.eq(lanes.result),
             endings.accepted.eq(accepted),
             endings.last.eq(step.last),
-            self.fault.valid.eq(lanes.result & lanes.long),
-            self.fault.cause.eq(Cause.SCALE),
-            self.fault.tag.eq(place.tag),
         ]
+        if short:
+            self._blame(m, step, accepted, lanes, place.last)
         for half, (target, result, words) in enumerate((
             (step.target, place.one, self.words),
             (step.target2, place.two, self.words2),
@@ -237,6 +239,24 @@ class TransformPath(Sleeping):
             reader.hold.eq(pace.entering | pace.early | pace.behind | ~endings.fits),
         ]
         self._tell(m, reader, controller, pace, endings)
+
+    def _blame(
+        self, m: Module, step: data.View, accepted: Value, lanes: Lanes, last: Value
+    ) -> None:
+        """Drive `fault`: the tags of operations with results wait until their last one is there."""
+        m.submodules.tags = tags = Queue(unsigned(TAG_BITS), 2 * self.config.transform_queue)
+        begun = Signal()
+        m.d.comb += [
+            tags.i.valid.eq(accepted & step.target.valid & ~begun),
+            tags.i.p.eq(step.tag),
+            tags.o.ready.eq(lanes.result & last),
+            self.fault.valid.eq(lanes.result & lanes.long),
+            self.fault.cause.eq(Cause.SCALE),
+            self.fault.tag.eq(tags.o.p),
+        ]
+        with m.If(accepted):
+            m.d.sync += begun.eq((begun | step.target.valid) & ~step.last)
+        m.d.sync += Assert(~tags.i.valid | tags.i.ready, "more operations than wait or run at once")
 
     def _tell(self, m: Module, reader, controller, pace: Pace, endings: Endings) -> None:
         """Drive `state` and `function`."""

@@ -65,7 +65,9 @@ _LOCAL_ROWS: Final = (
 _ERROR_HEAD: Final = """\
 ## Error causes
 
-The first error stops the accelerator. Nothing of a command that breaks a rule is executed.
+The first error stops the accelerator. Nothing of a command that breaks a rule is executed, but of
+a TRANSFORM with a column whose scale is too long, which is found while it runs. Loads, stores and
+transforms that fail while they run tell so as they meet it: not always in the order of commands.
 """
 
 _REGISTER_ORDER: Final = ("rs1", "rs2")

@@ -45,8 +45,8 @@ _TEXT: Final = {
     Cause.RING_ENTRY: "an entry of the ring is no command: its second word is not 0, or its funct "
     "has too many bits",
     Cause.RING_RANGE: "the doorbell was rung while RING_HEAD or RING_TAIL was not below RING_SIZE",
-    Cause.SCALE: "the scale of softmax scores is not one positive finite number, or a mantissa has "
-    "more bits than SCALE_BITS",
+    Cause.SCALE: "a scale has a longer mantissa than the accelerator's `scale_bits`, or that of "
+    "softmax scores is not one positive finite number",
     Cause.LOOP: "a REPEAT, STRIDE or PRODUCTS is not well formed",
 }
 

@@ -157,10 +157,10 @@ class Sweep:
         return cls(lanes=lanes, scale_bits=scale_bits) if lanes or scale_bits else cls()
 
     @property
-    def points(self) -> Iterator[tuple[str, tuple[Encoder, ...]]]:
-        """The overrides, in order, and what runs with each."""
-        yield from ((f"vector_lanes={number}", self.workloads) for number in self.lanes)
-        yield from ((f"scale_bits={number}", self.short_workloads) for number in self.scale_bits)
+    def points(self) -> Iterator[tuple[str, tuple[Encoder, ...], bool]]:
+        """The overrides, in order, what runs with each, and whether its accuracy is measured."""
+        yield from ((f"vector_lanes={each}", self.workloads, False) for each in self.lanes)
+        yield from ((f"scale_bits={each}", self.short_workloads, True) for each in self.scale_bits)
 
 
 def run_silicon(
@@ -175,19 +175,16 @@ def run_silicon(
     Raises `ConfigError` for what cannot be built, before anything is measured, and what
     `measure_area` raises.
     """
-    points = [
-        (override, resolve_config("base", [override]), workloads)
-        for override, workloads in sweep.points
-    ]
+    points = [(resolve_config("base", [point[0]]), *point) for point in sweep.points]
     area_of, accuracy_of = area_of or _mapped(), accuracy_of or _cosines
-    steps, lines = Steps(tell, sum(len(workloads) + 1 for *_, workloads in points)), []
-    for override, config, workloads in points:
+    # First, since it is what needs most packages.
+    accuracies = [accuracy_of(config, tell) if wanted else None for config, _, _, wanted in points]
+    steps, lines = Steps(tell, sum(len(workloads) + 1 for _, _, workloads, _ in points)), []
+    for (config, override, workloads, _), accuracy in zip(points, accuracies, strict=True):
         unit = lean_parameter(config)
         assert unit is not None, "base has the unit"
         steps.begin(f"area with {override}")
         area, lean = (area_of(each, steps) for each in (config, config.with_values({unit: False})))
-        short = override.startswith("scale_bits")
-        accuracy = accuracy_of(config, steps) if short else None
         runs = []
         for workload in workloads:
             steps.begin(f"{workload.name} with {override}")

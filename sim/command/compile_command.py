@@ -7,7 +7,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.graph_tables import memory_line
+from celosia.sim.command.graph_tables import memory_line, rounded_line
 from celosia.sim.command.options.common import (
     CausalOption,
     ContextOption,
@@ -56,6 +56,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.workload_options import workload_options
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.passes.short_scales import short_scales
 
 __all__ = ["compile_workload"]
 
@@ -123,7 +124,7 @@ def compile_workload(
             graphs = tuple(rewritten(graph, config, options.timing, tell) for graph in graphs)
         legal = given.of(graphs, config, options.timing)
         if print_after == "graph":
-            content = "".join(map(print_graph, graphs))
+            content = "".join(print_graph(short_scales(graph, config)) for graph in graphs)
         else:
             compiled = [
                 compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
@@ -137,4 +138,5 @@ def _shown(compiled: Compilation, wanted: str | None) -> str:
     if wanted is not None:
         return compiled.text(wanted)
     head = f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
-    return head if compiled.memory is None else f"{head}{memory_line(compiled.memory)}\n"
+    head += "" if compiled.memory is None else f"{memory_line(compiled.memory)}\n"
+    return head if compiled.rounded is None else f"{head}{rounded_line(compiled.rounded)}\n"

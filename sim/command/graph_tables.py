@@ -114,10 +114,10 @@ def memory_line(plan: MemoryPlan) -> str:
 
 def rounded_line(rounding: RoundedScales) -> str:
     """How scales were rounded."""
-    return (
-        f"scales: {rounding.rounded:,} of {rounding.scales:,} are rounded to {rounding.bits} bits, "
-        f"the most by {rounding.largest:.2g} of it"
+    text = (
+        f"scales: {rounding.rounded:,} of {rounding.scales:,} are rounded to {rounding.bits} bits"
     )
+    return f"{text}, by {rounding.largest:.2%} at most" if rounding.rounded else text
 
 
 def similarity_table(similarity: Similarity) -> Table:

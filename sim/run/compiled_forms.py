@@ -23,6 +23,7 @@ from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.passes.memory.reuse import MemoryPlan
+from celosia.sw.passes.short_scales import RoundedScales, rounded_scales, short_scales
 from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
@@ -56,6 +57,8 @@ class Compilation:
     """The predicted cycles."""
     memory: MemoryPlan | None = None
     """How bytes are used again, if that was asked for."""
+    rounded: RoundedScales | None = None
+    """How scales were rounded; None: the accelerator takes any float32."""
 
     def text(self, wanted: str) -> str:
         """One form, or all with a comment before each."""
@@ -93,8 +96,11 @@ def compile_forms(
 ) -> Compilation:
     """`graph` after each pass, with this `plan` or the one that is decided for it.
 
+    Its scales are as short as `config` takes them from the first form on.
+
     Raises `InputError` if the plan is illegal, with the rule that it breaks, or none is found.
     """
+    rounded, graph = rounded_scales([graph], config), short_scales(graph, config)
     try:
         if plan is None:
             plan = compilers_plan(graph, config, timing)
@@ -110,7 +116,7 @@ def compile_forms(
         "commands": _assembly(compiled.program),
     }
     cycles = predict_graph(compiled, config, timing).cycles
-    return Compilation(graph.name, forms, len(compiled.program), cycles, compiled.memory)
+    return Compilation(graph.name, forms, len(compiled.program), cycles, compiled.memory, rounded)
 
 
 def _program(ops: Iterable[Written]) -> str:

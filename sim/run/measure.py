@@ -45,10 +45,11 @@ def measure_product(
     """Run one product on `device`; its result as it stands in device memory comes back, too.
 
     It is computed as `plan` says, or the best plan that is found, and compared with
-    `celosia.sw.reference.matmul` on the operands as they were given.  Raises `InputError` for a
-    product that does not fit.
+    `celosia.sw.reference.matmul` on the operands as they were given, with a scale that the device
+    takes.  Raises `InputError` for a product that does not fit.
     """
     start = time.perf_counter()
+    operator = operator.with_short_scale(device.config)
     operands = operator.operands
     compiled = _compile(device, operator, timing, plan)
     compiled.load(operands.a, operands.b, operands.bias)

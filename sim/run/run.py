@@ -172,7 +172,6 @@ def _run_products(
     tell("preparing the operands", None)
     operators = workload.make(options.details, options.timing.seed)
     graphs = [graph_of(operator.name, operator.operands.problem) for operator in operators]
-    operators = [operator.with_short_scale(config) for operator in operators]
     problems = [operator.operands.problem for operator in operators]
     plan = options.given.of(graphs, config, options.timing)
     announce_products(options.announce, options.simulator, problems, config, options.timing)

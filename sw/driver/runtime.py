@@ -15,7 +15,7 @@
 Any other `Device` takes the place of the functional one; only the constructor differs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -26,6 +26,7 @@ from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, verify
 from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.passes.short_scales import short_scale
 from celosia.sw.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
@@ -39,7 +40,8 @@ class ProductForm(TypedDict, total=False):
     """What operands alone do not say about a product."""
 
     scale: float | None
-    """C is int8, requantized by this float32; None (the default): C is int32."""
+    """C is int8, requantized by this float32, or by the nearest one of the device's `scale_bits`;
+    None (the default): C is int32."""
     relu: bool
     """Negative results become 0 (int8 only)."""
     transpose_b: bool
@@ -150,7 +152,10 @@ def compile_product(
     placed behind those of `buffers`, if there are any.  Raises `ValueError` if the problem cannot
     be computed, or does not fit the device's memory.
     """
-    graph, config = graph_of("matmul", problem), device.config
+    config = device.config
+    if problem.scale is not None:
+        problem = replace(problem, scale=short_scale(problem.scale, config))
+    graph = graph_of("matmul", problem)
     buffers = buffers or Buffers(device)
     base = buffers.next_address()
     addresses, _ = place_tensors(graph.tensors.values(), base)

@@ -12,7 +12,7 @@ from celosia.isa.numerics import long_scales, round_scales
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.ir.tensors import View
 
-__all__ = ["RoundedScales", "rounded_scales", "short_scale", "short_scales"]
+__all__ = ["RoundedScales", "added", "rounded_scales", "short_scale", "short_scales"]
 
 _FIELDS: Final = ("scale", "out_scale", "residual_scale")
 """What scales are called, of finishes and of combinations."""
@@ -20,7 +20,7 @@ _FIELDS: Final = ("scale", "out_scale", "residual_scale")
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedScales:
-    """How the scales of a graph have changed."""
+    """How scales have changed."""
 
     bits: int
     """The mantissas that the accelerator takes."""
@@ -36,8 +36,23 @@ class RoundedScales:
         return dict(vars(self))
 
 
+def added(parts: Iterable[RoundedScales | None]) -> RoundedScales | None:
+    """What was rounded in all `parts` for one accelerator; None if there is nothing to say."""
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    return RoundedScales(
+        bits=known[0].bits,
+        scales=sum(part.scales for part in known),
+        rounded=sum(part.rounded for part in known),
+        largest=max(part.largest for part in known),
+    )
+
+
 def short_scale(scale: float, config: AcceleratorConfig) -> float:
     """The nearest scale that `config` takes."""
+    if config.scale_bits == MANTISSA_BITS:
+        return scale
     return float(round_scales(scale, config.scale_bits))
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (
     CONFIG_DRAIN,
     CONFIG_LD,
@@ -15,6 +16,7 @@ from celosia.isa.encoding import (
     MVIN,
     MVIN_PARAM,
     MVOUT,
+    REPEAT,
     TRANSFORM,
     Command,
     ElementType,
@@ -26,7 +28,7 @@ from celosia.isa.presets import resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.devices import open_device
 from celosia.sim.fuzz.programs.programs import random_program
-from celosia.sw.driver.device import DeviceError
+from celosia.sw.driver.device import Device, DeviceError, Issue
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
 OVERRIDES = ("scale_bits=8", "statistics_rows=16", "vector_lanes=2")
@@ -38,27 +40,38 @@ SHORT, LONG = 1.0078125, 1.00390625
 COLS = 7
 
 
-def ran(simulator: str, commands: Sequence[Command], scales: Sequence[float] = ()) -> object:
+def ran(
+    device: Device, commands: Sequence[Command], scales: Sequence[float], issue: Issue
+) -> object:
     """What became of `commands`: the cause and the command at fault, or all of memory.
 
-    Parameter row 0 begins with `scales`.
+    Parameters come from where memory begins with `scales`.
     """
-    device = open_device(simulator, CONFIG, MemoryTiming(), MEMORY_BYTES)
-    with closing(device):
-        device.write(SCALES, np.array(scales, "<f4").tobytes())
-        try:
-            device.run(commands)
-        except DeviceError as error:
-            left = device.read(OUT, 64)
-            return error.cause, error.command, left
-        return device.read(MEMORY_BASE, MEMORY_BYTES)
+    device.write(SCALES, np.array(scales, "<f4").tobytes())
+    device.write(OUT, bytes(64))
+    try:
+        device.run(commands, issue)
+    except DeviceError as error:
+        return error.cause, error.command, device.read(OUT, 64)
+    return device.read(MEMORY_BASE, MEMORY_BYTES)
 
 
-def both(commands: Sequence[Command], scales: Sequence[float] = ()) -> object:
+def both(
+    commands: Sequence[Command],
+    scales: Sequence[float] = (),
+    *,
+    config: AcceleratorConfig = CONFIG,
+    simulator: str = "verilator",
+    issue: Issue = "stream",
+) -> object:
     """What became of them on the functional model and on the RTL, which agree."""
-    wanted = ran("functional", commands, scales)
-    assert ran("verilator", commands, scales) == wanted
-    return wanted
+    found = []
+    for name in ("functional", simulator):
+        device = open_device(name, config, MemoryTiming(), MEMORY_BYTES)
+        with closing(device):
+            found.append(ran(device, commands, scales, issue))
+    assert found[0] == found[1]
+    return found[0]
 
 
 @pytest.mark.parametrize("first", [0, 12])
@@ -165,3 +178,36 @@ def test_the_first_of_two_transforms_is_at_fault():
     second = transformed(Function.REQUANTIZE, ElementType.INT8)
     at_fault = (Cause.SCALE, last_transform(first), bytes(64))
     assert both([*first[:-2], *second[-7:]], [LONG] * COLS) == at_fault
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_an_entry_of_a_ring_and_a_body_of_a_loop_are_no_different(long):
+    commands = transformed(Function.GELU, ElementType.UINT8)
+    head, body, tail = commands[:-7], commands[-7:-2], commands[-2:]
+    looped = [*head, REPEAT.encode(count=3, length=len(body)), *body, *tail]
+    result = both(looped, [SHORT] * (COLS - 1) + [LONG if long else SHORT], issue="ring")
+    if long:
+        # The number counts what the accelerator has executed: the first turn of the loop.
+        assert result == (Cause.SCALE, last_transform(commands), bytes(64))
+    else:
+        assert isinstance(result, bytes)
+
+
+def test_a_program_behind_a_fault_is_right():
+    commands = transformed(Function.RESIDUAL, ElementType.INT16)
+    wanted = both(commands, [SHORT] * COLS)
+    device = open_device("verilator", CONFIG, MemoryTiming(), MEMORY_BYTES)
+    with closing(device):
+        for _ in range(2):
+            failed = ran(device, commands, [SHORT] * (COLS - 1) + [LONG], "stream")
+            assert failed == (Cause.SCALE, last_transform(commands), bytes(64))
+            assert ran(device, commands, [SHORT] * COLS, "stream") == wanted
+
+
+@pytest.mark.parametrize("column", [0, COLS - 1])
+def test_rows_of_one_part(column):
+    whole = CONFIG.with_values({"vector_lanes": 0})
+    commands = transformed(Function.CONTEXT, ElementType.INT16)
+    scales = [LONG if each == column else SHORT for each in range(COLS)]
+    at_fault = (Cause.SCALE, last_transform(commands), bytes(64))
+    assert both(commands, scales, config=whole, simulator="amaranth") == at_fault

@@ -30,7 +30,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
-from celosia.sw.passes.short_scales import rounded_scales, short_scales
+from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
 from celosia.sw.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
@@ -120,6 +120,7 @@ class ModelOutcome:
         return Report(
             setting=self.reports[0].setting,
             operators=tuple(report.total for report in self.reports),
+            rounded_scales=added(report.rounded_scales for report in self.reports),
             elapsed_seconds=sum(report.elapsed_seconds for report in self.reports),
         )
 
@@ -295,7 +296,9 @@ class ModelRunner:
             result = run_model(model, given, segment)
             real = {} if graph is None else interpret(graph, given)
             self.tell("the same with exact functions", None)
-            best = {} if graph is None else run_model(model, given, exact(model)).outputs
+            best = (
+                {} if graph is None else run_model(model, given, exact(model, self.config)).outputs
+            )
         except GraphError as error:
             raise InputError(f"{self.options.workload}: {error}") from None
         return result.outputs, ModelOutcome(

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import (
     CONTEXT_FRACTION_BITS,
@@ -28,6 +29,7 @@ from celosia.sw.ir.graph import (
     Transform,
 )
 from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
 
@@ -39,10 +41,11 @@ _NUMERATOR: Final = 255
 """The numerator of a row's maximum."""
 
 
-def exact(model: QuantizedGraph) -> SegmentRunner:
-    """What computes segments of `model` with exact functions."""
+def exact(model: QuantizedGraph, config: AcceleratorConfig | None = None) -> SegmentRunner:
+    """What computes segments of `model` with exact functions, and scales that `config` takes."""
 
     def run(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        graph = graph if config is None else short_scales(graph, config)
         machine = _Exact(graph, checked_inputs(graph, inputs), model.segments[number].gelus)
         for op in graph.ops:
             machine.take(op)

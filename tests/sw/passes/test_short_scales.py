@@ -6,17 +6,29 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import INSTRUCTIONS, KEEP_SCALE, SCALES
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.numerics import round_scales
 from celosia.isa.numerics.float32 import is_long
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.fuzz.graphs.levels import check_levels
 from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.sim.run.measure import measure_product
+from celosia.sim.workloads.operands import random_operands
+from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.driver.expansion import expand
 from celosia.sw.driver.runtime import matmul
 from celosia.sw.ir.graph import Transform
-from celosia.sw.models.cases import activation_case, multiply_case, residual_case
-from celosia.sw.passes.short_scales import rounded_scales, short_scale, short_scales
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models.cases import activation_case, multiply_case, residual_case, softmax_case
+from celosia.sw.passes.short_scales import (
+    RoundedScales,
+    added,
+    rounded_scales,
+    short_scale,
+    short_scales,
+)
+from celosia.sw.pipeline import compile_graph
 
 TINY = PRESETS["tiny"]
 SHORT = TINY.with_values({"scale_bits": 8})
@@ -102,3 +114,28 @@ def test_a_product_alone_has_a_short_scale_too():
     device = FunctionalDevice(SHORT)
     found, _ = matmul(device, a, a.T.copy(), scale=0.1)
     assert (found == np.rint(np.float32(a.astype(int) @ a.T) * np.float32(0.10009765625))).all()
+
+
+def test_a_product_is_compared_with_the_scale_that_the_device_takes():
+    problem = MatMul(m=16, n=16, k=16, scale=0.004)
+    operator = Operator("product", random_operands(problem, 1))
+    measured, _ = measure_product(FunctionalDevice(SHORT), operator, MemoryTiming())
+    assert (measured.mismatches, measured.problem) == (0, replace(problem, scale=0.003997802734375))
+    kept, _ = measure_product(FunctionalDevice(TINY), operator, MemoryTiming())
+    assert (kept.mismatches, kept.problem) == (0, problem)
+
+
+def test_what_was_rounded_in_parts_adds_up():
+    one = RoundedScales(bits=8, scales=5, rounded=3, largest=0.5)
+    other = replace(one, scales=1, rounded=0, largest=0.0)
+    assert added([one, None, other]) == replace(one, scales=6)
+    assert added([None]) is None
+
+
+def test_a_scale_of_scores_that_becomes_nothing_is_refused():
+    graph = softmax_case(2, 4, 1).graph
+    (op,) = graph.ops
+    tiny = replace(op, finish=replace(op.finish, scale=1e-45))
+    compile_graph(replace(graph, ops=(tiny,)), TINY)
+    with pytest.raises(ValueError, match=r"scale: 0.0 is not one positive finite float32"):
+        compile_graph(replace(graph, ops=(tiny,)), SHORT)
