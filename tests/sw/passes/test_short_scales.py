@@ -18,7 +18,7 @@ from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.driver.expansion import expand
 from celosia.sw.driver.runtime import matmul
-from celosia.sw.ir.graph import Transform
+from celosia.sw.ir.graph import Softmax, Transform
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import activation_case, multiply_case, residual_case, softmax_case
 from celosia.sw.passes.short_scales import (
@@ -135,7 +135,8 @@ def test_what_was_rounded_in_parts_adds_up():
 def test_a_scale_of_scores_that_becomes_nothing_is_refused():
     graph = softmax_case(2, 4, 1).graph
     (op,) = graph.ops
-    tiny = replace(op, finish=replace(op.finish, scale=1e-45))
+    assert isinstance(op, Transform)
+    tiny = replace(op, finish=Softmax(1e-45))
     compile_graph(replace(graph, ops=(tiny,)), TINY)
     with pytest.raises(ValueError, match=r"scale: 0.0 is not one positive finite float32"):
         compile_graph(replace(graph, ops=(tiny,)), SHORT)
