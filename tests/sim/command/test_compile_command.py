@@ -109,3 +109,12 @@ def test_what_cannot_be_compiled_is_refused():
 
 def test_without_a_form_the_expected_cycles_are_printed():
     assert re.search(r"matmul: \d+ commands, [\d,]+ cycles expected", right(*PRODUCT).stdout)
+
+
+def test_short_scales_are_printed_and_told():
+    short = (*PRODUCT, "--set", "scale_bits=8")
+    assert "scales: 1 of 1 are rounded to 8 bits, by 0." in right(*short).stdout
+    forms = [right(*each, "--print-after", "graph").stdout for each in (PRODUCT, short)]
+    scales = [re.search(r"requantize ([\d.e-]+)|scale = ([\d.e-]+)", form) for form in forms]
+    assert scales[0] and scales[1]
+    assert scales[0].group() != scales[1].group()
