@@ -5,9 +5,11 @@ The tests are the same on every run, except at night.
 
 import gc
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
+from tests.support.shared_results import set_folder
 
 # Simulations are slow and xdist's workers share two cores: no deadline, no complaint about speed.
 _UNHURRIED = {
@@ -33,3 +35,8 @@ def pytest_collection_finish() -> None:
     # for nearly all; designs and simulators have cycles, but are few and large.
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_results(tmp_path_factory):
+    set_folder(tmp_path_factory)

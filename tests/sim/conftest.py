@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.support.reported_runs import amaranth_runs
-from tests.support.shared_results import shared_result
+from tests.support.shared_results import of_this_run
 
 
 @pytest.fixture(scope="session")
-def runs(tmp_path_factory):
+def runs():
     """The report of a small product's run, and that of a program that is stopped."""
-    return shared_result(tmp_path_factory, "amaranth-runs", amaranth_runs)
+    return of_this_run("amaranth-runs", amaranth_runs)
 
 
 @pytest.fixture(scope="session")

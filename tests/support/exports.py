@@ -1,10 +1,11 @@
-"""Exported designs, each made once."""
+"""Exported designs, each made once for all processes of a test run."""
 
 from functools import cache
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.design import Design, export_design
+from tests.support.shared_results import of_this_run
 
 SMALLEST = (
     *("dim=2", "scratchpad_banks=2", "scratchpad_kib=1", "accumulator_banks=1"),
@@ -19,4 +20,7 @@ def exported(
     top: TopChoice, memories: Memories, preset: str = "tiny", overrides: tuple[str, ...] = SMALLEST
 ) -> Design:
     """The design of a configuration."""
-    return export_design(resolve_config(preset, overrides), top, memories)
+    name = "-".join(("design", top, memories, preset, *overrides))
+    return of_this_run(
+        name, lambda: export_design(resolve_config(preset, overrides), top, memories)
+    )

@@ -9,15 +9,23 @@ from typing import Any
 
 import pytest
 
-__all__ = ["shared_result"]
+__all__ = ["of_this_run", "set_folder"]
+
+_FOLDER: list[Path] = []
 
 
-def shared_result(factory: pytest.TempPathFactory, name: str, make: Callable[[], Any]) -> Any:
-    """What `make` returns, from the first process that asks for `name`; the others wait for it."""
+def set_folder(factory: pytest.TempPathFactory) -> None:
+    """Say where the results of this run are: `factory` is that of any of its processes."""
     base = factory.getbasetemp()
     # Workers of xdist have folders of their own, beside each other.
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    path = Path(folder) / f"{name}.pickle"
+    _FOLDER[:] = [base.parent if "PYTEST_XDIST_WORKER" in os.environ else base]
+
+
+def of_this_run(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` returns, from the first process that asks for `name`; the others wait for it."""
+    if not _FOLDER:
+        return make()
+    path = _FOLDER[0] / f"{name}.pickle"
     with open(path.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():

@@ -31,13 +31,15 @@ from celosia.sim.fuzz.programs.programs import random_program
 from celosia.sw.driver.device import Device, DeviceError, Issue
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
-OVERRIDES = ("scale_bits=8", "statistics_rows=16", "vector_lanes=2")
-CONFIG = resolve_config("tiny", OVERRIDES)
+OVERRIDES = ("normalization=true", "vector_lanes=2", "scale_bits=8")
+CONFIG = resolve_config("small", OVERRIDES)
+"""`tests/system/test_transform_rates.py` has it, too: one model serves both."""
+DIM = CONFIG.dim
 MEMORY_BYTES = 1 << 16
 SCALES, OUT = MEMORY_BASE, MEMORY_BASE + 4096
 SHORT, LONG = 1.0078125, 1.00390625
 """Eight bits, and nine."""
-COLS = 7
+COLS = DIM + 3
 
 
 def ran(
@@ -77,7 +79,7 @@ def both(
 @pytest.mark.parametrize("first", [0, 12])
 def test_random_programs_have_the_same_results(first):
     for seed in range(first, first + 12):
-        program = random_program(seed, preset="tiny", overrides=OVERRIDES, length=80)
+        program = random_program(seed, preset="small", overrides=OVERRIDES, length=80)
         memories = []
         for simulator in ("functional", "verilator"):
             timing = MemoryTiming(seed=seed)
@@ -120,13 +122,17 @@ def transformed(function: Function, kind: ElementType) -> list[Command]:
     return [
         MVIN_PARAM.encode(dram=SCALES, row=0, count=COLS + 1),
         CONFIG_LD.encode(stride=64),
-        MVIN.encode(dram=MEMORY_BASE + 1024, local=accumulator_row(8), local_cols=4, local_rows=4),
-        MVIN.encode(dram=MEMORY_BASE + 1024, local=scratchpad_row(64), local_cols=4, local_rows=8),
+        MVIN.encode(
+            dram=MEMORY_BASE + 1024, local=accumulator_row(8), local_cols=DIM, local_rows=4
+        ),
+        MVIN.encode(
+            dram=MEMORY_BASE + 1024, local=scratchpad_row(64), local_cols=DIM, local_rows=8
+        ),
         *(
             command
             for known in (Function.MAXIMUM, Function.SUM)
             for command in transform(
-                known, shape=(2, 4), source=accumulator_row(8), start=1, finish=1
+                known, shape=(2, DIM), source=accumulator_row(8), start=1, finish=1
             )
         ),
         *transform(
@@ -140,7 +146,7 @@ def transformed(function: Function, kind: ElementType) -> list[Command]:
             rows={"source_stride": 2, "target_stride": 2, "residual": 64, "residual_stride": 2},
         ),
         CONFIG_ST.encode(stride=16),
-        MVOUT.encode(dram=OUT, local=scratchpad_row(32), local_cols=4, local_rows=2),
+        MVOUT.encode(dram=OUT, local=scratchpad_row(32), local_cols=DIM, local_rows=2),
     ]
 
 

@@ -21,6 +21,7 @@ TOKEN = 3
 def hasty(monkeypatch):
     """Nothing here takes long."""
     monkeypatch.setattr(settings, "WATCHDOG_EDGES", 400)
+    monkeypatch.setattr(settings, "WATCHDOG_LATENCIES", 10)
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,11 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.device import Device
+from tests.support.levels import configured
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
 HALF = PRESETS["base"]
-QUARTER = PRESETS["small"].with_values({"normalization": True, "vector_lanes": 2})
+QUARTER = configured("small", vector_lanes=2, scale_bits=8)
 BLOCK = 16
 """Rows of a block."""
 ROWS = 128
