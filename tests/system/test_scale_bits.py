@@ -210,10 +210,9 @@ def test_a_program_behind_a_fault_is_right():
             assert ran(device, commands, [SHORT] * COLS, "stream") == wanted
 
 
-@pytest.mark.parametrize("column", [0, COLS - 1])
-def test_rows_of_one_part(column):
-    whole = CONFIG.with_values({"vector_lanes": 0})
+def test_rows_of_one_part():
+    whole = resolve_config("tiny", ["scale_bits=8"])
     commands = transformed(Function.CONTEXT, ElementType.INT16)
-    scales = [LONG if each == column else SHORT for each in range(COLS)]
+    scales = [SHORT] * (COLS - 1) + [LONG]
     at_fault = (Cause.SCALE, last_transform(commands), bytes(64))
     assert both(commands, scales, config=whole, simulator="amaranth") == at_fault
