@@ -88,10 +88,7 @@ def compile_graph(
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, and `AssertionError` for a mistake of the compiler's own.
     """
-    graph = graph_verify.verify(graph)
-    if (short := short_scales(graph, config)) is not graph:
-        graph = graph_verify.verify(short)  # A scale of scores may have become 0.
-    scheduled = _chosen(graph, config, choices)
+    scheduled = _chosen(short_scales(graph_verify.verify(graph), config), config, choices)
     _check_scheduled(scheduled, config)
     return _encoded(scheduled, config, base, nests=loops, repeats=loops, reuse=reuse_memory)
 

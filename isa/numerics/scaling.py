@@ -114,7 +114,8 @@ def long_scales(scales: ArrayLike, mantissa_bits: int) -> NDArray[np.bool]:
 def round_scales(scales: ArrayLike, mantissa_bits: int) -> NDArray[np.float32]:
     """Finite float32 to the nearest ones that are not `long_scales`, ties to even.
 
-    What is beyond the largest of them becomes that one.
+    What is beyond the largest of them becomes that one, and only 0 becomes 0: a positive scale
+    stays positive.
 
     >>> round_scales([0.1, -1.00390625, 1.01171875], 8)
     array([ 0.10009766, -1.        ,  1.015625  ], dtype=float32)
@@ -124,7 +125,8 @@ def round_scales(scales: ArrayLike, mantissa_bits: int) -> NDArray[np.float32]:
     unit = 1 << dropped
     sign, size = bits & SIGN, bits & (SIGN - 1)
     half = (unit >> 1) - 1 + (size >> dropped & 1) if dropped else 0
-    size = np.minimum((size + half) // unit * unit, INFINITY - unit)
+    least = np.where(size > 0, unit, 0)
+    size = np.clip((size + half) // unit * unit, least, INFINITY - unit)
     return np.asarray(sign | size, np.uint32).view(np.float32)
 
 

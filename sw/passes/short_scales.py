@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.config import MANTISSA_BITS, AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import long_scales, round_scales
+from celosia.isa.numerics.float32 import MANTISSA_BITS
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.ir.tensors import View
 

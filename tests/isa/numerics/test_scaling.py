@@ -246,7 +246,7 @@ def test_a_rounded_scale_is_the_nearest_short_one(bits, length):
     size, found, unit = bits & ~(1 << 31), rounded & ~(1 << 31), 1 << dropped
     # The bits of positive numbers are as far apart as these, within each power of two.
     nearest = round(Fraction(size, unit)) * unit
-    assert found == min(nearest, 0x7F80_0000 - unit)
+    assert found == (size and max(min(nearest, 0x7F80_0000 - unit), unit))
     assert (
         bool(long_scales(scale_from_bits(bits), length))
         == is_long(bits, length)
