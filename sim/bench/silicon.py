@@ -221,11 +221,7 @@ def _mapped() -> AreaOf:
 def _cosines(config: AcceleratorConfig, tell: Progress) -> Accuracy:
     """By the integer graph in NumPy, which the RTL computes bit for bit."""
     # Loaded when it is asked for: it needs packages that nothing else here does.
-    sentences = import_extra("celosia.sw.models.sentences", "minilm")
-    published = import_extra("celosia.sw.reference.published", "minilm")
-    texts = import_extra("celosia.sw.reference.texts", "minilm").evaluation_texts()
-    model, tokens = published_model(tell), published.tokenize(texts)
+    sentences, model = import_extra("celosia.sw.models.sentences", "minilm"), published_model(tell)
     tell("comparing with float32", None)
-    found = sentences.integer_vectors(model, tokens, config)
-    cosines = sentences.cosines(found, sentences.FloatSentences().vectors(tokens))
+    cosines = sentences.evaluation_cosines(model, config)
     return Accuracy(float(cosines.mean()), float(cosines.min()))

@@ -22,11 +22,12 @@ from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.embedding import pool
 from celosia.sw.reference.encoder import Floats, encode
 from celosia.sw.reference.published import model_files, read_embeddings, read_encoder, tokenize
-from celosia.sw.reference.texts import calibration_texts
+from celosia.sw.reference.texts import calibration_texts, evaluation_texts
 
 __all__ = [
     "FloatSentences",
     "cosines",
+    "evaluation_cosines",
     "integer_vectors",
     "model_key",
     "quantize_published",
@@ -96,6 +97,12 @@ def integer_vectors(
         values = interpret(short_scales(graph, config) if config else graph, inputs)
         parts.append(sentence_vectors(model, values["output"], lengths))
     return np.concatenate(parts)
+
+
+def evaluation_cosines(model: IntegerEncoder, config: AcceleratorConfig | None = None) -> Floats:
+    """The cosine of each evaluation text's vector, as `integer_vectors` has it, to float32."""
+    tokens = tokenize(evaluation_texts())
+    return cosines(integer_vectors(model, tokens, config), FloatSentences().vectors(tokens))
 
 
 def sentence_vectors(model: IntegerEncoder, output: NDArray[Any], lengths: Sequence[int]) -> Floats:

@@ -149,15 +149,11 @@ def sentence_accuracy(clip: Clip, tell: Progress = silent) -> SentenceAccuracy:
     """
     # Loaded when it is asked for: it needs packages that nothing else here does.
     sentences = import_extra("celosia.sw.models.sentences", "minilm")
-    published = import_extra("celosia.sw.reference.published", "minilm")
-    texts = import_extra("celosia.sw.reference.texts", "minilm")
-    tokens = published.tokenize(texts.evaluation_texts())
     model = sentences.quantize_published(
         lambda done, total: tell("minilm: choosing formats", done / total), clip=clip
     )
-    found = sentences.integer_vectors(model, tokens)
-    cosines = sentences.cosines(found, sentences.FloatSentences().vectors(tokens))
-    return SentenceAccuracy(clip, len(tokens), float(cosines.mean()), float(cosines.min()))
+    cosines = sentences.evaluation_cosines(model)
+    return SentenceAccuracy(clip, len(cosines), float(cosines.mean()), float(cosines.min()))
 
 
 def _exports() -> Any:

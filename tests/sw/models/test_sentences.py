@@ -5,10 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from celosia.isa.presets import PRESETS
 from celosia.sw.models import sentences
 from celosia.sw.models.sentences import (
     FloatSentences,
     cosines,
+    evaluation_cosines,
     integer_vectors,
     model_key,
     quantize_published,
@@ -45,8 +47,11 @@ def found_cosines(texts):
 
 
 @pytest.mark.slow
-def test_the_evaluation_set_is_reached():
-    found = found_cosines(evaluation_texts())
+@pytest.mark.parametrize("scale_bits", [8, 24])
+def test_the_evaluation_set_is_reached(scale_bits):
+    config = PRESETS["base"].with_values({"scale_bits": scale_bits})
+    found = evaluation_cosines(model(), config)
+    assert len(found) == len(evaluation_texts())
     assert found.mean() >= 0.998
     assert found.min() >= 0.996
 
