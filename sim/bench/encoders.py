@@ -24,6 +24,8 @@ class Encoder:
     bound: float
     preset: str = "base"
     timing: MemoryTiming = field(default_factory=MemoryTiming)
+    lanes: int | None = None
+    """Lanes of the normalization unit; None: those of the preset."""
     gemmini: float | None = None
     """What Gemmini's RTL reaches on the same memory model, residual additions left out."""
 
@@ -34,7 +36,8 @@ class Encoder:
         parts = [self.workload, *([details.model] if details.model else [])]
         parts += [] if details.heads is None else [f"{details.heads} heads of {details.dim}"]
         parts += [] if details.layers is None else [f"{details.layers} layers"]
-        parts += [f"l={details.seq}"]
+        parts += [f"l={details.seq}", *["causal"] * details.causal]
+        parts += [] if self.lanes is None else [f"{self.lanes} lanes"]
         parts += [] if self.preset == "base" else [self.preset]
         if self.timing.latency != usual.latency:
             parts += [f"latency {self.timing.latency}"]
@@ -48,6 +51,7 @@ class Encoder:
             issue=issue,
             workload=self.workload,
             preset=self.preset,
+            overrides=() if self.lanes is None else (f"vector_lanes={self.lanes}",),
             simulator="verilator",
             timing=self.timing,
             details=self.details,
@@ -90,8 +94,22 @@ ENCODERS: Final = (
     _layer("minilm", 128, 0.975, latency=100),
     _layer("bert-base", 128, 0.98, latency=100),
     _layer("bert-base", 128, 0.95, bytes_per_cycle=8),
+    *(
+        Encoder(
+            workload="attention",
+            details=WorkloadOptions(heads=heads, seq=2048, dim=64, causal=causal),
+            lanes=lanes,
+            bound=0.98,
+        )
+        for lanes in (None, 16)
+        for heads in (1, 12)
+        for causal in (False, True)
+    ),
 )
-"""Gemmini's figures were measured on its generated RTL, with 64 and 256 KiB of local memory."""
+"""Gemmini's figures were measured on its generated RTL, with 64 and 256 KiB of local memory.
+
+Scores of rows of 2,048 keys wait in memory.
+"""
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,14 @@ def test_the_table_of_the_issue_is_complete():
         ("encoder-layer minilm l=128 latency 100", 0.975),
         ("encoder-layer bert-base l=128 latency 100", 0.98),
         ("encoder-layer bert-base l=128 8 B/cycle", 0.95),
+        ("attention 1 heads of 64 l=2048", 0.98),
+        ("attention 1 heads of 64 l=2048 causal", 0.98),
+        ("attention 12 heads of 64 l=2048", 0.98),
+        ("attention 12 heads of 64 l=2048 causal", 0.98),
+        ("attention 1 heads of 64 l=2048 16 lanes", 0.98),
+        ("attention 1 heads of 64 l=2048 causal 16 lanes", 0.98),
+        ("attention 12 heads of 64 l=2048 16 lanes", 0.98),
+        ("attention 12 heads of 64 l=2048 causal 16 lanes", 0.98),
     ]
 
 
@@ -76,6 +84,9 @@ def test_what_is_measured_is_what_its_name_says():
         assert options.simulator == "verilator"
         assert options.issue == "ring"
         assert options.preset == ("rebalanced" if "rebalanced" in encoder.name else "base")
+        assert options.details.causal == ("causal" in encoder.name)
+        lanes = ("vector_lanes=16",) if "16 lanes" in encoder.name else ()
+        assert options.overrides == lanes
         assert options.timing == MemoryTiming(
             latency=100 if "latency" in encoder.name else 40,
             bytes_per_cycle=8 if "8 B" in encoder.name else 16,
