@@ -36,6 +36,7 @@ class TransformOp(data.StructLayout):
             "start": 1,
             "finish": 1,
             "moments": 1,
+            "stored": 1,  # Its scores saturate to int16.
             "zero_point": unsigned(8),
             "slot": row_shape(config.statistics_rows),
             "scale": unsigned(32),

@@ -49,6 +49,7 @@ _FROM_FUNCTION = (
     "start",
     "finish",
     "moments",
+    "stored",
     "zero_point",
     "scale",
     "scale2",

@@ -18,6 +18,8 @@ from celosia.isa.numerics.float32 import MANTISSA_BITS
 
 __all__ = ["FloatScaler", "Scale", "Scaled", "ScalerShape", "scale_shift"]
 
+ROUNDED_BITS = 2
+"""Bits behind the point that are rounded off: the half, and whether there is more."""
 SMALLEST_EXPONENT = -2
 """Smallest exponent of a product that can still round to 1: the sum of those of its factors."""
 
@@ -164,17 +166,19 @@ class FloatScaler:
         shift_bits = (shape.result_bits - SMALLEST_EXPONENT).bit_length()
         shift = self._done("add", "aligned", (shift + product[-1])[:shift_bits], "align")
 
-        # To fixed point.
+        # To fixed point: of what is behind the half, only whether there is something is kept.
+        half = shape.point - 1
         fixed = (mantissa << shift)[: shape.point + shape.result_bits + 2]
+        fixed = Cat(fixed[:half].any(), fixed[half:])
         if self._unscaled is not None:
             whole = Cat(low, mantissa[:MANTISSA_BITS])
             fixed = Mux(self._kept("align"), whole, fixed)
         fixed = self._done("align", "fixed", fixed, "integer")
 
         # To an integer.
-        bound = shape.point + shape.result_bits - 1
+        bound = ROUNDED_BITS + shape.result_bits - 1
         above = large | fixed[bound:].any()
-        size = Mux(above, 1 << shape.result_bits - 1, round_off(fixed[:bound], shape.point))
+        size = Mux(above, 1 << shape.result_bits - 1, round_off(fixed[:bound], ROUNDED_BITS))
         size = self._done("integer", "size", size[: shape.result_bits], "result")
         return Scaled(size, negative, fixed[: shape.element_bits])
 

@@ -14,6 +14,7 @@ from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.transform.traits import trait_signals
+from celosia.hw.vector.scaler import SCORE
 from celosia.hw.vector.steps import LaneStep, Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
@@ -305,6 +306,7 @@ class TransformController(wiring.Component):
         # Scores that are int16 are scaled by 1: their headers need the scaler, and must not be
         # overtaken.
         scale = Mux(at.second, kept.scale2, kept.scale)
+        wide = traits.masked & ~kept.staged & ~kept.stored
         m.d.comb += [
             Value.cast(lane.mode).eq(mode),
             lane.result.eq(result),
@@ -318,7 +320,7 @@ class TransformController(wiring.Component):
             lane.span.finish.eq(kept.finish),
             lane.span.slot.eq(at.slot),
             lane.scaling.raw.eq(~traits.scaled),
-            lane.scaling.kind.eq(ElementType.INT16),
+            lane.scaling.kind.eq(Mux(wide, SCORE, ElementType.INT16)),
             lane.scaling.by_column.eq(by_column & traits.column_scaled),
             lane.scaling.scale.eq(Mux(traits.scaled & kept.staged & ~at.header, ONE, scale)),
             lane.scaling2.raw.eq(~traits.rescaled | (kept.kind == ElementType.INT32)),

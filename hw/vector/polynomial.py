@@ -20,19 +20,21 @@ from celosia.hw.vector.sigmoid import Sigmoid
 from celosia.hw.vector.steps import LaneConstants, PolynomialRequest, RowFacts
 from celosia.hw.vector.wide_product import WideProduct
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.numerics import SCORE_BITS
 
 __all__ = ["COUNTED_BITS", "SQUARE_BITS", "Polynomial"]
 
 COUNTED_BITS = 17
 """Width of what counts in a sum, in bits, signed: an exponent or an int16."""
 SQUARE_BITS = 31
-SCORE_BITS = 16
+HALF_BITS = 16
+"""Width of an int16, or of half an element."""
 INT16_BOUND = 1 << 15
 NORMALIZED_BITS = 18
 GAMMA_STAGE = 13
 """The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
 PRODUCT_BITS = 32
-SCALED_BITS = NORMALIZED_BITS + SCORE_BITS
+SCALED_BITS = NORMALIZED_BITS + HALF_BITS
 FACTS_STAGE = 3
 """The stage in which a row's mean and reciprocal are read."""
 
@@ -43,8 +45,9 @@ class Polynomial(wiring.Component):
     Latency is `LATENCY` cycles, and `SUM_LATENCY` to what counts in sums; throughput is one part of
     a row per cycle, of any mode.  It cannot be stalled.  ``valid`` lasts one cycle.
 
-    The elements are int16, except with PASS and CONTEXT.  A HEADER is remembered until the next
-    one, what KEEP keeps until the next KEEP, and the product of MULTIPLY until the next MULTIPLY.
+    The elements are int16, except with PASS and CONTEXT; scores have `SCORE_BITS`.  A HEADER is
+    remembered until the next one, what KEEP keeps until the next KEEP, and the product of MULTIPLY
+    until the next MULTIPLY.
 
     With NORMALIZE, the lower and the upper half of a row have a kind and a shift each.
 
@@ -166,12 +169,12 @@ class Polynomial(wiring.Component):
             # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
             # element.
             at, sigma = requests[12].flags, sigmoid.factor(lane, factor, carried[-1], fall)
-            kept = result[SCORE_BITS:].as_signed()
+            kept = result[HALF_BITS:].as_signed()
             kept = Mux(at.less, ~kept, kept)
             left = Mux(at.sigmoid, sigma, Mux(at.kept, kept, result[:NORMALIZED_BITS].as_signed()))
             left = left[:NORMALIZED_BITS].as_signed()
             right = Mux(at.sigmoid | at.kept, result, self.gamma.data[lane])
-            right = right[:SCORE_BITS].as_signed()
+            right = right[:HALF_BITS].as_signed()
             scales = at.normalize | at.sigmoid | at.kept
             # Less a product is (~kept + 1) * element.
             times = (left * right + Mux(at.less, right, 0))[:SCALED_BITS].as_signed()
@@ -221,7 +224,7 @@ class Polynomial(wiring.Component):
 
 def _kept(keeping: Stages, row: Value) -> Value:
     """What the same part of the next row is added to, or multiplied by."""
-    return keeping.held(1, "kept", row[:SCORE_BITS].as_signed())
+    return keeping.held(1, "kept", row[:HALF_BITS].as_signed())
 
 
 def _product(producing: Stages, scaled: Value) -> Value:
@@ -235,7 +238,7 @@ def _element(moving: Stages, requests: Line, row: Value, kept: Value) -> Line:
     If it is to be multiplied by what was kept, that takes the place of its upper half.
     """
     total = Mux(requests[0].add, row + kept, row)[:ELEMENT_BITS]
-    total = Mux(requests[0].flags.kept, Cat(row[:SCORE_BITS], kept), total).as_signed()
+    total = Mux(requests[0].flags.kept, Cat(row[:HALF_BITS], kept), total).as_signed()
     total = moving.register(1, "sum", total)
     low = requests[1].add & (total < -INT16_BOUND)
     high = requests[1].add & (total >= INT16_BOUND)

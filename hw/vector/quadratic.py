@@ -16,7 +16,7 @@ from celosia.hw.lib.wide import wide_sum
 
 __all__ = ["Quadratic"]
 
-SCORE_BITS = 16
+DISTANCE_BITS = 16
 QUOTIENT_SHIFT = 24
 QUOTIENT_BITS = 5
 HALF_BITS = 16
@@ -57,22 +57,27 @@ class Quadratic:
     ) -> tuple[Value, Value]:
         """The exponent of ``element - reference``, 0 if invisible; or GELU's factor of `element`.
 
-        `element` and `reference` are int16, and `carried` is the element of each stage, for GELU
-        and CONTEXT.  The result is unsigned, of 16 bits.  With CONTEXT, it is the lower half of
-        `carried`; the second result, as stage 7 leaves it, is the upper half times the reciprocal.
+        `element` and `reference` are scores, or `element` is int16; `carried` is the element of
+        each stage, for GELU and CONTEXT.  The result is unsigned, of 16 bits.  With CONTEXT, it is
+        the lower half of `carried`; the second result, as stage 7 leaves it, is the upper half
+        times the reciprocal.
         """
         register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
 
         # Stage 1: how far from the reference, or from 0.
-        size = Mux(element[-1], -element, element)
+        number = element[:DISTANCE_BITS].as_signed()
+        size = Mux(number[-1], -number, number)
         distance = Mux(at(0).magnitude, size, reference - element)
-        distance = register(1, "distance", distance[: SCORE_BITS + 1].as_signed())
+        distance = distance[: len(element) + 1]
+        far = register(1, "far", distance[DISTANCE_BITS:].any())
+        above = register(1, "above", distance[-1])
+        distance = register(1, "distance", distance[:DISTANCE_BITS])
 
         # Stage 2: clamp.
         limit = Mux(at(1).gelu, gelu.b, exponential.lowest)
-        clamped = Mux(distance > limit, limit, distance[:SCORE_BITS])
-        clamped = register(2, "clamped", Mux(distance[-1], 0, clamped)[:SCORE_BITS])
+        clamped = Mux(far | (distance > limit), limit, distance)
+        clamped = register(2, "clamped", Mux(above, 0, clamped)[:DISTANCE_BITS])
 
         # Stage 3: how many times ln 2, or the upper half of the reciprocal.
         clamped = Mux(at(2).context, carried[2][HALF_BITS:], clamped)

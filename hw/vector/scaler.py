@@ -14,18 +14,20 @@ from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, ParameterRead, RowRe
 from celosia.hw.vector.parts import parameter_part, part_shape
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
+from celosia.isa.numerics import SCORE_BITS
 
-__all__ = ["ELEMENT_BITS", "SCALED_BITS", "ScaleRequest", "Scaler"]
+__all__ = ["ELEMENT_BITS", "SCALED_BITS", "SCORE", "ScaleRequest", "Scaler"]
 
 ELEMENT_BITS = 32
-INTEGER_BITS = 16
-"""Width of the widest output, in bits.  Others saturate to it first: room for a zero point."""
-SCALED_BITS = 16
-"""Width of a result, in bits, signed: int8, uint8 or int16."""
+SCALED_BITS = SCORE_BITS
+"""Width of a result, in bits, signed.  Narrower ones saturate to it first: room for a zero point.
+"""
+SCORE = ElementType.INT32
+"""The kind of scores whose row's maximum is still to be subtracted, of `SCORE_BITS`."""
 
 SHAPE = ScalerShape(
     element_bits=ELEMENT_BITS,
-    result_bits=INTEGER_BITS,
+    result_bits=SCALED_BITS,
     magnitude=1,
     normalize=(2, 3),
     to_float=4,
@@ -47,7 +49,9 @@ class ScaleRequest(data.StructLayout):
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "raw": 1,  # It stays as it is, whatever else is asked: it does not come to a `Scaler`.
-            "kind": unsigned(2),  # An ElementType of at most 16 bits: what it saturates to.
+            "kind": unsigned(
+                2
+            ),  # An ElementType of at most 16 bits, or `SCORE`: it saturates to it.
             "relu": 1,
             "zero_point": unsigned(8),  # Added to uint8 only.
             "by_column": 1,  # The scales are a row of parameters.
@@ -86,7 +90,7 @@ class Scaler(wiring.Component):
         Reads scales of columns, as the bits of float32; never waits.
     valid : ``Out(1)``
         There is a new result.
-    elements : ``Out(signed(16)).array(lanes)``
+    elements : ``Out(signed(22)).array(lanes)``
         The result.
     long : ``Out(1)``
         The scale of one of its columns has more than ``scale_bits``.
@@ -167,13 +171,14 @@ class _Ending:
         self.relu = stages.register(8, "relu", requests[7].relu)
         self.offset = stages.register(8, "offset", offset)
         kind = requests[8].kind
-        low: Value = Const(-(1 << INTEGER_BITS - 1))
-        high: Value = Const((1 << INTEGER_BITS - 1) - 1)
-        for byte, least, most in (
+        low: Value = Const(-(1 << SCALED_BITS - 1))
+        high: Value = Const((1 << SCALED_BITS - 1) - 1)
+        for narrow, least, most in (
             (ElementType.INT8, -(1 << 7), (1 << 7) - 1),
             (ElementType.UINT8, 0, (1 << 8) - 1),
+            (ElementType.INT16, -(1 << 15), (1 << 15) - 1),
         ):
-            low, high = Mux(kind == byte, least, low), Mux(kind == byte, most, high)
+            low, high = Mux(kind == narrow, least, low), Mux(kind == narrow, most, high)
         self.low = stages.register(9, "lowest", low)
         self.high = stages.register(9, "highest", high)
 

@@ -66,6 +66,13 @@ CONFIG_TRANSFORM: Final = Instruction(
         rs1("start", 15, 1, "The rows' statistics start afresh.", Kind.FLAG),
         rs1("finish", 16, 1, "The rows' statistics are complete: derive from them.", Kind.FLAG),
         rs1("moments", 17, 1, "A residual also counts as moments.", Kind.FLAG),
+        rs1(
+            "stored",
+            18,
+            1,
+            "Scores saturate to int16, as those that wait in memory (int16 rows always do).",
+            Kind.FLAG,
+        ),
         rs1("zero_point", 24, 8, "Added to a rounded uint8 result."),
         rs1("statistics", 32, 16, "Statistics slot of the first row."),
         rs2(

@@ -41,6 +41,7 @@ def operands_of(transform: Transform, memories: LocalMemories) -> Operands:
         scale2=scale_from_bits(settings["scale2"]),
         zero_point=settings["zero_point"] if transform.type is ElementType.UINT8 else 0,
         relu=bool(settings["relu"]),
+        stored=bool(settings["stored"]),
         residual=_residual(transform, memories),
         affines=_affines(transform, memories) if rules.normalizes else (),
         visible=_visible(transform) if rules.scores else None,

@@ -132,10 +132,11 @@ def _requantized(o: Operands, x: Array) -> Array:
 def _exponents(o: Operands) -> tuple[NDArray[np.int64], int]:
     """The exponent of each visible score, others 0; and what makes numerators of them."""
     constants, unit = exponent_constants(o.constants)
-    top = numerics.attention_scores(o.slots.maximum, o.scale).astype(np.int32)
     scaled = o.x.dtype == _INT16
-    q = (o.x if scaled else numerics.attention_scores(o.x, o.scale)).astype(np.int32)
-    distances = np.minimum(q - top[:, np.newaxis], 0)
+    stored = o.stored or scaled
+    top = numerics.attention_scores(o.slots.maximum, o.scale, stored=stored).astype(np.int32)
+    q = o.x if scaled else numerics.attention_scores(o.x, o.scale, stored=stored)
+    distances = np.minimum(q.astype(np.int32) - top[:, np.newaxis], 0)
     exponents = numerics.exponent(distances, constants).astype(np.int64)
     return exponents if o.visible is None else np.where(o.visible, exponents, 0), unit
 

@@ -78,6 +78,8 @@ class Operands:
     zero_point: int = 0
     """What is added to a rounded uint8."""
     relu: bool = False
+    stored: bool = False
+    """Scores saturate to int16, as those that wait in memory do."""
     residual: Array | None = None
     """The int16 that is added, or multiplies, or rotates, of the shape of `x`."""
     affines: tuple[Affine, ...] = ()

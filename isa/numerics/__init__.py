@@ -19,6 +19,7 @@ from celosia.isa.numerics.activation import (
 )
 from celosia.isa.numerics.attention import (
     CONTEXT_FRACTION_BITS,
+    SCORE_BITS,
     attention_scores,
     causal_mask,
     context,
@@ -117,6 +118,7 @@ __all__ = [
     "ISQRT_BITS",
     "MAX_COLUMNS",
     "NORMALIZED_FRACTION_BITS",
+    "SCORE_BITS",
     "Affine",
     "ExponentConstants",
     "GeluConstants",

@@ -13,8 +13,6 @@ from celosia.isa.numerics.exponential import (
     exponent,
 )
 from celosia.isa.numerics.integers import (
-    INT16_MAX,
-    INT16_MIN,
     INT32_MAX,
     INT32_MIN,
     MAX_COLUMNS,
@@ -26,11 +24,12 @@ from celosia.isa.numerics.integers import (
     wrap32,
 )
 from celosia.isa.numerics.roots import reciprocal32
-from celosia.isa.numerics.scaling import requantize_to
+from celosia.isa.numerics.scaling import requantize, requantize_to
 
 __all__ = [
     "CONTEXT_FRACTION_BITS",
     "RECIPROCAL_BITS",
+    "SCORE_BITS",
     "attention_scores",
     "causal_mask",
     "context",
@@ -48,20 +47,33 @@ CONTEXT_FRACTION_BITS: Final = 16
 RECIPROCAL_BITS: Final = 32
 """Fraction bits of the reciprocal of a row's sum."""
 
+SCORE_BITS: Final = 22
+"""Width of a score until its row's maximum is subtracted, in bits, signed."""
 
-def attention_scores(x: ArrayLike, scale: ArrayLike) -> NDArray[np.int16]:
-    """Raw int32 scores as softmax takes them: int16 with 10 fraction bits.
+_SCORE_MAX: Final = (1 << SCORE_BITS - 1) - 1
+_SCORE_MIN: Final = ~_SCORE_MAX
+
+
+def attention_scores(
+    x: ArrayLike, scale: ArrayLike, *, stored: bool = False
+) -> NDArray[np.int32] | NDArray[np.int16]:
+    """Raw int32 scores as softmax takes them: integers of `SCORE_BITS` with 10 fraction bits.
 
     `scale` is one positive finite float32.  Then requantization keeps the order, so that a row's
-    maximum may be looked for among the raw scores.
+    maximum may be looked for among the raw scores.  With `stored`, they are int16, as scores that
+    wait in memory are.
 
-    >>> attention_scores([[-300, 5, 1 << 30]], 0.5)
-    array([[ -150,     2, 32767]], dtype=int16)
+    >>> attention_scores([[-300, 5, 80_000, 1 << 30]], 0.5)
+    array([[   -150,       2,   40000, 2097151]], dtype=int32)
+    >>> attention_scores([[-300, 5, 80_000, 1 << 30]], 0.5, stored=True)
+    array([[ -150,     2, 32767, 32767]], dtype=int16)
     """
     factor = np.asarray(scale, np.float32)
     if factor.ndim or not (np.isfinite(factor) and factor > 0):
         raise ValueError(f"softmax: scale {scale} is not one positive finite number")
-    return requantize_to(x, factor, np.int16)
+    if stored:
+        return requantize_to(x, factor, np.int16)
+    return requantize(x, factor, low=_SCORE_MIN, high=_SCORE_MAX)
 
 
 def softmax(
@@ -70,7 +82,7 @@ def softmax(
     mask: ArrayLike | None = None,
     constants: ExponentConstants = EXPONENT,
 ) -> IntArray:
-    """Normalized probabilities of rows of int16 scores with 10 fraction bits.
+    """Normalized probabilities of rows of `attention_scores`, which have 10 fraction bits.
 
     A real 1 is the largest number of `kind`: uint8, int8 or int16.  `mask` broadcasts to the
     scores and is true where a column takes part; the others are 0 and count nowhere, and a row
@@ -187,13 +199,13 @@ def _exponents(
     scores: ArrayLike, mask: ArrayLike | None, constants: ExponentConstants
 ) -> NDArray[np.int64]:
     """`exponent` of each score's distance from its row's maximum, 0 where masked."""
-    values = check_range(scores, INT16_MIN, INT16_MAX, "softmax: scores").astype(np.int32)
+    values = check_range(scores, _SCORE_MIN, _SCORE_MAX, "softmax: scores").astype(np.int32)
     check_columns(values, "softmax")
     if mask is None:
         distances = values - values.max(axis=-1, keepdims=True)
         return exponent(distances, constants).astype(np.int64)
     visible = _broadcast_mask(mask, values.shape)
-    values = np.where(visible, values, INT16_MIN)
+    values = np.where(visible, values, _SCORE_MIN)
     distances = values - values.max(axis=-1, keepdims=True)
     return np.where(visible, exponent(distances, constants), 0).astype(np.int64)
 

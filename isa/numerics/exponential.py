@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.isa.numerics.integers import INT32_MIN, check_range
 
 __all__ = [
+    "DISTANCE_MAX",
     "EXPONENT",
     "EXPONENT_FRACTION_BITS",
     "NUMERATOR_MAX",
@@ -28,6 +29,9 @@ EXPONENT_FRACTION_BITS: Final = 10
 NUMERATOR_MAX: Final = 255
 """The numerator of a row's maximum in a deferred softmax."""
 NUMERATOR_SHIFT: Final = 24
+
+DISTANCE_MAX: Final = (1 << 16) - 1
+"""The greatest distance from a row's maximum that counts as itself; greater ones count as it."""
 
 QUOTIENT_SHIFT: Final = 24
 """Fraction bits of `ExponentConstants.inverse_ln2`."""
@@ -58,7 +62,7 @@ class ExponentConstants:
 
     def __post_init__(self) -> None:
         """Every distance is tried: nothing may exceed the widths that `exponent` states."""
-        check_range(self.lowest, -(1 << 16), 0, "exponent: lowest")
+        check_range(self.lowest, -DISTANCE_MAX, 0, "exponent: lowest")
         check_range(self.inverse_ln2, 0, (1 << 15) - 1, "exponent: inverse_ln2")
         check_range(self.shift, 0, 31, "exponent: shift")
         d = np.arange(self.lowest, 1, dtype=np.int64)

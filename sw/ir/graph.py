@@ -140,9 +140,12 @@ class DeferredSoftmax:
     """The scale from sums to scores with 10 fraction bits; positive."""
     sums: View
     mask: Mask = NO_MASK
+    stored: bool = False
+    """Scores are int16, -32 to 32 as real numbers, so that they may wait in memory."""
 
     def __str__(self) -> str:
-        return f"deferred_softmax {_number(self.scale)}{self.mask}, sums to {self.sums}"
+        stored = ", stored" * self.stored
+        return f"deferred_softmax {_number(self.scale)}{self.mask}{stored}, sums to {self.sums}"
 
 
 @dataclass(frozen=True, slots=True)

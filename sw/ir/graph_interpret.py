@@ -151,7 +151,8 @@ class Machine:
                 kind = self.values[op.out.tensor].dtype
                 return numerics.softmax(scores, kind, visible_columns(op.finish.mask, scores))
             case DeferredSoftmax():
-                scores = numerics.attention_scores(sums, op.finish.scale)
+                how = op.finish
+                scores = numerics.attention_scores(sums, how.scale, stored=how.stored)
                 visible = visible_columns(op.finish.mask, scores)
                 value, totals = numerics.deferred_softmax(scores, visible)
                 self.write(op.finish.sums, totals[:, np.newaxis])

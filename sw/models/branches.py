@@ -214,7 +214,7 @@ class _Parts:
             q, k, v, out = (
                 view.part(col=head * each, cols=each) for view in (query, keys, values, context)
             )
-            softmax = DeferredSoftmax(scale, totals)
+            softmax = DeferredSoftmax(scale, totals, stored=True)
             builder.matmul(f"{name}.scores.{head}", one, q, k, softmax, b_transposed=True)
             finish = DivideBySums(totals, 2.0**-15)
             builder.matmul(f"{name}.context.{head}", out, one, v, finish)

@@ -199,7 +199,7 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
         block = numerators.part(row=head * rows, rows=rows)
         totals = sums.part(row=head * rows, rows=rows)
         qh, kh, vh, out = (x.part(col=head * width, cols=width) for x in (q, k, v, context))
-        softmax = DeferredSoftmax(float(np.float32(scale)), totals, mask)
+        softmax = DeferredSoftmax(float(np.float32(scale)), totals, mask, stored=True)
         builder.matmul(f"scores.head{head}", block, qh, kh, softmax, b_transposed=True)
         builder.matmul(f"context.head{head}", out, block, vh, DivideBySums(totals, 2.0**-15))
     return Case(

@@ -304,7 +304,8 @@ class _Decoder:
             qh, out = (view.part(col=head * width, cols=width) for view in (q, context))
             kh, vh = (view.part(col=shared * width, cols=width) for view in (k, v))
             end = f"head{head}"
-            finish = DeferredSoftmax(score_scales[head], totals, mask)
+            stored = self.model.stored_scores
+            finish = DeferredSoftmax(score_scales[head], totals, mask, stored)
             self.builder.matmul(
                 f"{name.format('scores')}.{end}", one, qh, kh, finish, b_transposed=True
             )

@@ -26,6 +26,8 @@ class IntegerDecoder:
     """Scales of whole tensors, zero points, and what RMSNorm adds to the sum of squares."""
     heads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Scales of tensors that have one for each head."""
+    stored_scores: bool = False
+    """Scores of attention may wait in memory, as int16."""
     stream_spread: float = 0.0
     """The standard deviation of the sums of embeddings, where they are drawn; 0: they are not."""
 

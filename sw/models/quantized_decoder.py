@@ -20,6 +20,7 @@ from celosia.isa.numerics import (
     EXPONENT_FRACTION_BITS,
     INT16_MAX,
     INT16_MIN,
+    causal_mask,
     nearest,
 )
 from celosia.sw.models.decoder_shape import DecoderShape
@@ -27,7 +28,7 @@ from celosia.sw.models.integer_decoder import BURST_COLUMNS, IntegerDecoder
 from celosia.sw.quantize.curves import center
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
 from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.ranges import best_step, int16_step
+from celosia.sw.quantize.ranges import ScoreRange, best_step, int16_step
 from celosia.sw.quantize.smooth_decoder import observed, smoothed
 from celosia.sw.quantize.spread import spread_outliers
 from celosia.sw.reference.encoder import Floats, Linear
@@ -73,7 +74,7 @@ def quantize_decoder(
 ) -> QuantizedDecoder:
     """The integer form of `weights`, whose ranges are those of the `calibration` texts."""
     weights = smoothed(weights, observed(weights, calibration), _STRENGTH)
-    maker = _Maker(weights, observed(weights, calibration))
+    maker = _Maker(weights, observed(weights, calibration), [*map(len, calibration)])
     stream = maker.embedding_step
     for index in range(weights.shape.layers):
         stream = maker.layer(index, stream)
@@ -86,6 +87,8 @@ class _Maker:
 
     weights: DecoderWeights
     seen: Mapping[str, Floats]
+    lengths: Sequence[int]
+    """Rows of `seen` that each text has."""
     tensors: dict[str, NDArray[Any]] = field(default_factory=dict)
     scalars: dict[str, float] = field(default_factory=dict)
     heads: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -128,7 +131,13 @@ class _Maker:
         )
         places = self.weights.tensors.get("positions")
         return QuantizedDecoder(
-            IntegerDecoder(sizes, self.tensors, self.scalars, self.heads),
+            IntegerDecoder(
+                sizes,
+                self.tensors,
+                self.scalars,
+                self.heads,
+                stored_scores=self._score_range().may_wait,
+            ),
             nearest(table / self.embedding_step, np.int16, "embedding"),
             linear.steps,
             None
@@ -149,6 +158,20 @@ class _Maker:
         self.heads[f"{name}.scores.scale"] = _floats(scores * 2.0**EXPONENT_FRACTION_BITS)
         self.heads[f"{name}.context.scale"] = _floats(means / 2.0**CONTEXT_FRACTION_BITS)
         return self._added(index, "output", "attention_sum", context, stream)
+
+    def _score_range(self) -> ScoreRange:
+        """How far the scores of all layers and heads reach, each text for itself."""
+        shape, found = self.shape, ScoreRange()
+        ends = np.cumsum(self.lengths)[:-1]
+        for index in range(shape.layers):
+            parts = (np.split(self.seen[f"{index}.{name}"], ends) for name in ("query", "key"))
+            for query, key in zip(*parts, strict=True):
+                queries = query.reshape(len(query), shape.heads, -1).transpose(1, 0, 2)
+                keys = key.reshape(len(key), shape.key_heads, -1).transpose(1, 2, 0)
+                keys = keys.repeat(shape.heads // shape.key_heads, axis=0)
+                scores = queries @ keys / np.sqrt(shape.head_width)
+                found.take(np.where(causal_mask(*scores.shape[1:]), scores, -np.inf))
+        return found
 
     def _feed_forward(self, index: int, stream: float) -> float:
         name = f"layers.{index}"

@@ -53,7 +53,7 @@ def random_decoder(shape: DecoderShape, seed: int) -> IntegerDecoder:
         for index in range(shape.layers)
         for name, values in _head_scalars(shape).items()
     }
-    return IntegerDecoder(shape, tensors, scalars, heads, stream_spread=_STREAM)
+    return IntegerDecoder(shape, tensors, scalars, heads, stored_scores=True, stream_spread=_STREAM)
 
 
 def _scalars(shape: DecoderShape) -> dict[str, float]:

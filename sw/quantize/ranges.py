@@ -2,20 +2,26 @@
 
 `error` takes the least squared error; `percentile` leaves out one element in ten thousand;
 `entropy` loses the least information (Kullback and Leibler's divergence from the histogram), as
-TensorRT does ("8-bit Inference with TensorRT", Migacz, GTC 2017); `minmax` clips nothing.
+TensorRT does ("8-bit Inference with TensorRT", Migacz, GTC 2017); `minmax` clips nothing.  And how
+far scores of attention reach, whose step is always the same.
 """
 
-from typing import Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics import EXPONENT_FRACTION_BITS, INT16_MAX, SCORE_BITS
 from celosia.sw.reference.encoder import Floats
 
 __all__ = [
     "CLIPS",
     "INT8_LARGEST",
+    "SCORES_LIMIT",
+    "STORED_KEYS",
     "Clip",
+    "ScoreRange",
     "best_step",
     "column_ranges",
     "int8_step",
@@ -33,6 +39,17 @@ CLIPS: Final[tuple[Clip, ...]] = get_args(Clip)
 
 INT8_LARGEST: Final = 127
 """The largest number of symmetric int8: -128 is not used."""
+
+STORED_KEYS: Final = 256
+"""Rows of no more keys are on the chip as a whole: nothing is gained by scores that may wait."""
+
+SCORES_LIMIT: Final = 2.0 ** (SCORE_BITS - 1 - EXPONENT_FRACTION_BITS)
+"""The real number at which scores saturate that do not wait in memory."""
+_STORED_LIMIT: Final = (INT16_MAX + 1) / 2.0**EXPONENT_FRACTION_BITS
+_ABOVE: Final = 8
+"""How far the largest score must be from the end of int16: runs may go beyond the calibration."""
+_BELOW: Final = 20
+"""How far a row's maximum must be from the other end, where hidden keys are: exp(-20) is 0."""
 
 _INT16_LARGEST: Final = 32767
 _HEADROOM: Final = 1.5
@@ -152,3 +169,28 @@ def _divergence(counts: NDArray[np.float64], end: int) -> float:
 def said_step(said: tuple[float, float]) -> float:
     """The step of symmetric int8 that has all of a range that a file says."""
     return (max(np.abs(said)) or 1.0) / INT8_LARGEST
+
+
+@dataclass
+class ScoreRange:
+    """The least and the greatest maximum of a row of scores, as real numbers."""
+
+    least: float = np.inf
+    most: float = -np.inf
+
+    def take(self, scores: NDArray[Any]) -> None:
+        """Look at rows of scores (rows x keys), -inf where a key is hidden."""
+        maxima = scores.max(axis=-1, initial=-np.inf)
+        maxima = maxima[np.isfinite(maxima)]
+        self.least = min(self.least, float(maxima.min(initial=np.inf)))
+        self.most = max(self.most, float(maxima.max(initial=-np.inf)))
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether scores that wait in memory as int16 lose nothing: of none, nothing is known."""
+        return -_STORED_LIMIT + _BELOW <= self.least <= self.most <= _STORED_LIMIT - _ABOVE
+
+    @property
+    def saturates(self) -> bool:
+        """Whether a row's maximum is beyond what scores can be."""
+        return max(-self.least, self.most) >= SCORES_LIMIT

@@ -26,7 +26,7 @@ from celosia.isa.numerics import (
 )
 from celosia.isa.numerics.activation import raw_silu
 
-__all__ = ["KINDS", "Golden", "Reads", "Step", "constants", "int16", "int32"]
+__all__ = ["KINDS", "Golden", "Reads", "Step", "constants", "int16", "int32", "scores"]
 
 KINDS = {ElementType.INT8: np.int8, ElementType.UINT8: np.uint8, ElementType.INT16: np.int16}
 
@@ -153,6 +153,13 @@ def int16(rng: np.random.Generator, dim: int) -> np.ndarray:
     """Random int16 of every magnitude, extremes among them."""
     values = rng.integers(-(1 << 15), 1 << 15, dim) >> rng.integers(0, 16, dim)
     return np.where(rng.integers(0, 9, dim) == 0, rng.choice([-32768, 32767, 0], dim), values)
+
+
+def scores(rng: np.random.Generator, dim: int) -> np.ndarray:
+    """Random scores of every magnitude up to their 22 bits, extremes among them."""
+    values = rng.integers(-(1 << 21), 1 << 21, dim) >> rng.integers(0, 22, dim)
+    extremes = rng.choice([-(1 << 21), (1 << 21) - 1, 0], dim)
+    return np.where(rng.integers(0, 9, dim) == 0, extremes, values)
 
 
 def int32(rng: np.random.Generator, dim: int) -> np.ndarray:

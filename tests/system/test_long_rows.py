@@ -13,7 +13,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.devices import open_device
 from celosia.sim.fuzz.graphs.levels import program_values
 from celosia.sw.driver.graph_run import GraphRun
-from celosia.sw.ir.graph import Mask, MatMul, Tensor
+from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul, Op, Tensor
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, attention_case
 from celosia.sw.pipeline import CompiledGraph, compile_graph
@@ -50,6 +50,18 @@ def with_bias(case: Case, seed: int) -> Case:
     return Case(graph, values)
 
 
+def scored(case: Case, *, by: float = 1.0, stored: bool = True) -> Case:
+    """The same with scores that are `by` times as large, stored or not."""
+
+    def changed(op: Op) -> Op:
+        if not (isinstance(op, MatMul) and isinstance(op.finish, DeferredSoftmax)):
+            return op
+        scale = float(np.float32(op.finish.scale * by))
+        return replace(op, finish=replace(op.finish, scale=scale, stored=stored))
+
+    return Case(replace(case.graph, ops=tuple(map(changed, case.graph.ops))), case.inputs)
+
+
 def both_ways(case: Case, config: AcceleratorConfig, **choices) -> list[CompiledGraph]:
     """The program whose scores wait, and the one that computes them twice."""
     compiled = [
@@ -72,12 +84,14 @@ def both_ways(case: Case, config: AcceleratorConfig, **choices) -> list[Compiled
     block_tiles=st.sampled_from([1, 2, 4]),
     piece_tiles=st.sampled_from([1, 4]),
     overlap=st.booleans(),
+    by=st.sampled_from([1, 40]),
 )
 def test_programs_mean_the_same_whatever_the_size_of_blocks(
-    rows, width, heads, mask, block_tiles, piece_tiles, overlap
+    rows, width, heads, mask, block_tiles, piece_tiles, overlap, by
 ):
     keys = None if mask.keys is None else min(mask.keys, rows)
     case = attention_case(heads, rows, width, seed=rows, mask=replace(mask, keys=keys))
+    case = scored(case, by=by)
     want = interpret(case.graph, case.inputs)["context"]
     choices = {"block_tiles": block_tiles, "piece_tiles": piece_tiles, "overlap": overlap}
     for compiled in both_ways(case, SHORT, **choices):
@@ -104,6 +118,30 @@ def test_on_the_rtl(timing):
     """Stores that leave late: loads wait for them, and stores for loads of what was there."""
     case = with_bias(attention_case(1, 75, 9, 4, mask=Mask(causal=True)), 4)
     run_both(case, SHORT, "verilator", timing)
+    run_both(scored(case, by=40), SHORT, "verilator", timing)
+
+
+@pytest.mark.parametrize("rows", [12, 75])
+def test_scores_that_are_not_stored_do_not_wait_and_do_not_end_at_int16(rows):
+    """Short rows and long ones, whose scores are all moved beyond int16, or reach far beyond it."""
+    case = with_bias(attention_case(1, rows, 9, 4, mask=Mask(causal=True)), 4)
+    plain = interpret(case.graph, case.inputs)["context"]
+    bias = case.inputs["bias"]
+    for by, moved in ((1.0, 1 << 20), (1.0, -(1 << 20)), (40.0, 0)):
+        each = scored(Case(case.graph, {**case.inputs, "bias": bias + moved}), by=by, stored=False)
+        compiled = compile_graph(each.graph, SHORT, choices=PARTS)
+        (stage,) = compiled.plan.stages
+        assert isinstance(stage, AttentionStage)
+        assert all(group.spill is None for group in stage.groups)
+        want = interpret(each.graph, each.inputs)["context"]
+        close = np.abs(want.astype(int) - plain).max() <= 1
+        assert close == (moved != 0)  # A score may be rounded another way.
+        size = compiled.end - MEMORY_BASE
+        with closing(open_device("verilator", SHORT, MemoryTiming(), size)) as device:
+            run = GraphRun(device, compiled)
+            run.load(each.inputs)
+            run.run()
+            np.testing.assert_array_equal(run.read("context"), want)
 
 
 @pytest.mark.slow

@@ -83,6 +83,7 @@ class RandomTransforms:
             start=self._flag(),
             finish=self._flag(),
             moments=self._flag(),
+            stored=self._flag(),
             zero_point=self.random.randrange(256),
             statistics=self.random.randrange(STATISTICS_SLOTS),
             scale=self._scale(),

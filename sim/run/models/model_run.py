@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -173,7 +173,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     if not model.segments:
         raise InputError(f"{job.path}: nothing of it is for the accelerator")
     placement = place_units(imported.graph, recognized, find_units(recognized.graph))
-    return Prepared(model, placement, tuple(notes), graph)
+    return Prepared(model, placement, (*notes, *model.notes), graph)
 
 
 def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
@@ -226,6 +226,13 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
         {name: array[number] for name, array in arrays.items()}
         for number in range(len(next(iter(arrays.values()))))
     ]
+
+
+def _clipped(counts: Mapping[str, int]) -> Iterator[str]:
+    """What a run says of scores that saturate."""
+    for name, count in counts.items():
+        what = "score has" if count == 1 else "scores have"
+        yield f"{name}: {count:,} {what} another weight than without saturation (docs/numerics.md)"
 
 
 def _check_samples(path: object, types: Mapping[str, TensorType], graph: FloatGraph) -> None:
@@ -307,7 +314,7 @@ class ModelRunner:
             distances=distances(real, result.outputs, best),
             saturated=result.saturated,
             host=model.host_operators,
-            notes=(*prepared.notes, *notes),
+            notes=(*prepared.notes, *_clipped(result.clipped), *notes),
         )
 
     def _segment(

@@ -4,8 +4,8 @@ Scores of all keys stand in half of the accumulator at once if enough rows of th
 through the tiles of weights, each of which takes as long as `dim` rows to move in.  Else keys are
 taken block by block, twice: once for the maximum, once for all else.  Between the two, scores wait
 in memory, and the first pass over one block comes between the second one over the block before.
-Where there is no other block, or memory sets the pace already (few rows), scores are computed once
-again: half as many products more.
+Where there is no other block, memory sets the pace already (few rows), or scores do not fit into
+int16, they are computed once again: half as many products more.
 """
 
 from collections.abc import Iterator
@@ -60,6 +60,8 @@ class HeadShape:
     """The position of the first query, if that matters."""
     transposed: bool
     """Keys stand in memory as rows."""
+    stored: bool
+    """Scores may wait in memory."""
 
 
 def head_shape(head: Head, graph: Graph) -> HeadShape:
@@ -76,6 +78,7 @@ def head_shape(head: Head, graph: Graph) -> HeadShape:
         causal=leaves_out(head.softmax.mask),
         first_row=head.softmax.mask.first_row,
         transposed=scores.b_transposed,
+        stored=head.softmax.stored,
     )
 
 
@@ -228,6 +231,7 @@ class HeadCuts:
         fit = min(memory.block_rows, memory.slots // 2, self.half // 2 // self.width)
         return (
             self.may_spill
+            and shape.stored
             and memory.choices.scores_in_memory
             and memory.spills
             and memory.config.stores_int16

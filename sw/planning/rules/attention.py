@@ -67,6 +67,8 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
         yield from rules.fits("numerators-fit", ring, "scratchpad", most)
     if group.spill is not None:
         yield "spill", rules.stores_int16, "scores wait in memory, but no store makes int16"
+        stored = head.softmax.stored
+        yield "spill-stored", stored, f"scores of {scores.name} wait in memory, but are not int16"
         yield from rules.fits("spill-fits", group.spill.ring, "scratchpad", 2 * most)
     yield "values", not context.b_transposed, f"the values of {context} are transposed"
     yield from rules.pieces(group.v, max(group.keys), transposed=False)

@@ -34,6 +34,7 @@ from celosia.sw.quantize.graphs.units import (
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
 from celosia.sw.quantize.ranges import (
     INT8_LARGEST,
+    STORED_KEYS,
     Clip,
     int8_step,
     int16_step,
@@ -99,6 +100,12 @@ class Formats:
     """Products, outliers spread over channels, by the tensor that each computes."""
     curves: dict[str, Computed]
     """How curves are computed, by their tensors."""
+    stored: frozenset[str]
+    """The tensors of attention whose scores may wait in memory, where rows are long."""
+
+    def may_wait(self, unit: Attention, keys: int) -> bool:
+        """Whether rows of so many scores of `unit` may wait in memory."""
+        return keys > STORED_KEYS and unit.value.tensor in self.stored
 
 
 def choose_formats(
@@ -124,7 +131,8 @@ def choose_formats(
     for name in chooser.linears:
         integers[name] = chooser.integer(name)
         progress(len(forms) + len(integers), total)
-    return Formats(chooser.forms, integers, chooser.curves)
+    stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
+    return Formats(chooser.forms, integers, chooser.curves, stored)
 
 
 class _Chooser:

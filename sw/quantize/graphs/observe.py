@@ -1,6 +1,8 @@
 """Calibration: the values of a float graph on samples, as rows to choose formats by."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -8,10 +10,13 @@ import numpy as np
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
-from celosia.sw.quantize.graphs.units import Value
+from celosia.sw.ir.graph import View
+from celosia.sw.ir.graph_interpret import visible_columns
+from celosia.sw.quantize.graphs.units import Attention, Value
+from celosia.sw.quantize.ranges import ScoreRange
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Observed", "observe"]
+__all__ = ["Observed", "SeenAttention", "observe"]
 
 _ROWS: Final = 4096
 """The most rows of a value that are kept of all samples together."""
@@ -36,6 +41,8 @@ class Observed:
         self._tops: dict[str, Floats] = {}
         self.said: dict[str, tuple[float, float]] = {}
         """The ranges of tensors that somebody else has chosen."""
+        self.scores: dict[str, ScoreRange] = {}
+        """How far scores reach, by the tensors of attention."""
         self.shown: Array | None = None
         """Which tokens of the sample count, all texts below each other."""
 
@@ -70,22 +77,83 @@ class Observed:
         return self._tops[key]
 
 
+@dataclass(frozen=True, eq=False)
+class SeenAttention:
+    """An attention, whose scores are inside of one operator, and the values by their keys."""
+
+    unit: Attention
+    values: Mapping[str, Value]
+
+    @property
+    def tensors(self) -> set[str]:
+        """The tensors that its scores depend on."""
+        heads = (head for text in self.unit.heads for head in text)
+        views = (view for head in heads for view in (head.query, head.key, head.onto) if view)
+        names = {self.values[view.tensor].tensor for view in views}
+        return names | ({self.unit.keys} if self.unit.keys else set())
+
+    def scores(self, tensors: Mapping[str, Array]) -> Iterator[Array]:
+        """Scores of each head (rows x keys), -inf where a key is hidden, of these tensors."""
+        matrices: dict[str, Array] = {}
+
+        def read(view: View) -> Array:
+            if view.tensor not in matrices:
+                value = self.values[view.tensor]
+                matrices[view.tensor] = value.matrix(np.asarray(tensors[value.tensor]))
+            return matrices[view.tensor][view.slices].astype(np.float32)
+
+        counts = None
+        if self.unit.keys:
+            counts = np.asarray(tensors[self.unit.keys]).reshape(-1)
+        for text, heads in enumerate(self.unit.heads):
+            keys = None if counts is None else int(counts[text if counts.size > 1 else 0])
+            for head in heads:
+                scores = read(head.query) @ read(head.key).T * self.unit.scale
+                if head.onto is not None:
+                    scores = scores + read(head.onto)
+                visible = visible_columns(replace(self.unit.mask, keys=keys), scores)
+                yield scores if visible is None else np.where(visible, scores, -np.inf)
+
+
 def observe(
     graph: FloatGraph,
     values: Iterable[Value],
     samples: Sequence[Mapping[str, Array]],
     masks: Sequence[str] = (),
+    attentions: Sequence[SeenAttention] = (),
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Observed:
     """What `values` are on `samples`, each the inputs of `graph` by name; `masks` are inputs, too.
 
+    Of `attentions`, scores are looked at as well.
+
     Raises `GraphError` for inputs that do not fit, and for a value that is not finite.
     """
     seen = Observed(values, max(1, _ROWS // max(len(samples), 1)))
+    wanted = {name for attention in attentions for name in attention.tensors}
     for number, sample in enumerate(samples):
         seen.shown = np.asarray(sample[masks[0]]).reshape(-1) != 0 if len(masks) == 1 else None
         for name, array in (*graph.constants.items(), *sample.items()):
             seen.take(number, name, np.asarray(array))
-        interpret(graph, sample, lambda name, value, number=number: seen.take(number, name, value))
+        tensors = {**graph.constants, **sample}
+        interpret(graph, sample, partial(_take, seen, number, wanted, tensors))
+        for attention in attentions:
+            found = seen.scores.setdefault(attention.unit.value.tensor, ScoreRange())
+            for scores in attention.scores(tensors):
+                found.take(scores)
         progress(number + 1, len(samples))
     return seen
+
+
+def _take(
+    seen: Observed,
+    number: int,
+    wanted: Collection[str],
+    kept: dict[str, Array],
+    name: str,
+    value: Array,
+) -> None:
+    """Show a tensor of sample `number`, and keep it if it is `wanted`."""
+    seen.take(number, name, value)
+    if name in wanted:
+        kept[name] = value

@@ -14,13 +14,14 @@ from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
+from celosia.sw.passes.clipped_scores import clipped_scores
 from celosia.sw.quantize.graphs.emit import Segment, emit_segments, with_keys
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
-from celosia.sw.quantize.graphs.observe import observe
+from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, observe
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
 from celosia.sw.quantize.graphs.units import Attention, Product, Units, Value
-from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
 
 __all__ = [
     "Execution",
@@ -64,6 +65,8 @@ class QuantizedGraph:
     """The form that the host reads of each tensor that a segment computes."""
     masks: tuple[str, ...]
     """Inputs whose rows must be 1s and then 0s."""
+    notes: tuple[str, ...] = ()
+    """What calibration has found that costs accuracy."""
 
     @property
     def host_operators(self) -> Counter[str]:
@@ -78,6 +81,8 @@ class Result:
     outputs: dict[str, Array]
     saturated: Counter[str] = field(default_factory=Counter)
     """How many elements of each tensor are at the end of their type's range, or were clipped."""
+    clipped: Counter[str] = field(default_factory=Counter)
+    """How many visible scores of each attention have another weight because scores saturate."""
 
 
 def quantize_graph(
@@ -106,6 +111,11 @@ def quantize_graph(
         [value for value in units.values.values() if not value.scores],
         samples,
         masks,
+        [
+            SeenAttention(unit, units.values)
+            for unit in units.units.values()
+            if isinstance(unit, Attention)
+        ],
         lambda done, total: progress("calibrating", done, total),
     )
     seen.said.update(ranges or {})
@@ -132,7 +142,17 @@ def quantize_graph(
         formats=formats.forms,
         reads={name: stages.host_form(name) for name in stages.segments},
         masks=tuple(masks),
+        notes=tuple(_notes(seen)),
     )
+
+
+def _notes(seen: Observed) -> Iterator[str]:
+    for tensor, scores in seen.scores.items():
+        if scores.saturates:
+            yield (
+                f"{tensor}: maxima of scores are {scores.least:,.0f} to {scores.most:,.0f} in the "
+                f"calibration; beyond {SCORES_LIMIT:,.0f} they saturate, and count as equal"
+            )
 
 
 def padded_masks(graph: FloatGraph, units: Units) -> Iterator[str]:
@@ -162,6 +182,7 @@ class Execution:
         }
         self.forms: dict[Form, Array] = {}
         self.saturated: Counter[str] = Counter()
+        self.clipped: Counter[str] = Counter()
 
     def run(self, segment: SegmentRunner) -> Result:
         """The outputs; `segment` computes the segments."""
@@ -172,7 +193,7 @@ class Execution:
                 self._convert(stage)
                 self._segment(stage, segment)
         outputs = {name: self._read(tensor) for name, tensor in self.model.outputs.items()}
-        return Result(outputs, +self.saturated)
+        return Result(outputs, +self.saturated, +self.clipped)
 
     def graph(self, stage: int) -> Graph:
         """The integer graph of a segment for this run's masks."""
@@ -190,6 +211,8 @@ class Execution:
             if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
                 node = segment.operators.get(name.split(".")[0], name)
                 self.saturated[node] += _at_the_end(value)
+        for name, count in clipped_scores(self.graph(stage), found).items():
+            self.clipped[segment.operators.get(name.split(".")[0], name)] += count
 
     def _count(self, tensor: str, text: int) -> int:
         counts = self._read(tensor).reshape(-1)

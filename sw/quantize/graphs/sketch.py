@@ -49,7 +49,12 @@ def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
             integers[name] = quantize_linear(unit.linear, 1.0)
         elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
             curves[name] = Computed(unit.function, unit.alpha)
-    formats = Formats({form: _format(stages, form) for form in forms}, integers, curves)
+    formats = Formats(
+        {form: _format(stages, form) for form in forms},
+        integers,
+        curves,
+        frozenset(stages.units.units),
+    )
     segments, _ = emit_segments(stages, formats)
     host = tuple(node for level in stages.host for node in level)
     return tuple(segment.graph for segment in segments), host

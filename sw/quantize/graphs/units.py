@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
-from celosia.sw.ir.graph import View
+from celosia.sw.ir.graph import Mask, View
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
@@ -142,6 +142,11 @@ class Attention:
     keys: str | None
     """The tensor that says how many keys each text has; None: all of them."""
     nodes: tuple[str, ...]
+
+    @property
+    def mask(self) -> Mask:
+        """The columns that count, if all keys do."""
+        return Mask(causal=self.causal, first_row=self.first_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -153,6 +153,8 @@ class _Expansion:
         assert isinstance(how, DeferredSoftmax)
         key, end = sums.out.col - scores.col, sums.out.col + sums.out.cols - scores.col
         settings = {"statistics": block.slot, "start": int(key == 0)}
+        if how.stored and function is not Function.MAXIMUM:
+            settings["stored"] = 1
         if function is Function.EXPONENT:
             settings |= {"finish": int(end == block.keys), "type": ElementType.UINT8}
         mask = mask_settings(how.mask, block.row, key)

@@ -14,7 +14,7 @@ from celosia.hw.vector.steps import LaneStep, Mode, polynomial_request
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.numerics import ExponentConstants, GeluConstants, exponent
-from tests.support.lanes import KINDS, Golden, Reads, Step, constants, int16, int32
+from tests.support.lanes import KINDS, Golden, Reads, Step, constants, int16, int32, scores
 from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -117,9 +117,13 @@ def rows_of(values: np.ndarray, dim: int) -> np.ndarray:
 def random_step(rng: np.random.Generator, dim: int) -> Step:
     """A step of any mode with any operands."""
     mode = Mode(rng.choice([mode.value for mode in Mode if mode is not Mode.MAXIMUM]))
-    wide = mode in {Mode.CONTEXT, Mode.PASS}
     counted = mode in {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD} and rng.integers(2)
-    step = Step(mode, (int32 if wide and not counted else int16)(rng, dim), counted=bool(counted))
+    draw = int16
+    if mode in {Mode.HEADER, Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY}:
+        draw = scores
+    elif mode in {Mode.CONTEXT, Mode.PASS} and not counted:
+        draw = int32
+    step = Step(mode, draw(rng, dim), counted=bool(counted))
     step.visible = rng.integers(0, 4, dim) > 0
     step.reciprocal = int(rng.integers(1 << 32)) >> int(rng.integers(0, 32))
     step.mean = int(rng.integers(-(1 << 16), 1 << 16)) >> int(rng.integers(0, 16))
@@ -167,9 +171,12 @@ def test_every_distance(mode, step):
 def test_distances_from_every_reference():
     rng = np.random.default_rng(5)
     steps: list[Step | None] = []
-    for reference in (-32768, -1, 0, 1, 32767, 700):
+    for reference in (-(1 << 21), -32768, -1, 0, 1, 32767, 700, (1 << 21) - 1):
         steps.append(Step(Mode.HEADER, np.full(16, reference)))
         steps += [Step(Mode.EXPONENT, int16(rng, 16)) for _ in range(10)]
+        for near in (0, 16, 17, 20, 21):
+            row = reference - (1 << near) + int16(rng, 16)
+            steps.append(Step(Mode.EXPONENT, np.clip(row, -(1 << 21), (1 << 21) - 1)))
     run(16, steps)
 
 

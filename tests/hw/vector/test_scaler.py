@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
-from celosia.hw.vector.scaler import Scaler
+from celosia.hw.vector.scaler import SCORE, Scaler
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
-from celosia.isa.numerics import requantize_to, scale_from_bits
+from celosia.isa.numerics import requantize, requantize_to, scale_from_bits
 from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "requant.npz"
@@ -47,6 +47,9 @@ class Row:
 
     def expected(self) -> list[int]:
         bits = self.scale if self.scales is None else self.scales
+        if self.kind is SCORE:
+            scale, low = scale_from_bits(bits), 0 if self.relu else -(1 << 21)
+            return requantize(self.elements, scale, low=low, high=(1 << 21) - 1).tolist()
         result = requantize_to(
             self.elements,
             scale_from_bits(bits),
@@ -122,7 +125,7 @@ def random_rows(seed: int, dim: int, count: int) -> list[Row | None]:
     rows: list[Row | None] = []
     for elements in magnitudes(rng, count, dim):
         useful = np.float32(2.0 ** rng.uniform(-33, 17) * rng.choice([-1, 1]))
-        choices = [near_ties(rng, elements, limit) for limit in (140, 300, 33_000)]
+        choices = [near_ties(rng, elements, limit) for limit in (140, 300, 33_000, 2_100_000)]
         scale = int(rng.choice([*choices, int(useful.view(np.uint32)), int(rng.integers(1 << 32))]))
         scales = np.array([near_ties(rng, elements, 40_000) for _ in range(dim)], np.int64)
         rows.append(
@@ -130,7 +133,7 @@ def random_rows(seed: int, dim: int, count: int) -> list[Row | None]:
                 elements,
                 scale,
                 scales=scales if rng.integers(2) else None,
-                kind=ElementType(rng.integers(3)),
+                kind=ElementType(rng.integers(4)),
                 zero_point=int(rng.choice([0, 1, 128, 255])),
                 relu=bool(rng.integers(3) == 0),
             )
@@ -151,7 +154,7 @@ def test_rows_of_every_kind_follow_each_other_with_gaps():
     run(4, rows)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, SCORE])
 def test_every_kind_of_float_is_a_scale(kind):
     elements = np.array(SPECIAL_ELEMENTS + [-x for x in SPECIAL_ELEMENTS[:-2]])
     padded = np.resize(elements, (-(-len(elements) // 16), 16))
@@ -170,15 +173,19 @@ def test_ties_of_each_rounding_go_to_even():
     run(16, rows)
 
 
-def test_bounds_of_int16():
+@pytest.mark.parametrize(("kind", "bits"), [(ElementType.INT16, 16), (SCORE, 22)])
+def test_bounds_of_a_type(kind, bits):
     """Products next to the largest and the smallest number, and to the next power of two."""
-    elements = np.array([32767, 32768, 32769, 65534, 65535, 65536, 131071, 1 << 30])
+    top = 1 << bits - 1
+    elements = np.array([top - 1, top, top + 1, 2 * top - 2, 2 * top - 1, 2 * top, 4 * top - 1])
+    elements = np.append(elements, 1 << 30)
     rows: list[Row | None] = []
     for scale in (1.0, 0.5, 0.49999997, 0.25, 0.99999994, 1.0000001, 2.0, 2.0**15, 3.0e-5):
-        bits = int(np.float32(scale).view(np.uint32))
+        word = int(np.float32(scale).view(np.uint32))
         for sign in (1, -1):
-            rows.append(Row(sign * elements, bits))
-            rows.append(Row(sign * np.array([0, 1, 2, 3, 4, 5, 6, 7]), bits + (15 << 23)))
+            rows.append(Row(sign * elements, word, kind=kind))
+            small = sign * np.array([0, 1, 2, 3, 4, 5, 6, 7])
+            rows.append(Row(small, word + (bits - 1 << 23), kind=kind))
     run(8, rows)
 
 

@@ -12,6 +12,7 @@ from celosia.isa.numerics import (
     residual_add,
     softmax,
 )
+from tests.support import integer_reference as reference
 
 ROWS, COLS = 3, 24
 KINDS = ("int8", "uint8", "int16")
@@ -124,6 +125,26 @@ def test_numerators_in_parts_are_those_of_whole_rows():
     assert (slots.total == totals).all()
 
 
+@pytest.mark.parametrize("moved", [0, 50_000, -50_000])
+def test_a_row_may_be_moved_but_not_where_its_scores_are_stored(moved):
+    """Scores of 20 and less below the others of their row, all of them beyond int16 or none."""
+    x = matrix(20 << 10, "int32") + np.int32(moved)
+    stored = np.clip(x, -(1 << 15), (1 << 15) - 1)
+    whole = {"start": True, "finish": True}
+    for rows, fields in (
+        (x, {}),
+        (stored, {"stored": True}),
+        (stored.astype(np.int16), {}),
+    ):
+        slots = garbage()
+        meaning(Function.MAXIMUM, x, slots, start=True)
+        source = x if "stored" in fields else rows
+        (found,) = meaning(Function.EXPONENT, source, slots, **fields, **whole)
+        expected = [reference.deferred_softmax(row.tolist()) for row in rows]
+        assert found.tolist() == [numerators for numerators, _ in expected]
+        assert slots.total.tolist() == [total for _, total in expected]
+
+
 def test_hidden_columns_count_nowhere_whatever_they_hold():
     x, visible = matrix(1 << 12, "int32"), np.random.default_rng(3).random((ROWS, COLS)) < 0.5
     visible[-1] = False
@@ -132,7 +153,7 @@ def test_hidden_columns_count_nowhere_whatever_they_hold():
     meaning(Function.MAXIMUM, x, slots, **values)
     meaning(Function.SUM, x, slots, **values)
     (shares,) = meaning(Function.PROBABILITY, x, slots, kind=np.dtype(np.int16), visible=visible)
-    scores = np.clip(x, -(1 << 15), (1 << 15) - 1).astype(np.int16)
+    scores = np.clip(x, -(1 << 21), (1 << 21) - 1)
     assert (shares == softmax(scores, np.int16, mask=visible)).all()
     (counted,) = meaning(Function.EXPONENT, x, slots, **values)
     expected, totals = deferred_softmax(scores, mask=visible)

@@ -265,6 +265,32 @@ def test_the_maximum_may_be_found_among_raw_scores(raw, scale):
     assert attention_scores(raw, scale).max() == attention_scores(max(raw), scale)
 
 
+def test_scores_saturate_where_their_words_end():
+    """22 bits, 2048 as a real number, until the maximum is subtracted; int16 if they are stored."""
+    raw = [0, 1 << 15, -(1 << 15) - 1, (1 << 21) - 1, 1 << 21, -(1 << 21), -(1 << 21) - 1, 1 << 30]
+    wide = [0, 32768, -32769, 2097151, 2097151, -2097152, -2097152, 2097151]
+    assert attention_scores(raw, 1.0).tolist() == wide
+    assert attention_scores(raw, 1.0, stored=True).tolist() == [
+        max(-32768, min(x, 32767)) for x in raw
+    ]
+
+
+@given(
+    row=st.lists(st.integers(-(1 << 16), 1 << 16), min_size=1, max_size=12),
+    moved=st.integers(-(1 << 20), 1 << 20),
+    seen=st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_what_all_scores_of_a_row_share_does_not_count(row, moved, seen):
+    """As far as no score leaves its 22 bits: the distances are what they were."""
+    mask = [seen[: len(row)]]
+    both = [[x + moved for x in row]], [row]
+    assert len({str(deferred_softmax(scores, mask)) for scores in both}) == 1
+    assert (
+        deferred_softmax(both[0], mask)[0][0].tolist()
+        == (reference.deferred_softmax(both[0][0], mask[0])[0])
+    )
+
+
 @pytest.mark.parametrize("scale", [0.0, -0.0, -1.0, np.nan, np.inf, -np.inf, [0.5, 0.5]])
 def test_a_scale_of_scores_is_one_positive_number(scale):
     with pytest.raises(ValueError, match=r"^softmax: scale .* is not one positive finite number$"):
@@ -311,7 +337,11 @@ def test_sums_of_column_blocks_are_those_of_the_row():
     ("call", "error", "message"),
     [
         (lambda: softmax([[1]], np.int32), ValueError, "type: int32 is none of uint8, int8, int16"),
-        (lambda: softmax([[1 << 15]]), ValueError, r"scores: 32768 is not in -32768\.\.32767"),
+        (
+            lambda: softmax([[1 << 21]]),
+            ValueError,
+            r"scores: 2097152 is not in -2097152\.\.2097151",
+        ),
         (lambda: softmax(np.zeros((3, 0), int)), ValueError, r"0 columns are not in 1\.\.4096"),
         (
             lambda: deferred_softmax(np.zeros((1, 4097), np.int16)),

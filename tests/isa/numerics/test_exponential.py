@@ -65,7 +65,8 @@ def test_other_constants():
 @pytest.mark.parametrize(
     ("constants", "message"),
     [
-        ({"lowest": 1}, r"lowest: 1 is not in -65536\.\.0"),
+        ({"lowest": 1}, r"lowest: 1 is not in -65535\.\.0"),
+        ({"lowest": -65536}, r"lowest: -65536 is not in -65535\.\.0"),
         ({"inverse_ln2": 1 << 15}, r"inverse_ln2: 32768 is not in 0\.\.32767"),
         ({"shift": 32}, r"shift: 32 is not in 0\.\.31"),
         ({"inverse_ln2": 25_000}, r"quotient: 32 is not in 0\.\.31"),

@@ -91,7 +91,10 @@ class _Random:
             ),
             Softmax: lambda: Softmax(self.draw(_FACTORS), self.mask(cols)),
             DeferredSoftmax: lambda: DeferredSoftmax(
-                self.draw(_FACTORS), self.tensor("int32", rows, 1, given=False), self.mask(cols)
+                self.draw(_FACTORS),
+                self.tensor("int32", rows, 1, given=False),
+                self.mask(cols),
+                self.draw(st.booleans()),
             ),
             DivideBySums: lambda: DivideBySums(self.tensor("int32", rows, 1), self.scale(cols)),
         }

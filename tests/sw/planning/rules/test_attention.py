@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -81,6 +82,21 @@ def test_scores_do_not_wait_where_no_store_makes_int16_of_them():
     with pytest.raises(PlanError, match=r"^spill: .* no store makes int16"):
         verify_plan(SPILLED, LONG, config)
     (stage,) = decide_graph(LONG, config, Choices(whole_scores=False)).stages
+    assert isinstance(stage, AttentionStage)
+    assert stage.groups[0].spill is None
+
+
+def test_scores_do_not_wait_where_they_are_not_int16():
+    ops = tuple(
+        replace(op, finish=replace(op.finish, stored=False))
+        if isinstance(op, MatMul) and isinstance(op.finish, DeferredSoftmax)
+        else op
+        for op in LONG.ops
+    )
+    graph = replace(LONG, ops=ops)
+    with pytest.raises(PlanError, match=r"^spill-stored: .*scores\.head0 wait in memory, but"):
+        verify_plan(SPILLED, graph, SHORT)
+    (stage,) = decide_graph(graph, SHORT, Choices(whole_scores=False)).stages
     assert isinstance(stage, AttentionStage)
     assert stage.groups[0].spill is None
 

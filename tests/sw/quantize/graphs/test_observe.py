@@ -1,0 +1,110 @@
+"""Scores as calibration sees them, and what becomes of rows that are moved as a whole."""
+
+import numpy as np
+import pytest
+from onnx.helper import make_node as node
+
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.ir.graph import DeferredSoftmax, MatMul
+from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.observe import SeenAttention
+from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
+from celosia.sw.quantize.graphs.units import Attention
+from tests.sw.frontend.importer.models import imported, model
+
+WIDTH = 16
+HIDDEN = -1e4
+
+
+def attention(tokens: int):
+    """One head whose scores have an additive mask, recognized."""
+    random = np.random.default_rng(tokens)
+    weights = {
+        name: (random.standard_normal((WIDTH, WIDTH)) / WIDTH**0.5).astype(np.float32)
+        for name in ("wq", "wk", "wv")
+    }
+    nodes = [
+        node("MatMul", ["x", "wq"], ["q"]),
+        node("MatMul", ["x", "wk"], ["k"]),
+        node("MatMul", ["x", "wv"], ["v"]),
+        node("Transpose", ["k"], ["kt"], perm=[1, 0]),
+        node("MatMul", ["q", "kt"], ["products"]),
+        node("Mul", ["products", "scale"], ["scaled"]),
+        node("Add", ["scaled", "mask"], ["scores"]),
+        node("Softmax", ["scores"], ["p"], axis=-1),
+        node("MatMul", ["p", "v"], ["y"]),
+    ]
+    constants = weights | {"scale": np.float32(WIDTH**-0.5)}
+    inputs = {"x": (tokens, WIDTH), "mask": (tokens, tokens)}
+    return recognize(imported(model(nodes, inputs, ["y"], constants)).graph).graph
+
+
+def given(tokens: int, seed: int, moved: float) -> dict[str, np.ndarray]:
+    """Rows that see a third of the keys, whose scores have something in common."""
+    random = np.random.default_rng(seed)
+    hidden = random.random((tokens, tokens)) < 2 / 3
+    hidden[:, 0] = False
+    x = random.standard_normal((tokens, WIDTH))
+    return {
+        "x": x.astype(np.float32),
+        "mask": np.where(hidden, HIDDEN, moved).astype(np.float32),
+    }
+
+
+def test_scores_are_those_that_the_operator_adds_up_inside():
+    graph = attention(8)
+    units = find_units(graph)
+    (unit,) = (unit for unit in units.units.values() if isinstance(unit, Attention))
+    seen, inputs = SeenAttention(unit, units.values), given(8, 1, -40)
+    tensors = {**graph.constants, **inputs}
+    interpret(graph, inputs, tensors.__setitem__)
+    assert seen.tensors <= tensors.keys()
+    ((found,),) = [[*seen.scores(tensors)]]
+    q, k = (inputs["x"] @ graph.constants[name] for name in ("wq", "wk"))
+    want = q @ k.T / WIDTH**0.5 + inputs["mask"]
+    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("tokens", [24, 272])
+@pytest.mark.parametrize("moved", [0, -40, 40])
+def test_rows_that_are_moved_do_not_see_hidden_keys(tokens, moved):
+    """Short rows and long ones, whose scores may wait in memory only if they are within int16."""
+    graph = attention(tokens)
+    samples = [given(tokens, seed, moved) for seed in range(4)]
+    quantized = quantize_graph(graph, samples)
+    (scores,) = (
+        op.finish
+        for segment in quantized.segments
+        for op in segment.graph.ops
+        if isinstance(op, MatMul) and isinstance(op.finish, DeferredSoftmax)
+    )
+    assert scores.stored == (tokens > 256 and moved == 0)
+    inputs = given(tokens, 9, moved)
+    (real,) = interpret(graph, inputs).values()
+    result = run_model(quantized, inputs, interpreted)
+    (best,) = run_model(quantized, inputs, exact(quantized)).outputs.values()
+    (found,) = result.outputs.values()
+    assert noise(real, found) > 27
+    assert noise(real, best) - noise(real, found) < 1
+    assert not result.clipped
+
+
+def test_a_run_beyond_its_calibration_says_how_many_scores_lost_their_weight():
+    graph = attention(272)
+    quantized = quantize_graph(graph, [given(272, seed, 0) for seed in range(4)])
+    assert not run_model(quantized, given(272, 9, 0)).clipped
+    clipped = run_model(quantized, given(272, 9, -40)).clipped
+    assert sum(clipped.values()) > 272
+
+
+def test_calibration_says_that_scores_saturate():
+    samples = [given(24, seed, 3000) for seed in range(2)]
+    (note,) = quantize_graph(attention(24), samples).notes
+    assert "beyond 2,048 they saturate" in note
+    assert not quantize_graph(attention(24), [given(24, 0, 1000)]).notes
+
+
+def noise(real, found):
+    return 10 * np.log10(np.square(real).sum() / np.square(real - found).sum())
