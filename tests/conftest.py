@@ -4,11 +4,13 @@ The tests are the same on every run, except at night.
 """
 
 import gc
+import logging
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
+from celosia.sw.passes.rewriting.mistakes import MISTAKES
 from tests.support.shared_results import set_folder
 
 # Simulations are slow and xdist's workers share two cores: no deadline, no complaint about speed.
@@ -40,3 +42,23 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _shared_results(tmp_path_factory):
     set_folder(tmp_path_factory)
+
+
+class _Listener(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(self.format(record))
+
+
+@pytest.fixture(autouse=True)
+def mistakes():
+    """Fails what makes Celosia tell a mistake of its own, unless the test clears the list."""
+    listener = _Listener()
+    MISTAKES.addHandler(listener)
+    MISTAKES.setLevel(logging.DEBUG)
+    yield listener.found
+    MISTAKES.removeHandler(listener)
+    assert not listener.found, listener.found[0]

@@ -1,10 +1,13 @@
-"""Expected errors as messages and exit codes, never as tracebacks."""
+"""Errors as messages and exit codes, never as tracebacks; that of an unforeseen one is saved."""
 
 import errno
 import functools
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, NoReturn, ParamSpec, TypeVar
 
 import typer
@@ -12,10 +15,12 @@ from rich.console import Console
 from rich.text import Text
 
 from celosia.isa.config import ConfigError
+from celosia.sim.support.cache import cache_directory
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.program_file import ProgramError
 from celosia.sw.frontend.importer.source.problems import ImportProblem
+from celosia.sw.passes.rewriting.mistakes import MISTAKE, told
 
 __all__ = ["BAD_INPUT", "INTERRUPTED", "WRONG", "guarded", "run_guarded"]
 
@@ -58,7 +63,11 @@ def guarded(command: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 
 
 def run_guarded(program: Callable[[], object]) -> NoReturn:
-    """Run a whole program and exit; also what the last lines of output raise is not a traceback."""
+    """Run a whole program and exit; also what the last lines of output raise is not a traceback.
+
+    An error that no command expects is a mistake of Celosia's.  `guarded` lets it through, so that
+    tests in one process with the command line see it; here it becomes a sentence.
+    """
     code: str | int | None = 0
     try:
         program()
@@ -66,6 +75,11 @@ def run_guarded(program: Callable[[], object]) -> NoReturn:
         code = exit_.code
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        code = BAD_INPUT
+        print(f"celosia: {_unforeseen(error)}", file=sys.stderr)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -74,6 +88,29 @@ def run_guarded(program: Callable[[], object]) -> NoReturn:
             print(f"celosia: standard output: {error.strerror}", file=sys.stderr)
             code = BAD_INPUT
     sys.exit(code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """A sentence for an error that nobody expects, whose traceback is in a file that it names."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"{told(error)}, in line {frame.lineno} of {frame.filename}; "
+        f"{_saved(''.join(traceback.format_exception(error)))}; {MISTAKE}"
+    )
+
+
+def _saved(text: str) -> str:
+    """Where a traceback is: in the cache, or else among temporary files."""
+    for folder in (cache_directory() / "tracebacks", Path(tempfile.gettempdir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            number, name = tempfile.mkstemp(".txt", "traceback-", folder)
+            with os.fdopen(number, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            continue
+        return f"the traceback is in {name}"
+    return "its traceback could not be written"
 
 
 def _message(error: Exception) -> str:

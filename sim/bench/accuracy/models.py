@@ -18,7 +18,7 @@ from celosia.sim.support.progress import Progress, silent
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.quantize.curves import choose_curve, real_curve
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
@@ -174,7 +174,7 @@ def _imported(model: Any, tokens: int) -> FloatGraph:
         path = Path(folder) / "model.onnx"
         path.write_bytes(model.SerializeToString())
         named = {name: sizes[name] for name in opened & sizes.keys()}
-        return recognize(importer.import_model(path, named).graph).graph
+        return recognized_graph(importer.import_model(path, named).graph)
 
 
 def _hidden(graph: FloatGraph) -> FloatGraph:

@@ -22,7 +22,7 @@ from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.optimize import OptimizedModel, optimize_model
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
@@ -104,7 +104,7 @@ def run_graphs(
     config, timing = resolve_config(preset), MemoryTiming()
     lines = []
     for name, make in graphs.items():
-        graph = recognize(make()).graph
+        graph = recognized_graph(make())
         samples = random_samples(graph, 0)
         masks = [each for each in graph.inputs if "mask" in each]
         inputs, costs = random_inputs(graph, masks, 0), Costs(config, timing)

@@ -84,7 +84,10 @@ def check(
     if text:
         write_file(text, print_float_graph(imported.graph))
     if json:
-        write_file(json, as_json(_document(str(model), bound, imported, found, placement)))
+        faults = () if recognized_model is None else recognized_model.faults
+        document = _document(str(model), bound, imported, found, placement)
+        document["notes"] += faults
+        write_file(json, as_json(document))
     if imported.lost:
         raise typer.Exit(BAD_INPUT)
 

@@ -41,7 +41,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.optimize import Optimized, Way, optimize_integers, optimize_model
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.rewritable import REWRITABLE, SMALL
 
@@ -142,7 +142,7 @@ def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[
     if isinstance(graph, Graph):
         found = optimize_integers(graph, costs, way=way, progress=progress)
         return [_Stage(graph.name, found)]
-    recognized = recognize(graph).graph
+    recognized = recognized_graph(graph)
     done = optimize_model(
         recognized, random_samples(recognized, 0), costs, way=way, progress=progress
     )

@@ -14,6 +14,7 @@ from celosia.sim.fuzz.files.command import BUILDING_SECONDS, SECONDS, Ended, cel
 from celosia.sim.fuzz.files.damage import damaged
 from celosia.sim.fuzz.files.kinds import FileKind, kinds
 from celosia.sim.support.guard import BAD_INPUT, WRONG
+from celosia.sw.passes.rewriting.mistakes import MISTAKE
 
 __all__ = ["Attempt", "attempt"]
 
@@ -61,6 +62,8 @@ def _wrong(kind: FileKind, ended: Ended, before: Mapping[str, bytes]) -> str:
     said = ended.output[-_SHOWN:]
     if ended.code not in _FINE or "Traceback" in ended.output:
         return f"exit code {ended.code}: {said}"
+    if MISTAKE in " ".join(ended.output.split()):
+        return f"a mistake: {said}"
     if kind.cache_folder:
         return "" if ended.code == 0 else f"not made again: {said}"
     if ended.code == BAD_INPUT:

@@ -152,6 +152,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
         if other:
             notes.append(f"{', '.join(other)}: not padded on the right: added to scores")
             recognized = recognize(imported.graph, padded=False)
+    notes += recognized.faults
     graph = recognized.graph
     try:
         said = said_ranges(imported.graph, imported.ranges)

@@ -18,7 +18,7 @@ from celosia.sw.frontend.importer.source.model_file import Model, read_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import recognized_graph
 
 __all__ = ["TOKENS", "read_decoder"]
 
@@ -47,7 +47,7 @@ def read_decoder(path: Path, length: int) -> FloatGraph:
     except (ImportProblem, GraphError, Refusal) as error:
         raise DecoderProblem(str(error)) from None
     _check_whole(found, length)
-    return recognize(found.graph).graph
+    return recognized_graph(found.graph)
 
 
 def _check_whole(found: Imported, length: int) -> None:

@@ -22,7 +22,7 @@ _REACH: Final = 5
 def find_activations(reader: Reader) -> Iterator[Match]:
     """Each curve with the operators around it that together are an activation of one tensor."""
     readers = reader.graph.readers()
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op in _CURVES and node.type.is_float:
             match = _match(reader, readers, node)
             if match is not None:

@@ -51,7 +51,7 @@ class _Scores:
 
 def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
     """Every product whose first operand is a softmax of scores."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         softmax = _softmax(reader, node) if node.op == "matmul" else None
         if softmax is None:
             continue

@@ -22,7 +22,7 @@ _LEAST_WIDTH: Final = 8
 
 def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:
     """Convolutions with known filters, of one group or of wide ones."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op != "conv":
             continue
         filters = reader.value(node.inputs[1])

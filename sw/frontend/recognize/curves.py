@@ -20,7 +20,7 @@ _CURVES: Final = frozenset({"gelu", "silu", "relu"})
 def find_curves(reader: Reader) -> Iterator[Match]:
     """Curves of views of products that stand beside each other, which nobody else reads."""
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op not in _CURVES:
             continue
         source, views = reader.chain(node.inputs[0])

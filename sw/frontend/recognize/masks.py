@@ -65,7 +65,7 @@ def find_masks(reader: Reader, *, padded: bool = True) -> Iterator[Match | Refus
     """
     known: dict[str, _Meaning | str] = {}
     made: _Made = WeakKeyDictionary()
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op != "attention" or len(node.inputs) < 4:
             continue
         bias = node.inputs[3]

@@ -15,7 +15,7 @@ __all__ = ["find_norms"]
 def find_norms(reader: Reader) -> Iterator[Match]:
     """What is divided by the root of a mean square, with the factors and addends behind it."""
     readers = reader.graph.readers()
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         root = _root(reader, node)
         if root is None or not _is_last(root, node):
             continue

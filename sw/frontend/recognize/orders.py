@@ -25,7 +25,7 @@ def find_orders(reader: Reader) -> Iterator[Match]:
     """Attention of queries and keys in the same order, and products whose columns are reordered."""
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
     alone = {name for name, found in readers.items() if len(found) == 1} - outputs
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op == "attention":
             found = _attention(reader, node)
         elif _order(reader, node.name) is not None:

@@ -20,7 +20,7 @@ _ELEMENTWISE: Final = frozenset({"gelu", "silu", "relu", "mul"})
 def find_parts(reader: Reader) -> Iterator[Match]:
     """Columns of a product with weights, which nobody reads whole, on their way into a curve."""
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         weights = reader.value(node.inputs[1]) if node.op == "matmul" else None
         if weights is None or weights.ndim != 2:
             continue

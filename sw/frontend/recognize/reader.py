@@ -6,6 +6,7 @@ from typing import Any, Final
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.passes.rewriting.walk import Walk
 
 __all__ = ["VIEWS", "Reader"]
 
@@ -20,6 +21,8 @@ class Reader:
         self.graph = graph
         self.types = graph.types()
         self._producers = graph.producers()
+        self.nodes = Walk(graph.nodes, lambda node: node.origin or node.name)
+        """For a rule that looks at each."""
 
     def producer(self, name: str, *ops: str) -> Node | None:
         """The node that computes a tensor, if its operator is among `ops` (any, if none)."""

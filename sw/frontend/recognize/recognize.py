@@ -1,5 +1,6 @@
 """All recognizers, one after the other."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +19,12 @@ from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
 from celosia.sw.frontend.recognize.rotary import find_rotary
 from celosia.sw.frontend.recognize.roundings import without_roundings
 from celosia.sw.frontend.recognize.views import find_groups, find_long_views
+from celosia.sw.passes.rewriting.engine import Fault
 
-__all__ = ["PASSES", "Recognized", "recognize"]
+__all__ = ["PASSES", "Recognized", "recognize", "recognized_graph"]
+
+_LOG: Final = logging.getLogger("celosia")
+"""Its warnings are lines on standard error, unless a program wants them elsewhere."""
 
 PASSES: Final[dict[str, Finder]] = {
     "norms": find_norms,
@@ -47,6 +52,11 @@ class Recognized:
     absorbed: dict[str, str]
     """For nodes of the file that became part of another one's replacement, that node."""
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A sentence for each place at which a pass was left out because it raised an error."""
+        return tuple(str(each) for each in self.refusals if isinstance(each, Fault))
+
     def origins(self, node: str) -> Iterator[str]:
         """The nodes of the file that may stand for `node` now: it first, then its absorbers."""
         yield node
@@ -66,10 +76,18 @@ def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
     absorbed: dict[str, str] = {}
     graph = without_roundings(graph)
     passes = PASSES if padded else PASSES | {"masks": partial(find_masks, padded=False)}
-    for find in passes.values():
-        done = rewrite(graph, find)
+    for name, find in passes.items():
+        done = rewrite(graph, find, name)
         graph = done.graph
         refusals += done.refusals
         for node, root in done.absorbed.items():
             absorbed.setdefault(node, root)
     return Recognized(graph, tuple(refusals), absorbed)
+
+
+def recognized_graph(graph: FloatGraph) -> FloatGraph:
+    """The graph behind all passes; where one is left out is a warning."""
+    found = recognize(graph)
+    for fault in found.faults:
+        _LOG.warning("celosia: %s", fault)
+    return found.graph

@@ -73,7 +73,7 @@ def _half(reader: Reader, name: str, whole: Node, index: int) -> str | None:
 
 def find_rotary(reader: Reader) -> Iterator[Match]:
     """Rotations as ``x * cos + turned(x) * sin``, or both halves apart, as ONNX defines them."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if not node.type.is_float or not node.type.rank or node.type.shape[-1] % 2:
             continue
         found = _whole_form(reader, node.name) or _halves_form(reader, node)

@@ -53,7 +53,7 @@ def find_long_views(reader: Reader) -> Iterator[Match]:
     """Chains of views that reorder all elements in more operators than it takes."""
     readers = reader.graph.readers()
     outputs = set(reader.graph.outputs.values())
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         last = node.name in outputs or any(
             reader.view(other.name) is None for other in readers[node.name]
         )
@@ -144,7 +144,7 @@ def _digits(line: Numbers) -> list[tuple[int, int]] | None:
 
 def find_groups(reader: Reader) -> Iterator[Match]:
     """Attention whose keys and values are repeated, once for each head of queries of a group."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op != "attention":
             continue
         keys, values = node.inputs[1:3]

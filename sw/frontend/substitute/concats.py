@@ -29,7 +29,7 @@ def _is_last_axis(node: Node) -> bool:
 
 def find_concatenated_products(reader: Reader) -> Iterator[Match]:
     """Products of one tensor, with biases or without, beside each other: one with all weights."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op != "concat" or not _is_last_axis(node):
             continue
         parts = [linear_of(reader, name) for name in node.inputs]
@@ -56,7 +56,7 @@ def _one_product(count: int) -> Build:
 
 def find_concatenated_sums(reader: Reader) -> Iterator[Match]:
     """Tensors with biases beside each other: all tensors, and the biases of all."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         parts = _parts(reader, node, "add") if node.op == "concat" else []
         pairs = [_biased(reader, part) for part in parts]
         found = [pair for pair in pairs if pair is not None]
@@ -84,7 +84,7 @@ def _one_sum(builder: GraphBuilder, operands: Sequence[str]) -> str:
 
 def find_heads_apart(reader: Reader) -> Iterator[Match]:
     """Heads (batch, 1, rows, columns) of tensors of their own: of one tensor with all columns."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         parts = _parts(reader, node, "reshape") if node.op == "concat" else []
         if not parts or node.type.rank != _HEAD_RANK or node.attributes["axis"] != _HEADS_AXIS:
             continue

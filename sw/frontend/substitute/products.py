@@ -19,7 +19,7 @@ __all__ = [
 
 def find_left_products(reader: Reader) -> Iterator[Match]:
     """``(a b) c``, as ``a (b c)``."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         inner = reader.producer(node.inputs[0], "matmul") if node.op == "matmul" else None
         if inner is None:
             continue
@@ -30,7 +30,7 @@ def find_left_products(reader: Reader) -> Iterator[Match]:
 
 def find_right_products(reader: Reader) -> Iterator[Match]:
     """``a (b c)``, as ``(a b) c``."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         inner = reader.producer(node.inputs[1], "matmul") if node.op == "matmul" else None
         if inner is not None:
             operands = (node.inputs[0], *inner.inputs)
@@ -57,7 +57,7 @@ def _match(what: str, node: Node, operands: tuple[str, ...], build: Build) -> Ma
 
 def find_sums_of_products(reader: Reader) -> Iterator[Match]:
     """``x a + x b`` with constants, perhaps with a bias between: ``x (a + b)``."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op != "add":
             continue
         left, right = (linear_of(reader, name) for name in node.inputs)
@@ -93,7 +93,7 @@ def _summed(builder: GraphBuilder, operands: Sequence[str]) -> str:
 
 def find_factors(reader: Reader) -> Iterator[Match]:
     """A product with weights, times one number or one for each column: other weights."""
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if node.op not in {"mul", "div"}:
             continue
         places = (node.inputs, node.inputs[::-1]) if node.op == "mul" else (node.inputs,)

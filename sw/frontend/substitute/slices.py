@@ -20,7 +20,7 @@ _ROWS: Final = ("layernorm", "rmsnorm", "matmul")
 def find_late_slices(reader: Reader) -> Iterator[Match]:
     """Slices of what an operator makes, that nobody else reads: the operator on slices."""
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         inner = reader.producer(node.inputs[0]) if node.op == "slice" else None
         if inner is None or len(readers[inner.name]) > 1 or inner.name in outputs:
             continue

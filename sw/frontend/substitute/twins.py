@@ -23,7 +23,7 @@ _PLAIN: Final = frozenset({
 def find_twins(reader: Reader) -> Iterator[Match]:
     """Operators of two tensors that the same weights make of two inputs: both in one batch."""
     twins = _Twins(reader)
-    for node in reader.graph.nodes:
+    for node in reader.nodes:
         if len(node.inputs) != 2 or not twins.pair(*node.inputs):
             continue
         found = list(dict.fromkeys(twins.leaves(node.inputs[0])))

@@ -2,13 +2,19 @@
 
 A `Level` is a kind of graph: how it is read, proved and rebuilt.  A `Rule` is a function from
 graphs of a level to graphs of it; recognizers and substitutions differ in what they find only.
+
+A rule that raises is a mistake of its own: the node at which it does is left out, and it goes on.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from celosia.sw.passes.rewriting.mistakes import MISTAKE, MISTAKES, told
+from celosia.sw.passes.rewriting.walk import Walk
+
 __all__ = [
+    "Fault",
     "Level",
     "Match",
     "Proofs",
@@ -52,8 +58,26 @@ class Refusal:
         return f"{self.root}: looks like {self.what}, but {self.reason}"
 
 
+@dataclass(frozen=True)
+class Fault(Refusal):
+    """A rule, as `what`, that raised an error, which is the `reason`."""
+
+    def __str__(self) -> str:
+        place = f" at {self.root}" if self.root else ""
+        return f"{self.what} is left out{place}: {self.reason}; {MISTAKE}"
+
+
+class Reading(Protocol):
+    """What rules ask of a graph."""
+
+    @property
+    def nodes(self) -> Walk[Any]:
+        """The nodes, for a rule that looks at each."""
+        ...
+
+
 _Graph = TypeVar("_Graph")
-_Reader = TypeVar("_Reader")
+_Reader = TypeVar("_Reader", bound=Reading)
 _Match = TypeVar("_Match", bound=Match)
 
 Proofs = MutableMapping[Hashable, str | None]
@@ -120,9 +144,10 @@ def sweep(
             refused.append(found)
         else:
             accepted[found.root] = found
-    if accepted:
-        graph = rule.level.rebuild(graph, accepted)
-    return Rewritten(graph, accepted, tuple(refused))
+    if not accepted:
+        return Rewritten(graph, {}, tuple(refused))
+    done = _rebuilt(rule, graph, accepted)
+    return Rewritten(done.graph, done.accepted, (*refused, *done.refusals))
 
 
 def exhaust(
@@ -169,12 +194,51 @@ def _proved(
     rule: Rule[_Graph, _Reader, _Match], reader: _Reader, proofs: Proofs
 ) -> Iterator[_Match | Refusal]:
     """What the rule finds; what numbers do not prove is refused."""
-    for found in rule.find(reader):
-        if isinstance(found, Refusal):
-            yield found
-            continue
-        part = (rule.level.name, rule.level.likeness(reader, found))
-        if part not in proofs:
-            proofs[part] = rule.level.difference(reader, found)
-        reason = proofs[part]
-        yield found if reason is None else Refusal(found.what, found.root, reason)
+    while True:
+        try:
+            for found in rule.find(reader):
+                yield found if isinstance(found, Refusal) else _judged(rule, reader, found, proofs)
+            return
+        except Exception as error:
+            yield _fault(rule, reader.nodes.place, error)
+        if not reader.nodes.leave():
+            return
+
+
+def _judged(
+    rule: Rule[_Graph, _Reader, _Match], reader: _Reader, found: _Match, proofs: Proofs
+) -> _Match | Refusal:
+    """A match, or why numbers show that it is none."""
+    part = (rule.level.name, rule.level.likeness(reader, found))
+    if part not in proofs:
+        proofs[part] = rule.level.difference(reader, found)
+    reason = proofs[part]
+    return found if reason is None else Refusal(found.what, found.root, reason)
+
+
+def _rebuilt(
+    rule: Rule[_Graph, Any, _Match], graph: _Graph, matches: dict[str, _Match]
+) -> Rewritten[_Graph, _Match]:
+    """The graph with replacements, but for those whose making raises."""
+    try:
+        return Rewritten(rule.level.rebuild(graph, matches), matches, ())
+    except Exception as error:
+        fault = _fault(rule, next(iter(matches)), error)
+    if len(matches) == 1:
+        return Rewritten(graph, {}, (fault,))
+    alone = [_rebuilt(rule, graph, {root: found}) for root, found in matches.items()]
+    kept = {root: found for each in alone for root, found in each.accepted.items()}
+    faults = tuple(fault for each in alone for fault in each.refusals)
+    if not kept or not faults:
+        return Rewritten(graph, {}, faults or (fault,))
+    done = _rebuilt(rule, graph, kept)
+    return Rewritten(done.graph, done.accepted, (*faults, *done.refusals))
+
+
+def _fault(rule: Rule[Any, Any, Any], place: str, error: Exception) -> Fault:
+    """What a rule that raised is told as; where the memory is full, nobody is at fault."""
+    if isinstance(error, MemoryError):
+        raise error
+    found = Fault(f"pass {rule.name}", place, told(error))
+    MISTAKES.debug("%s", found, exc_info=error)
+    return found

@@ -31,7 +31,7 @@ def find_shared_inputs(reader: IntegerReader) -> Iterator[Edit]:
     The finishes are of one kind, and results are tensors that only operators of the graph know.
     """
     groups: dict[Hashable, list[MatMul]] = {}
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         if isinstance(op, MatMul):
             kind = _finish_kind(op.finish)
             weights = reader.value(op.b)
@@ -131,7 +131,7 @@ def _scale(
 def find_shared_norms(reader: IntegerReader) -> Iterator[Edit]:
     """Two normalizations of the same rows, of one result each: one with both."""
     known: dict[Hashable, LayerNorm] = {}
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         if not isinstance(op, LayerNorm) or len(op.outputs) != 1:
             continue
         kind = (op.source, op.epsilon, op.rms)
@@ -146,7 +146,7 @@ def find_shared_norms(reader: IntegerReader) -> Iterator[Edit]:
 def find_equal(reader: IntegerReader) -> Iterator[Edit]:
     """Operators that compute the same from the same: one for all that read either."""
     known: dict[Hashable, Op] = {}
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         other = known.setdefault(_meaning(reader, op), op)
         outs = list(results(op))
         if other is op or not all(map(reader.may_move, outs)):

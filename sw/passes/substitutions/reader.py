@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import Graph, Op, View, operands, results
 from celosia.sw.ir.graph_interpret import Array
+from celosia.sw.passes.rewriting.walk import Walk
 
 __all__ = ["IntegerReader", "Mask"]
 
@@ -23,6 +24,8 @@ class IntegerReader:
         self.graph = graph
         self.ops = {op.name: op for op in graph.ops}
         self._digests: dict[View, str] = {}
+        self.nodes = Walk(graph.ops, lambda op: op.name)
+        """For a rule that looks at each."""
 
     @cached_property
     def writers(self) -> dict[str, list[Op]]:

@@ -16,7 +16,7 @@ __all__ = ["find_finishes", "find_plain_parameters", "find_transposed_weights"]
 
 def find_transposed_weights(reader: IntegerReader) -> Iterator[Edit]:
     """Products with the transpose of a constant: with a constant that is transposed already."""
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         weights = reader.value(op.b) if isinstance(op, MatMul) and op.b_transposed else None
         if weights is not None and isinstance(op, MatMul):
             name = f"{op.name}.transposed"
@@ -38,7 +38,7 @@ def _constant(name: str, value: Array) -> tuple[Tensor, Array]:
 
 def find_finishes(reader: IntegerReader) -> Iterator[Edit]:
     """Sums that one operator reads, to finish them: the product with that finish."""
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         if not isinstance(op, Transform) or not reader.may_move(op.source):
             continue
         writers, reads = reader.writers[op.source.tensor], reader.reads[op.source.tensor]
@@ -74,7 +74,7 @@ def _finished(reader: IntegerReader, product: MatMul, finish: Transform) -> Edit
 
 def find_plain_parameters(reader: IntegerReader) -> Iterator[Edit]:
     """Biases of zeros, which go, and scales of columns that are all the same, which are one."""
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         if not isinstance(op, MatMul | Transform):
             continue
         plain: Op = op

@@ -19,7 +19,7 @@ def find_splits(reader: IntegerReader) -> Iterator[Edit]:
 
     So queries, keys and values that are one product come apart where only one token asks.
     """
-    for op in reader.graph.ops:
+    for op in reader.nodes:
         if not isinstance(op, MatMul) or not has_parts_of_columns(op):
             continue
         if not reader.may_move(op.out):

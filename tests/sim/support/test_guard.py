@@ -2,11 +2,13 @@
 
 import errno
 import os
+import tempfile
 
 import pytest
 import typer
 
 from celosia.isa.config import ConfigError
+from celosia.sim.support.cache import CACHE_VARIABLE
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.guard import guarded, run_guarded
 from celosia.sim.support.problems import InputError, OutputError
@@ -52,7 +54,7 @@ def test_an_interruption_is_exit_code_130():
     assert outcome(KeyboardInterrupt()) == 130
 
 
-def test_a_fault_of_our_own_is_not_hidden():
+def test_a_mistake_of_our_own_is_not_hidden_from_tests():
     @guarded
     def command():
         raise ZeroDivisionError
@@ -76,3 +78,51 @@ def test_a_program_ends_with_its_exit_code(error, code):
     with pytest.raises(SystemExit) as raised:
         run_guarded(program)
     assert raised.value.code == code
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def unforeseen(error, capsys):
+    @guarded
+    def program():
+        raise error
+
+    with pytest.raises(SystemExit) as raised:
+        run_guarded(program)
+    assert raised.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("; the mistake is Celosia's, please report it")
+    return line
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("a\nb"), RecursionError(), AssertionError()])
+def test_what_nobody_has_foreseen_is_a_sentence_and_a_saved_traceback(cache, capsys, error):
+    lines = [unforeseen(error, capsys) for _ in range(2)]
+    assert f"celosia: {type(error).__name__}" in lines[0]
+    saved = list((cache / "tracebacks").iterdir())
+    assert len(saved) == 2, "none is overwritten"
+    for path in saved:
+        assert sum(str(path) in line for line in lines) == 1
+        assert path.read_text().startswith("Traceback (most recent call last):")
+        assert "raise error" in path.read_text()
+
+
+def test_where_the_cache_is_no_folder_a_traceback_is_a_temporary_file(
+    cache, capsys, monkeypatch, tmp_path
+):
+    cache.write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    line = unforeseen(KeyError("x"), capsys)
+    (saved,) = tmp_path.glob("traceback-*.txt")
+    assert f"the traceback is in {saved};" in line
+
+
+def test_where_nothing_can_be_written_there_is_the_sentence(cache, capsys, monkeypatch, tmp_path):
+    cache.write_text("")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    assert "its traceback could not be written" in unforeseen(KeyError("x"), capsys)

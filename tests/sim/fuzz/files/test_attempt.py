@@ -25,6 +25,8 @@ CACHE = FileKind(file="", words=("x",), make=lambda: {}, cache_folder="cache")
         (KIND, Ended(None, "x"), "exit code None"),
         (KIND, Ended(3, "x"), "exit code 3"),
         (KIND, Ended(0, "Traceback (most recent"), "Traceback"),
+        (KIND, Ended(0, "note: x; the mistake is Celosia's,\nplease report it"), "a mistake"),
+        (KIND, Ended(2, "x; the mistake is Celosia's, please report it"), "a mistake"),
         (CACHE, Ended(0, "made again"), ""),
         (CACHE, Ended(2, "damaged"), "not made again"),
     ],
