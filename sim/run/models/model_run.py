@@ -172,7 +172,10 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     except ValueError as error:
         raise InputError(f"{job.path}: {error}") from None
     if not model.segments:
-        raise InputError(f"{job.path}: nothing of it is for the accelerator")
+        types, reason = graph.types(), "nothing of it is for the accelerator"
+        if not any(types[tensor].size for tensor in graph.outputs.values()):
+            reason = f"its outputs ({', '.join(graph.outputs)}) have no elements: give other sizes"
+        raise InputError(f"{job.path}: {reason}")
     placement = place_units(imported.graph, recognized, find_units(recognized.graph))
     return Prepared(model, placement, (*notes, *model.notes), graph)
 

@@ -5,6 +5,7 @@ What it computes is read from the table of its functions (`celosia.isa.functions
 
 from collections.abc import Callable
 from enum import StrEnum
+from math import prod
 from typing import Final
 
 from celosia.isa.functions.table import Function
@@ -120,9 +121,8 @@ def _elementwise(reader: Reader, node: Node, before: dict[str, Decision]) -> Dec
     if not ahead:
         return Where.HOST, "its operands come from the host"
     if node.op in {"add", "sub"}:
-        if (
-            len(computed) == 1
-            and reader.type(_other(node, computed[0])).size == node.type.shape[-1]
+        if len(computed) == 1 and reader.type(_other(node, computed[0])).size == prod(
+            node.type.shape[-1:]
         ):
             return Where.ACCELERATOR, "a bias is part of a product"
         return _function("add")

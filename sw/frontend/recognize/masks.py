@@ -52,6 +52,8 @@ class _Meaning:
 
 def is_right_padded(mask: Array) -> bool:
     """Whether each row is 1s, one at least, and then 0s."""
+    if not mask.size:
+        return not mask.shape[0]  # A row without tokens does not begin with a 1.
     rows = mask.reshape(-1, mask.shape[-1]).astype(np.int64)
     shown = rows == 1
     valid = (shown | (rows == 0)).all() and shown[:, 0].all()
@@ -69,7 +71,7 @@ def find_masks(reader: Reader, *, padded: bool = True) -> Iterator[Match | Refus
         if node.op != "attention" or len(node.inputs) < 4:
             continue
         bias = node.inputs[3]
-        if mask_form(reader, node).bias is None:
+        if mask_form(reader, node).bias is None or not reader.type(bias).size:
             continue
         if bias not in known:
             known[bias] = _meaning(reader, node)

@@ -105,6 +105,6 @@ def _vector(
         (after,) = following
         for name in after.inputs:
             value = reader.value(name)
-            if value is not None and value.size == width == value.shape[-1]:
+            if value is not None and value.size == width and value.shape[-1:] == (width,):
                 return name, after
     return None, node

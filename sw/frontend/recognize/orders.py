@@ -39,11 +39,12 @@ def find_orders(reader: Reader) -> Iterator[Match]:
 def _order(reader: Reader, name: str) -> Array | None:
     """The order that a tensor has the columns of another one in, each of them once."""
     node = reader.view(name)
-    if node is None or node.op != "gather" or node.attributes["axis"] != node.type.rank - 1:
+    if node is None or node.op != "gather":
         return None
-    order = reader.value(node.inputs[1])
-    every = range(reader.type(node.inputs[0]).shape[-1])
-    return order if order is not None and np.array_equal(np.sort(order), every) else None
+    source, order = reader.type(node.inputs[0]), reader.value(node.inputs[1])
+    if node.attributes["axis"] not in {-1, source.rank - 1} or order is None or order.ndim != 1:
+        return None
+    return order if np.array_equal(np.sort(order), range(source.shape[-1])) else None
 
 
 def _attention(reader: Reader, node: Node) -> Match | None:

@@ -53,9 +53,9 @@ def _match(node: Node, bias: str | None, cut: Node) -> Match:
     first, count = attributes["starts"][-1], attributes["sizes"][-1]
 
     def columns(builder: GraphBuilder, name: str) -> str:
-        *rows, cols = builder.type(name).shape
-        if cols == 1:
+        if builder.type(name).shape[-1:] in {(), (1,)}:
             return name
+        *rows, _ = builder.type(name).shape
         return builder.op(
             "slice",
             name,

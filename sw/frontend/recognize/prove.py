@@ -76,7 +76,7 @@ def difference(
 def rows_of_all_scales(random: np.random.Generator, kind: TensorType) -> Array:
     """Rows of scale 1e-3, 1 and 30, a constant one, and one of zeros, again and again."""
     drawn = ordinary_rows(random, kind)
-    if not kind.is_float:
+    if not kind.is_float or not drawn.size:
         return drawn
     rows = drawn.reshape(-1, kind.shape[-1] if kind.rank else 1)
     numbers = np.arange(len(rows)) % (len(_SCALES) + 2)
@@ -89,15 +89,15 @@ def rows_of_all_scales(random: np.random.Generator, kind: TensorType) -> Array:
 
 def ordinary_rows(random: np.random.Generator, kind: TensorType) -> Array:
     """Normal numbers, bools by chance, or the integers 0 and 1."""
-    if kind.is_float:
-        return random.standard_normal(kind.shape).astype(kind.dtype)
-    return random.integers(0, 2, kind.shape).astype(kind.dtype)
+    shape = kind.shape
+    drawn = random.standard_normal(shape) if kind.is_float else random.integers(0, 2, shape)
+    return np.asarray(drawn, kind.dtype)  # A scalar is drawn as a number, not as an array.
 
 
 def seen_somewhere(random: np.random.Generator, kind: TensorType) -> Array:
     """Bools of which the first one of each row holds: a query sees a key at least."""
-    drawn = random.integers(0, 2, kind.shape).astype(kind.dtype)
-    drawn[..., :1] = True
+    drawn = ordinary_rows(random, kind)
+    drawn[(..., slice(1)) if kind.rank else ()] = True
     return drawn
 
 

@@ -64,7 +64,7 @@ def find_long_views(reader: Reader) -> Iterator[Match]:
         if found is None:
             continue
         source, numbers = found
-        if numbers.size != reader.type(source).size:
+        if not numbers.size or numbers.size != reader.type(source).size:
             continue
         order = _order(numbers)
         if order is None or _length(reader.type(source).shape, order, numbers.shape) >= len(views):

@@ -75,7 +75,7 @@ class _Finder:
         for node in self.reader.graph.nodes:
             if node.name in self.taken or node.op not in rules or not node.type.is_float:
                 continue
-            if not node.type.size:
+            if not all(self.reader.type(name).size for name in (node.name, *node.inputs)):
                 continue
             try:
                 unit = rules[node.op](node)
@@ -129,7 +129,7 @@ class _Finder:
             return None
         for name in behind.inputs:
             value = self.reader.value(name)
-            if value is not None and value.size == size == value.shape[-1]:
+            if value is not None and value.size == size and value.shape[-1:] == (size,):
                 return value.reshape(-1).astype(np.float32)
         return None
 
@@ -141,7 +141,7 @@ class _Finder:
         value = self.reader.value(left if right == name else right)
         if value is None or value.size not in {1, size}:
             return None
-        if value.size > 1 and value.shape[-1] != value.size:
+        if value.size > 1 and value.shape[-1:] != (size,):
             return None
         bias = np.broadcast_to(value.reshape(-1), size).astype(np.float32)
         return -bias if behind.op == "sub" else bias

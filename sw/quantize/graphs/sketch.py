@@ -25,6 +25,7 @@ _TYPES: Final[dict[Role, str]] = {
     "wide": "int16",
     "small": "int8",
     "heads": "int8",
+    "sums": "int32",
     "angles": "int16",
     "onto": "int32",
 }

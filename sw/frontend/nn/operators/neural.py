@@ -16,6 +16,7 @@ from celosia.sw.frontend.nn.operators.operator import (
     normalized_axis,
     same_types,
 )
+from celosia.sw.frontend.nn.operators.reductions import mean
 from celosia.sw.reference.encoder import erf
 
 __all__ = ["NEURAL"]
@@ -58,8 +59,8 @@ def _norm(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorT
 def _layernorm_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     x = values[0]
     axes = tuple(range(normalized_axis(attributes["axis"], x.ndim), x.ndim))
-    centered = x - x.mean(axis=axes, keepdims=True)
-    variance = np.square(centered).mean(axis=axes, keepdims=True)
+    centered = x - mean(x, axes, keepdims=True)
+    variance = mean(np.square(centered), axes, keepdims=True)
     result = centered / np.sqrt(variance + x.dtype.type(attributes["epsilon"])) * values[1]
     return result if len(values) == 2 else result + values[2]
 
@@ -67,7 +68,7 @@ def _layernorm_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Ar
 def _rmsnorm_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     x = values[0]
     axes = tuple(range(normalized_axis(attributes["axis"], x.ndim), x.ndim))
-    square = np.square(x).mean(axis=axes, keepdims=True)
+    square = mean(np.square(x), axes, keepdims=True)
     return x / np.sqrt(square + x.dtype.type(attributes["epsilon"])) * values[1]
 
 

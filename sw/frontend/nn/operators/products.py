@@ -97,13 +97,13 @@ def _conv_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     rank, inside = image.ndim - 2, prod(weights.shape[1:])
     batch, places = image.shape[0], windows.shape[2 : 2 + rank]
     # Batch, group, places, then what a filter reads, in the order of its weights.
-    split = windows.reshape(batch, groups, -1, *windows.shape[2:])
+    split = windows.reshape(batch, groups, weights.shape[1], *windows.shape[2:])
     order = (0, 1, *range(3, 3 + rank), 2, *range(3 + rank, 3 + 2 * rank))
     rows = split.transpose(order).reshape(batch, groups, prod(places), inside)
-    filters = weights.reshape(groups, -1, inside).transpose(0, 2, 1)
+    filters = weights.reshape(groups, len(weights) // groups, inside).transpose(0, 2, 1)
     found = np.matmul(rows, filters).transpose(0, 1, 3, 2)
     found = found.reshape(batch, weights.shape[0], *places)
-    return found if len(values) == 2 else found + values[2].reshape(-1, *(1,) * rank)
+    return found if len(values) == 2 else found + values[2].reshape(len(weights), *(1,) * rank)
 
 
 def _pool(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:

@@ -20,7 +20,7 @@ from celosia.sw.frontend.nn.operators.operator import (
     same_types,
 )
 
-__all__ = ["REDUCTIONS"]
+__all__ = ["REDUCTIONS", "mean"]
 
 
 def _reduced(shape: tuple[int, ...], axes: Sequence[int], keep: bool) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ def _reduction(
     )
 
 
-def _mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+def mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
     """The mean along axes; of no element NaN, as ONNX has it, and without a warning."""
     count = x.dtype.type(prod(x.shape[each] for each in axis))
     return np.sum(x, axis=axis, keepdims=keepdims) / count
@@ -99,7 +99,7 @@ def _cumsum_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array
 
 REDUCTIONS: Final = (
     _reduction("reduce_max", np.max, TYPES, "The largest element along axes.", empty=False),
-    _reduction("reduce_mean", _mean, FLOATS, "The mean along axes."),
+    _reduction("reduce_mean", mean, FLOATS, "The mean along axes."),
     _reduction("reduce_min", np.min, TYPES, "The smallest element along axes.", empty=False),
     _reduction("reduce_prod", np.prod, NUMBERS, "The product along axes; integers wrap."),
     _reduction("reduce_sum", np.sum, NUMBERS, "The sum along axes; integers wrap."),

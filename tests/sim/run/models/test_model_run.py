@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.run.models.model_run import (
@@ -25,6 +26,7 @@ from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.samples import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
+from tests.sw.frontend.importer.models import floats, model
 
 
 def graph():
@@ -93,6 +95,16 @@ def test_the_distance_of_nothing_and_of_scalars():
     found = np.array([[0, 5], [0, 5]], np.float32)
     (shares,) = distances({"logits": rows}, {"logits": found}, {"logits": rows})
     assert shares.top1 == 0.5
+
+
+@pytest.mark.parametrize("sizes", [{"n": 0, "m": 2}, {"n": 2, "m": 0}])
+def test_a_model_without_an_element_is_refused_in_one_sentence(tmp_path, sizes):
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    proto = model(nodes, {"x": ["n", "m", 4]}, ["y"], {"w": floats(4, 4)})
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(InputError, match=r"its outputs \(y\) have no elements: give other sizes"):
+        prepare(ModelRun(path, sizes), 0)
 
 
 def test_samples_of_one_element_may_be_constant():

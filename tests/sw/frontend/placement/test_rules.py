@@ -42,6 +42,16 @@ def test_a_sum_of_two_products_is_a_residual():
     assert graph.decision(graph.op("add", graph.product, other))[0] == Where.ACCELERATOR
 
 
+def test_a_number_behind_the_number_of_a_product_is_a_bias():
+    graph = GraphBuilder("test")
+    x = graph.input("x", TensorType("float32", (1, WIDTH)))
+    product = graph.op("matmul", x, graph.constant(ONES[:, np.newaxis]))
+    number = graph.op("reshape", product, shape=())
+    total = graph.op("add", number, graph.constant(np.float32(2)))
+    where, why = placed(Reader(graph.finish({"y": total})))[total]
+    assert (where, why) == (Where.ACCELERATOR, "a bias is part of a product")
+
+
 def test_a_factor_is_part_of_a_scale():
     graph = Graph()
     factor = graph.like(0.5, graph.product)

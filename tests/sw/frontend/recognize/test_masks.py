@@ -151,6 +151,8 @@ def test_a_bias_of_activations_is_refused():
         ([[0, 0, 0]], False),
         ([[1, 0, 1]], False),
         ([[2, 1, 0]], False),
+        (np.ones((2, 0)), False),
+        (np.ones((0, 3)), True),
     ],
 )
 def test_right_padded_masks_are_told_from_others(rows, padded):

@@ -74,6 +74,19 @@ def test_columns_that_are_repeated_or_left_out_are_no_order(order):
     assert "gather" in equal(graph, rewrite(graph, find_orders).graph)
 
 
+@pytest.mark.parametrize(("place", "axis"), [(0, 2), (-1, 3), ([0], 2), ([[0, 1]], 3), (1, -2)])
+def test_what_a_scalar_or_a_matrix_takes_is_no_order(place, axis):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, ROWS, 6)))
+    found = builder.op("matmul", x, builder.constant(random(6, HEADS * COLS)))
+    heads = builder.op("reshape", found, shape=(1, ROWS, HEADS, COLS))
+    y = builder.op("gather", heads, builder.constant(np.array(place)), axis=axis)
+    graph = builder.finish({"y": y})
+    done = rewrite(graph, find_orders)
+    assert not done.refusals
+    assert equal(graph, done.graph) == ["matmul", "reshape", "gather"]
+
+
 @pytest.mark.parametrize("keys", [HEADS, 1])
 def test_attention_does_not_see_an_order_that_both_have(keys):
     graph = attention((BACK, BACK), keys=keys)

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.importer.import_model import import_model
+from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import PASSES, recognize, recognized_graph
 from celosia.sw.models.exports.catalog import EXPORTS
 from celosia.sw.models.exports.writing.size import SMALL
 
@@ -112,3 +114,17 @@ def test_what_is_absorbed_names_the_node_that_stands_for_it(folder):
     assert any(context in name for name in names)
     (origin,) = [name for name in done.absorbed if name.startswith(scores) and "_1" not in name]
     assert any(context in name for name in done.origins(origin))
+
+
+def test_a_pass_that_raises_is_a_warning_where_there_are_no_notes(monkeypatch, caplog, mistakes):
+    def raising(_reader):
+        raise KeyError("planted")
+
+    monkeypatch.setitem(PASSES, "views", raising)
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (3,)))
+    graph = builder.finish({"y": builder.op("sigmoid", x)})
+    assert str(recognized_graph(graph)) == str(graph)
+    (record,) = [each for each in caplog.records if each.levelname == "WARNING"]
+    assert record.getMessage().startswith("celosia: pass views is left out: KeyError: 'planted'")
+    mistakes.clear()

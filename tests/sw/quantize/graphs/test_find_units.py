@@ -67,6 +67,26 @@ def test_factors_behind_a_product_are_the_product_s():
     assert np.array_equal(product.linear.weights, np.diag(np.arange(16)))
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("op", ["mul", "add"])
+def test_a_number_behind_a_product_of_one_column_is_the_product_s(op, shape):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (5, 3)))
+    y = builder.op("matmul", x, builder.constant(np.ones((3, 1), np.float32)))
+    y = builder.op(op, y, builder.constant(np.full(shape, 2, np.float32)))
+    (unit,) = find_units(builder.finish({"y": y})).units.values()
+    assert isinstance(unit, Product)
+    assert unit.value.tensor == y
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 6), (2, 0, 6), (2, 4, 0)])
+def test_what_has_no_elements_is_no_unit(shape):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", shape))
+    y = builder.op("matmul", x, builder.constant(np.ones((shape[-1], 3), np.float32)))
+    assert not find_units(builder.finish({"y": builder.op("relu", y)})).units.keys() & {y}
+
+
 def test_heads_of_queries_share_keys():
     _, units = kinds("llama")
     first = next(unit for unit in units if isinstance(unit, Attention)).heads[0]

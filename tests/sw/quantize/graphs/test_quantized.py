@@ -197,6 +197,65 @@ def test_queries_keys_and_values_in_one_tensor_are_one_segment():
     assert not found.host_operators
 
 
+def quantized_from(nodes, constants, shape):
+    """A model, quantized, and how far from the float graph its output is."""
+    graph = recognize(imported(model(nodes, {"x": list(shape)}, ["y"], constants)).graph).graph
+    random = np.random.default_rng(0)
+    samples = [{"x": random.standard_normal(shape, np.float32)} for _ in range(65)]
+    found = quantize_graph(graph, samples[1:])
+    (real,) = interpret(graph, samples[0]).values()
+    return found, noise(real, run_model(found, samples[0]).outputs["y"])
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize(("place", "axis"), [(0, 1), (-1, 1), (3, -2), (np.int32(2), 1)])
+def test_a_row_that_a_scalar_takes_is_read_where_it_is(batch, place, axis):
+    nodes = [
+        node("MatMul", ["x", "w"], ["h"]),
+        node("Gather", ["h", "place"], ["row"], axis=axis),
+        node("MatMul", ["row", "v"], ["y"]),
+    ]
+    constants = {"w": floats(16, 16) / 4, "v": floats(16, 8) / 4, "place": np.array(place)}
+    found, quality = quantized_from(nodes, constants, (batch, 6, 16))
+    assert quality > 28
+    macs = sum(segment.graph.macs for segment in found.segments)
+    assert macs == batch * 6 * 16 * 16 + batch * 16 * 8
+    # Rows of several texts are not beside each other: the host puts them together.
+    assert found.host_operators == ({} if batch == 1 else {"gather": 1})
+
+
+def test_attention_whose_operands_scalars_take_from_one_product_is_one_segment():
+    """As BLOOM has it: (batch, tokens, heads, 3, columns)."""
+    tokens, heads, width = 12, 2, 16
+    constants = {
+        "w": floats(heads * width, 3 * heads * width) * (heads * width) ** -0.5,
+        "apart": np.array([1, tokens, heads, 3, width]),
+        "together": np.array([1, tokens, heads * width]),
+        "scale": np.float32(width**-0.5),
+    }
+    constants |= {f"i{place}": np.array(place) for place in range(3)}
+    nodes = [node("MatMul", ["x", "w"], ["m"]), node("Reshape", ["m", "apart"], ["all"])]
+    nodes += [node("Gather", ["all", f"i{i}"], [f"g{i}"], axis=3) for i in range(3)]
+    nodes += [
+        node("Transpose", ["g0"], ["q"], perm=[0, 2, 1, 3]),
+        node("Transpose", ["g1"], ["k"], perm=[0, 2, 3, 1]),
+        node("Transpose", ["g2"], ["v"], perm=[0, 2, 1, 3]),
+        node("MatMul", ["q", "k"], ["scores"]),
+        node("Mul", ["scores", "scale"], ["scaled"]),
+        node("Softmax", ["scaled"], ["p"], axis=-1),
+        node("MatMul", ["p", "v"], ["context"]),
+        node("Transpose", ["context"], ["turned"], perm=[0, 2, 1, 3]),
+        node("Reshape", ["turned", "together"], ["rows"]),
+        node("MatMul", ["rows", "o"], ["y"]),
+    ]
+    constants |= {"o": floats(heads * width, 8) * 0.2}
+    found, quality = quantized_from(nodes, constants, (1, tokens, heads * width))
+    assert quality > 24
+    assert len(found.segments) == 1
+    assert not found.host_operators
+    assert any(".scores." in op.name for op in found.segments[0].graph.ops)
+
+
 def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
     graph = recognized("vit")
     with pytest.raises(GraphError, match="pixel_values: this input is missing"):

@@ -88,6 +88,12 @@ CASES = {
     "gelu": ("Gelu", [X * 3], {"form": "erf"}, {}),
     "gelu by tanh": ("Gelu", [X * 3], {"form": "tanh"}, {"approximate": "tanh"}),
     "is_nan": ("IsNaN", [ODD], {}, {}),
+    "conv of no image": (
+        "Conv",
+        [IMAGE[:0], FILTERS, np.ones(6, np.float32)],
+        {**SLIDING, "groups": 2},
+        {**THEIR_SLIDING, "group": 2},
+    ),
     "layernorm": (
         "LayerNormalization",
         [X, GAMMA, BETA],

@@ -1,0 +1,309 @@
+"""Every pass takes operands of rank 0, and of sizes 0 and 1: it raises nothing, and is right.
+
+A graph is what a pass looks for, or something like it: sizes, ranks, axes and the forms of
+constants are drawn, and views that lose or add axes stand between its operators.
+"""
+
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from celosia.sw.frontend.recognize.recognize import PASSES, recognize
+from celosia.sw.frontend.recognize.rewrite import rewrite
+from celosia.sw.passes.rewriting.engine import Fault
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.quantize.graphs.true_placement import place_units
+
+SIZES = st.sampled_from([0, 1, 1, 2, 2, 4])
+
+
+class Drawn(GraphBuilder):
+    """A graph in the making, whose choices hypothesis draws."""
+
+    def __init__(self, draw):
+        super().__init__("small")
+        self.draw = draw
+        self.random = np.random.default_rng(draw(st.integers(0, 9)))
+
+    def chance(self):
+        return self.draw(st.booleans())
+
+    def size(self):
+        return self.draw(SIZES)
+
+    def sizes(self, least=0, most=4):
+        return tuple(self.draw(st.lists(SIZES, min_size=least, max_size=most)))
+
+    def x(self, *shape, name="x", dtype="float32"):
+        """An input, or a constant."""
+        if self.draw(st.integers(0, 7)):
+            return self.input(self._free(name), TensorType(dtype, shape))
+        return self.constant(np.asarray(self.random.standard_normal(shape)).astype(dtype))
+
+    def known(self, *shape):
+        return self.constant(np.asarray(self.random.standard_normal(shape), np.float32))
+
+    def number(self, value):
+        """A number in any shape that has one element."""
+        shape = (1,) * self.draw(st.integers(0, 2))
+        return self.constant(np.full(shape, value, np.float32))
+
+    def vector(self, width):
+        shape = self.draw(st.sampled_from([(), (1,), (width,), (1, width), (width, 1), (0,)]))
+        return self.known(*shape)
+
+    def turned(self, x):
+        rank = self.type(x).rank
+        assume(rank >= 2)
+        order = (*range(rank - 2), rank - 1, rank - 2)
+        return self.op("transpose", x, permutation=order)
+
+    def part(self, x, axis, start, size):
+        shape = list(self.type(x).shape)
+        assume(shape)
+        starts, steps = [0] * len(shape), (1,) * len(shape)
+        starts[axis], shape[axis] = start, size
+        return self.op("slice", x, starts=tuple(starts), sizes=tuple(shape), steps=steps)
+
+    def viewed(self, x, most=1):
+        """A few views of a tensor."""
+        for _ in range(self.draw(st.integers(0, most))):
+            x = self.view(x)
+        return x
+
+    def view(self, x):
+        shape = self.type(x).shape
+        ways = {
+            "transpose": lambda: {
+                "permutation": tuple(self.draw(st.permutations(range(len(shape)))))
+            },
+            "reshape": lambda: {"shape": self.draw(st.sampled_from([(prod(shape),), (1, *shape)]))},
+        }
+        if prod(shape) == 1:
+            ways["reshape"] = lambda: {"shape": ()}
+        if prod(shape) < 100:
+            ways["broadcast"] = lambda: {"shape": (self.size(), *shape)}
+        kind = self.draw(st.sampled_from([*ways, "gather", "slice"]))
+        if kind in ways:
+            return self.op(kind, x, **ways[kind]())
+        axis = self.draw(st.integers(0, max(0, len(shape) - 1)))
+        assume(axis < len(shape))
+        if kind == "slice":
+            return self.part(x, axis, 0, self.draw(st.integers(0, shape[axis])))
+        assume(shape[axis])
+        places = np.asarray(self.random.integers(0, shape[axis], self.sizes(most=2)))
+        return self.op("gather", x, self.constant(places), axis=axis)
+
+
+def norms(g):
+    x = g.viewed(g.x(*g.sizes()))
+    axes, keep = (g.type(x).rank - 1,), g.chance()
+    assume(g.type(x).rank)
+    mean = g.op("reduce_mean", x, axes=axes, keepdims=True)
+    off = g.op("sub", x, mean) if g.chance() else x
+    square = g.op("mul", off, off) if g.chance() else g.op("pow", off, g.number(2))
+    total = g.op("add", g.op("reduce_mean", square, axes=axes, keepdims=keep), g.number(1e-5))
+    if g.chance():
+        y = g.op("div", off, g.op("sqrt", total))
+    else:
+        y = g.op("mul", off, g.op("pow", total, g.number(-0.5)))
+    width = g.type(x).shape[-1]
+    return g.op("add", g.op("mul", y, g.vector(width)), g.vector(width))
+
+
+def activations(g):
+    x = g.viewed(g.x(*g.sizes()), 2)
+    if g.chance():
+        return g.op("mul", x, g.op("sigmoid", g.op("mul", x, g.number(1.5))))
+    inner = g.op("add", g.op("erf", g.op("div", x, g.number(2**0.5))), g.number(1))
+    return g.op("mul", g.op("mul", x, inner), g.number(0.5))
+
+
+def products(g, x=None):
+    """A product with weights and a bias."""
+    x = x or g.viewed(g.x(*g.sizes(2)))
+    assume(g.type(x).rank > 1)
+    cols = g.draw(st.sampled_from([0, 1, 2, 4, 6]))
+    inner = g.type(x).shape[-1]
+    found = g.op("matmul", x, g.known(inner, cols))
+    return g.op("add", g.viewed(found), g.vector(cols)) if g.chance() else found
+
+
+def parts(g):
+    whole = g.viewed(products(g))
+    assume(g.type(whole).rank)
+    axis = g.draw(st.integers(0, g.type(whole).rank - 1))
+    half = g.type(whole).shape[axis] // 2
+    gate = g.op("gelu", g.part(whole, axis, 0, half), form="erf")
+    return g.op("mul", gate, g.part(whole, axis, half, half))
+
+
+def convolutions(g):
+    rank = g.draw(st.integers(0, 2))
+    groups = g.draw(st.sampled_from([1, 1, 2, 8]))
+    channels, count = groups * g.size(), groups * g.draw(st.sampled_from([0, 1, 8]))
+    image = g.x(g.size(), channels, *g.sizes(rank, rank))
+    kernel = g.draw(st.lists(st.integers(1, 2), min_size=rank, max_size=rank))
+    filters = g.viewed(g.known(count, channels // groups, *kernel))
+    bias = [g.known(count)] if g.chance() else []
+    before, ones = (g.draw(st.integers(0, 1)),) * rank, (1,) * rank
+    strides = tuple(kernel) if g.chance() else ones
+    sizes = {"before": before, "after": before, "strides": strides, "dilations": ones}
+    return g.op("conv", image, filters, *bias, **sizes, groups=groups)
+
+
+def curves(g):
+    x = g.viewed(g.x(*g.sizes(2)))
+    assume(g.type(x).rank > 1)
+    beside = [products(g, x) for _ in range(g.draw(st.integers(1, 3)))]
+    whole = g.op("concat", *beside, axis=g.draw(st.integers(0, g.type(beside[0]).rank - 1)))
+    return g.op("relu", g.viewed(whole, 2))
+
+
+def rotary(g):
+    x = g.viewed(g.x(*g.sizes(1)))
+    assume(g.type(x).rank)
+    axis, width = g.type(x).rank - 1, g.type(x).shape[-1]
+    first, second = (g.part(x, axis, start, width // 2) for start in (0, width // 2))
+    turned = g.op("concat", g.op("neg", second), first, axis=axis)
+    tables = []
+    for _ in range(2):
+        table = g.viewed(g.x(*g.draw(st.sampled_from([(), (1,), (width // 2,), (2, width // 2)]))))
+        rank = g.type(table).rank
+        tables.append(g.op("concat", table, table, axis=rank - 1) if rank else table)
+    return g.op("add", g.op("mul", x, tables[0]), g.op("mul", turned, tables[1]))
+
+
+def heads(g):
+    batch, count, rows, keys, width = (g.size() for _ in range(5))
+    shared = g.draw(st.sampled_from([1, count]))
+    q, k, v = (
+        g.x(batch, count, rows, width),
+        g.x(batch, shared, keys, width),
+        g.x(batch, shared, keys, 2),
+    )
+    if g.chance():
+        places = g.constant(np.arange(width)[::-1])
+        q, k = (g.op("gather", each, places, axis=3) for each in (q, k))
+    return q, k, v
+
+
+def attention(g):
+    q, k, v = (g.viewed(each) for each in heads(g))
+    scores = g.op("matmul", q, g.turned(k))
+    if g.chance():
+        scores = g.op("mul", scores, g.number(0.5))
+    if g.chance():
+        shape = g.draw(st.sampled_from([(), (1,), (1, 1), g.type(scores).shape[-2:]]))
+        if g.chance():
+            shown = g.input("shown", TensorType("bool", shape))
+            scores = g.op("where", shown, scores, g.number(-1e9))
+        else:
+            scores = g.op("add", scores, g.x(*shape, name="bias"))
+    return g.op("matmul", g.viewed(g.op("softmax", scores, axis=-1)), v)
+
+
+def masks(g):
+    q, k, v = heads(g)
+    batch, keys = g.type(k).shape[0], g.type(k).shape[2]
+    shape = g.draw(st.sampled_from([(batch, keys), (keys,), (1, keys), (), (batch, 0)]))
+    mask = g.input("mask", TensorType("int64", shape))
+    bias = g.op("where", g.op("cast", mask, to="bool"), g.number(0), g.number(-np.inf))
+    if len(shape) == 2:
+        bias = g.op("reshape", bias, shape=(shape[0], 1, 1, shape[1]))
+    if g.chance():
+        bias = g.op("add", bias, g.known(*g.draw(st.sampled_from([(), (1, 1, 1, keys)]))))
+    how = {"scale": 0.5, "causal": g.chance(), "first_query": g.draw(st.integers(0, 1))}
+    return g.op("attention", q, k, v, bias, **how)
+
+
+def orders(g):
+    x = g.viewed(products(g), 2)
+    assume(g.type(x).rank)
+    axis = g.draw(st.integers(0, g.type(x).rank - 1))
+    size = g.type(x).shape[axis]
+    places = g.random.permutation(size)
+    if g.chance():
+        assume(size)
+        places = np.asarray(g.random.integers(-size, size, g.sizes(most=2)))
+    return g.viewed(g.op("gather", x, g.constant(places), axis=axis))
+
+
+def groups(g):
+    q, k, v = heads(g)
+    count, shared = g.type(q).shape[1], g.type(k).shape[1]
+    if shared and count % shared == 0:
+        k, v = (repeated(g, each, count // shared) for each in (k, v))
+    return g.op("attention", q, k, v, scale=1.0, causal=False, first_query=0)
+
+
+def repeated(g, x, times):
+    batch, shared, keys, cols = g.type(x).shape
+    x = g.op("reshape", x, shape=(batch, shared, 1, keys, cols))
+    x = g.op("broadcast", x, shape=(batch, shared, times, keys, cols))
+    return g.op("reshape", x, shape=(batch, shared * times, keys, cols))
+
+
+def views(g):
+    return g.viewed(g.x(*g.sizes()), 6)
+
+
+FORMS = {
+    "norms": norms,
+    "activations": activations,
+    "parts": parts,
+    "convolutions": convolutions,
+    "curves": curves,
+    "rotary": rotary,
+    "attention": attention,
+    "masks": masks,
+    "orders": orders,
+    "groups": groups,
+    "views": views,
+}
+"""What each pass looks for."""
+
+
+def test_every_pass_has_its_form():
+    assert FORMS.keys() == PASSES.keys()
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(data=st.data())
+def test_small_operands(name, data):
+    checked(name, drawn(name, data))
+
+
+def checked(name, graph):
+    whole = recognize(graph)
+    assert not whole.faults
+    alone = rewrite(graph, PASSES[name])
+    assert not [each for each in alone.refusals if isinstance(each, Fault)]
+    inputs = random_inputs(graph, ["mask"], 0)
+    expected = interpret(graph, inputs)["out"]
+    for each in (whole.graph, alone.graph):
+        found = interpret(each, inputs)["out"]
+        np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-4)
+    units = find_units(whole.graph)
+    assert units.units.keys() <= {node.name for node in whole.graph.nodes}
+    assert 0 <= place_units(graph, whole, units).accelerator_mac_share <= 1
+    sketch(whole.graph)
+
+
+def drawn(name, data):
+    builder = Drawn(data.draw)
+    try:
+        found = FORMS[name](builder)
+        if builder.value(found) is None and builder.chance():
+            found = products(builder, builder.viewed(found))
+        return builder.finish({"out": found})
+    except GraphError:
+        assume(False)
