@@ -1,4 +1,4 @@
-"""Some cases in a row, in one process: of programs, of graphs, or of damaged files."""
+"""Some cases in a row, in one process: of programs, of graphs, of models, or of damaged files."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,6 +12,7 @@ from celosia.sim.fuzz.findings import Batch, Findings, Plan, What
 from celosia.sim.fuzz.graphs.check import graph_difference
 from celosia.sim.fuzz.graphs.random_graph import case_for
 from celosia.sim.fuzz.shrink import shrink
+from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import write_file
 from celosia.sw.mlir.print_graph import print_graph
 
@@ -29,7 +30,12 @@ _SAMPLED: Final = 4
 
 def run_batch(plan: Plan, number: int) -> Batch:
     """The cases of batch `number` of a campaign, up to the first that fails."""
-    one = {What.PROGRAMS: _program, What.GRAPHS: _graph, What.FILES: _file}[plan.what]
+    one = {
+        What.PROGRAMS: _program,
+        What.GRAPHS: _graph,
+        What.MODELS: _model,
+        What.FILES: _file,
+    }[plan.what]
     found, files = Findings(batches=1), dict[str, str | bytes]()
     for index in range(BATCH):
         found.cases += 1
@@ -69,6 +75,17 @@ def _graph(plan: Plan, seed: int, found: Findings, _sampled: bool) -> _Files:
     if why:
         name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.mlir")
         return _failed(found, name, why, f"// {why}\n{print_graph(case.graph)}")
+    return {}
+
+
+def _model(plan: Plan, seed: int, found: Findings, _sampled: bool) -> _Files:
+    # These need packages that nothing else here does.
+    model = import_extra("celosia.sim.fuzz.models.random_model", "onnx").random_model(seed)
+    why = import_extra("celosia.sim.fuzz.models.check", "onnx").difference(model, plan)
+    found.points = dict(Counter(found.points) + Counter(f"step {each}" for each in model.steps))
+    if why:
+        name = str(Path(plan.place) / f"fuzz-{plan.preset}-{seed:x}.onnx")
+        return _failed(found, name, why, model.proto.SerializeToString())
     return {}
 
 

@@ -15,6 +15,8 @@ class What(StrEnum):
     """Programs of commands: the functional model against the RTL."""
     GRAPHS = "graphs"
     """Graphs of operators: operators, program and commands, and a device if there is one."""
+    MODELS = "models"
+    """ONNX models: another runtime against the float graph, and integers on a device."""
     FILES = "files"
     """Files that are damaged: the command line against its rules for bad input."""
 

@@ -21,7 +21,7 @@ def print_findings(
     if what is What.PROGRAMS:
         _print_coverage(console, found, config)
     for point, count in sorted(found.points.items()):
-        if what is What.FILES:
+        if what in {What.FILES, What.MODELS}:
             console.print(f"{point}: {count:,}", markup=False)
     rate = 60 * found.cases / found.seconds if found.seconds else 0.0
     console.print(

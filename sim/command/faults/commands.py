@@ -22,6 +22,7 @@ from celosia.sim.fuzz.findings import Plan, What
 from celosia.sim.fuzz.report import print_findings, print_signals
 from celosia.sim.fuzz.signals import measure_signals
 from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
@@ -37,7 +38,8 @@ def register(app: typer.Typer) -> None:
 
 def fuzz(
     what: Annotated[
-        What, typer.Argument(help="Programs of commands, graphs of operators, or damaged files.")
+        What,
+        typer.Argument(help="Commands, graphs of operators, ONNX models, or damaged files."),
     ] = What.PROGRAMS,
     *,
     preset: PresetOption = None,
@@ -61,12 +63,13 @@ def fuzz(
         ),
     ] = 0,
 ) -> None:
-    """Try random programs, graphs or files; 1 if one of them shows a fault.
+    """Try random programs, graphs, models or files; 1 if one of them shows a fault.
 
     A program must do the same on the functional model and on the RTL; one that does not is made
     small and written as a file that `celosia run` takes.  A graph must mean the same as operators,
-    as a program, as commands and on the simulator; one that does not is written as text.  A
-    damaged file must end in a message or in a result; one that does not is written with the
+    as a program, as commands and on the simulator; one that does not is written as text.  An
+    ONNX model must compute what another runtime does, as floats and nearly as integers.  A damaged
+    file must end in a message or in a result; one that does not is written with the
     command that reads it.  The same command goes on where it was interrupted.
     """
     if sim is Simulator.FUNCTIONAL and what is What.PROGRAMS:
@@ -93,6 +96,8 @@ def fuzz(
         what=what,
         kinds=tuple(kind or ()),
     )
+    if what is What.MODELS:
+        import_extra("celosia.sim.fuzz.models.check", "onnx")
     with progress_bar() as tell:
         if what is not What.FILES:
             open_device(sim.value, config, progress=tell).close()  # Built before workers ask.

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.sw.passes.rewriting.engine import Level, Refusal, Rule, alternatives, exhaust, sweep
 from celosia.sw.passes.rewriting.search import Problem, greedy, search
+from celosia.sw.passes.rewriting.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,17 @@ class Change:
     what: str = "a number"
 
 
+class Numbers(Walk[int]):
+    """The numbers of a list, as a rule reads them."""
+
+    def __init__(self, graph: tuple[int, ...]):
+        super().__init__(graph, str)
+
+    @property
+    def nodes(self) -> Walk[int]:
+        return self
+
+
 def rebuild(graph, matches):
     return tuple(
         matches[str(place)].number if str(place) in matches else number
@@ -24,18 +36,18 @@ def rebuild(graph, matches):
     )
 
 
-LEVEL: Level[tuple[int, ...], tuple[int, ...], Change] = Level(
+LEVEL: Level[tuple[int, ...], Numbers, Change] = Level(
     name="list",
-    read=lambda graph: graph,
-    likeness=lambda graph, found: (graph[int(found.root)], found.number),
-    difference=lambda graph, found: None if found.number < 100 else "it is too large",
+    read=Numbers,
+    likeness=lambda reader, found: ([*reader][int(found.root)], found.number),
+    difference=lambda reader, found: None if found.number < 100 else "it is too large",
     rebuild=rebuild,
 )
 
 
 def rule(name, change):
-    def find(graph):
-        for place, number in enumerate(graph):
+    def find(reader):
+        for place, number in enumerate(reader):
             if change(number) is not None:
                 yield Change(str(place), change(number))
 

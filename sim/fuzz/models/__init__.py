@@ -1,0 +1,1 @@
+"""Random ONNX models of small operators, compared with another runtime."""
