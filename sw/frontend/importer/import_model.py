@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.frontend.importer.source.model_file import Model, read_model
+from celosia.sw.frontend.importer.source.model_file import OPSETS, Model, read_model
 from celosia.sw.frontend.importer.source.pairs import Range
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.importer.source.scope import Scope, node_label
@@ -102,6 +102,8 @@ def translate(
         f"{size:,} bytes of {kind} weights are converted to float32"
         for kind, size in translator.halves.items()
     ]
+    if model.upgraded is not None:
+        notes.append(f"opset {model.upgraded} is upgraded to {OPSETS[0]} by onnx's converter")
     if translator.pairs.ranges:
         notes.append(
             f"pairs of QuantizeLinear and DequantizeLinear: {len(translator.pairs.ranges)} ranges "

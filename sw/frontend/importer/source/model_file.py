@@ -8,6 +8,7 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
+from onnx.version_converter import ConvertError, convert_version
 
 from celosia.isa.foreign_file import ForeignFileError, read_foreign
 from celosia.sw.frontend.importer.source.problems import ImportProblem
@@ -17,6 +18,8 @@ __all__ = ["DEFAULT_DOMAIN", "OPSETS", "Model", "checked_model", "domain_name", 
 
 OPSETS: Final = range(11, 29)
 """Versions of ONNX's own operators that are known."""
+_UPGRADED: Final = range(7, OPSETS[0])
+"""Versions that onnx's converter makes the first known one of."""
 DEFAULT_DOMAIN: Final = ""
 _MOST_BYTES: Final = (2 << 30) - 1
 """What protobuf can read at once."""
@@ -33,6 +36,8 @@ class Model:
     """Its own functions, by domain and name."""
     folder: Path | None
     """Where data outside of the file may be; None if there is no file."""
+    upgraded: int | None = None
+    """The version of ONNX's own operators in the file, if it was too old."""
 
     @property
     def graph(self) -> GraphProto:
@@ -69,12 +74,29 @@ def checked_model(proto: ModelProto, folder: Path | None = None) -> Model:
         raise ImportProblem("its graph has no outputs")
     opsets = {domain_name(each.domain): each.version for each in proto.opset_import}
     version = opsets.get(DEFAULT_DOMAIN)
-    if version is not None and version not in OPSETS:
-        known = f"{OPSETS[0]} to {OPSETS[-1]}"
+    if version is not None and version not in OPSETS and version not in _UPGRADED:
+        known = f"{_UPGRADED[0]} to {OPSETS[-1]}"
         raise ImportProblem(f"it imports opset {version}; known are {known}")
     _check_memory(proto.graph)
+    if version in _UPGRADED:
+        proto, opsets = _upgraded(proto, version), opsets | {DEFAULT_DOMAIN: OPSETS[0]}
     functions = {(domain_name(each.domain), each.name): each for each in proto.functions}
-    return Model(proto, opsets, functions, folder)
+    return Model(proto, opsets, functions, folder, version if version in _UPGRADED else None)
+
+
+def _upgraded(proto: ModelProto, version: int) -> ModelProto:
+    """A model of old operators, with those of the lowest version that is known.
+
+    A higher one changes more than it must: a softmax becomes one between two reshapes.
+    """
+    try:
+        return convert_version(proto, OPSETS[0])
+    except (ConvertError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).rpartition(" failed: ")[2].split())
+        raise ImportProblem(
+            f"it imports opset {version}, which onnx's converter cannot upgrade to {OPSETS[0]}: "
+            f"{reason}"
+        ) from None
 
 
 def _check_memory(graph: GraphProto) -> None:

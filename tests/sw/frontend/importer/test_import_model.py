@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from celosia.sw.frontend.importer.import_model import examine, import_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem
@@ -87,6 +88,27 @@ def test_weights_of_16_bits_become_float32_and_a_note_says_so(dtype, name, raw):
     found = imported(model([node("Mul", ["x", "w"], ["y"])], {"x": [3]}, ["y"], {"w": weights}))
     np.testing.assert_array_equal(found.graph.constants["w"], np.array(values, np.float32))
     assert found.notes == (f"6 bytes of {name} weights are converted to float32",)
+
+
+@pytest.mark.parametrize("opset", [7, 8, 9, 10])
+def test_old_operators_are_upgraded(opset):
+    nodes = [
+        node("Gemm", ["x", "w", "b"], ["h"]),
+        node("Dropout", ["h"], ["d"], ratio=0.5),
+        node("Softmax", ["d"], ["p"], axis=1),
+        node("MatMul", ["p", "w"], ["y"]),
+    ]
+    proto = model(nodes, {"x": [3, 4]}, ["y"], {"w": floats(4, 4), "b": floats(4)}, opset=opset)
+    proto.ir_version = 3
+    for tensor in proto.graph.initializer:  # So old files have them as inputs, too.
+        value = helper.make_tensor_value_info(tensor.name, TensorProto.FLOAT, tensor.dims)
+        proto.graph.input.append(value)
+    found = imported(proto)
+    assert found.notes == (f"opset {opset} is upgraded to 11 by onnx's converter",)
+    assert [each.op for each in found.graph.nodes] == ["matmul", "add", "softmax", "matmul"]
+    given = {"x": floats(3, 4)}
+    (expected,) = ReferenceEvaluator(proto).run(None, given)
+    np.testing.assert_allclose(interpret(found.graph, given)["y"], expected, rtol=1e-5)
 
 
 def test_softmax_before_opset_13_flattens():
@@ -198,7 +220,11 @@ ADD = [node("Add", ["x", "w"], ["y"], name="add")]
 @pytest.mark.parametrize(
     ("proto", "message"),
     [
-        (broken(opset=10), "it imports opset 10; known are 11 to 28"),
+        (broken(opset=6), "it imports opset 6; known are 7 to 28"),
+        (
+            broken(opset=9, nodes=[node("Foo", ["x"], ["y"])]),
+            "it imports opset 9, which onnx's converter cannot upgrade to 11: .*registered schema",
+        ),
         (broken(opset=99), "it imports opset 99"),
         (broken(inputs={"x": ["n", 3]}), "not bound: give --dim n=N"),
         (broken(inputs={"x": [None, 3]}), "not bound: give --dim x.0=N"),
