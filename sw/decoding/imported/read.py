@@ -16,6 +16,7 @@ from celosia.sw.decoding.imported.problem import DecoderProblem
 from celosia.sw.frontend.importer.import_model import Imported, translate
 from celosia.sw.frontend.importer.source.model_file import Model, read_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
+from celosia.sw.frontend.importer.source.sizes import known_size, size_name
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.recognize.recognize import recognized_graph
@@ -71,18 +72,19 @@ def _bind(model: Model, length: int) -> tuple[dict[str, int], dict[str, Array]]:
         wanted = list(_wanted(name, len(dims), length, [dim.dim_param for dim in dims], batch))
         shape = []
         for axis, (dim, size) in enumerate(zip(dims, wanted, strict=True)):
-            if dim.HasField("dim_value"):
-                shape.append(dim.dim_value)
-                if size is not None and dim.dim_value != size:
+            known = known_size(dim)
+            if known is not None:
+                shape.append(known)
+                if size is not None and known != size:
                     raise DecoderProblem(
-                        f"input {name}: axis {axis} has size {dim.dim_value}, not {size}: export "
+                        f"input {name}: axis {axis} has size {known}, not {size}: export "
                         "it with open sizes"
                     )
                 continue
             if size is None:
                 raise DecoderProblem(f"input {name}: axis {axis} has no size")
             shape.append(size)
-            _note(sizes, dim.dim_param or f"{name}.{axis}", size)
+            _note(sizes, size_name(name, axis, dim), size)
         shapes[name] = tuple(shape)
     return sizes, dict(_known(shapes, length))
 

@@ -78,10 +78,11 @@ def checked_model(proto: ModelProto, folder: Path | None = None) -> Model:
         known = f"{_UPGRADED[0]} to {OPSETS[-1]}"
         raise ImportProblem(f"it imports opset {version}; known are {known}")
     _check_memory(proto.graph)
-    if version in _UPGRADED:
-        proto, opsets = _upgraded(proto, version), opsets | {DEFAULT_DOMAIN: OPSETS[0]}
+    old = version if version in _UPGRADED else None
+    if old is not None:
+        proto, opsets = _upgraded(proto, old), opsets | {DEFAULT_DOMAIN: OPSETS[0]}
     functions = {(domain_name(each.domain), each.name): each for each in proto.functions}
-    return Model(proto, opsets, functions, folder, version if version in _UPGRADED else None)
+    return Model(proto, opsets, functions, folder, old)
 
 
 def _upgraded(proto: ModelProto, version: int) -> ModelProto:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from onnx import ValueInfoProto
+from onnx import TensorShapeProto, ValueInfoProto
 
 from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.importer.source.tensors import graph_dtype
@@ -14,8 +14,12 @@ _WORDS: Final = re.compile(r"\w{1,64}", re.ASCII)
 _SIGNS: Final = re.compile(r"[+-]")
 _SUM: Final = re.compile(r"\w{1,64}(?:\s*[+-]\s*\w{1,64}){1,8}", re.ASCII)
 """Sizes that exporters write as sums of others: ``past_sequence_length + sequence_length``."""
+_OPEN: Final = -1
+"""The number that exporters write for a size that is open."""
+_NAMELESS: Final = frozenset({"", "?"})
+"""What is no name: two sizes that are called so need not be the same."""
 
-__all__ = ["bound_types", "contradiction"]
+__all__ = ["bound_types", "contradiction", "known_size", "size_name"]
 
 
 def bound_types(
@@ -23,8 +27,8 @@ def bound_types(
 ) -> dict[str, TensorType]:
     """The type of each input.
 
-    A size without a name is called by its input and axis: ``x.1``.  Sums of names need no number
-    of their own.
+    A size without a name, as -1 or ``?``, is called by its input and axis: ``x.1``.  Sums of names
+    need no number of their own.
 
     Raises `ImportProblem` for inputs that are no tensors or have no shape, sizes that nobody
     binds, and sizes that are given and that no input has.
@@ -79,13 +83,21 @@ def _shape(value: ValueInfoProto) -> list[int | str]:
         raise ImportProblem(f"input {value.name} is no tensor with a shape")
     shape: list[int | str] = []
     for axis, dim in enumerate(kind.shape.dim):
-        if dim.HasField("dim_value"):
-            shape.append(dim.dim_value)
-            if dim.dim_value < 0:
-                raise ImportProblem(f"input {value.name}: axis {axis} has size {dim.dim_value}")
-        else:
-            shape.append(dim.dim_param or f"{value.name}.{axis}")
+        size = known_size(dim)
+        if size is not None and size < 0:
+            raise ImportProblem(f"input {value.name}: axis {axis} has size {size}")
+        shape.append(size_name(value.name, axis, dim) if size is None else size)
     return shape
+
+
+def size_name(tensor: str, axis: int, dim: TensorShapeProto.Dimension) -> str:
+    """What an open size of a tensor is bound by."""
+    return f"{tensor}.{axis}" if dim.dim_param in _NAMELESS else dim.dim_param
+
+
+def known_size(dim: TensorShapeProto.Dimension) -> int | None:
+    """The number of a size; None: it is open."""
+    return dim.dim_value if dim.HasField("dim_value") and dim.dim_value != _OPEN else None
 
 
 def contradiction(value: ValueInfoProto, found: TensorType) -> str | None:
@@ -101,7 +113,7 @@ def contradiction(value: ValueInfoProto, found: TensorType) -> str | None:
         return dtype
     if not kind.HasField("shape"):
         return None
-    dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+    dims = [known_size(dim) for dim in kind.shape.dim]
     fits = len(dims) == found.rank and all(
         size in {None, known} for size, known in zip(dims, found.shape, strict=True)
     )

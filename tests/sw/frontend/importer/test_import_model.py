@@ -107,8 +107,20 @@ def test_old_operators_are_upgraded(opset):
     assert found.notes == (f"opset {opset} is upgraded to 11 by onnx's converter",)
     assert [each.op for each in found.graph.nodes] == ["matmul", "add", "softmax", "matmul"]
     given = {"x": floats(3, 4)}
-    (expected,) = ReferenceEvaluator(proto).run(None, given)
+    (expected,) = map(np.asarray, ReferenceEvaluator(proto).run(None, given))
     np.testing.assert_allclose(interpret(found.graph, given)["y"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [[-1, 3, -1], ["?", 3, "?"], [None, 3, None]])
+def test_sizes_without_a_name_are_bound_apart(shape):
+    proto = model([node("Relu", ["x"], ["y"])], {"x": shape}, ["y"])
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, shape))
+    found = imported(proto, **{"x.0": 2, "x.2": 5})
+    assert found.graph.inputs["x"].shape == (2, 3, 5)
+    with pytest.raises(ImportProblem, match=r"not bound: give --dim x\.2=N"):
+        imported(proto, **{"x.0": 2})
+    with pytest.raises(ImportProblem, match=r"--dim \?=2: no input has this size; .* x\.0, x\.2"):
+        imported(proto, **{"?": 2})
 
 
 def test_softmax_before_opset_13_flattens():
