@@ -134,16 +134,17 @@ class _Finder:
         return None
 
     def _bias(self, name: str, behind: Node, size: int) -> Floats | None:
-        """The known vector that `behind` adds to the tensor `name`."""
+        """The known vector that `behind` adds to the tensor `name`; it may be stored once a row."""
         left, right = behind.inputs[0], behind.inputs[-1]
         if behind.op not in {"add", "sub"} or (behind.op == "sub" and left != name):
             return None
         value = self.reader.value(left if right == name else right)
-        if value is None or value.size not in {1, size}:
+        if value is None or (value.size > 1 and value.shape[-1:] != (size,)):
             return None
-        if value.size > 1 and value.shape[-1:] != (size,):
+        rows = value.reshape(-1, size if value.size > 1 else 1)
+        if not (rows == rows[:1]).all():
             return None
-        bias = np.broadcast_to(value.reshape(-1), size).astype(np.float32)
+        bias = np.broadcast_to(rows[0], size).astype(np.float32)
         return -bias if behind.op == "sub" else bias
 
     def _finished(self, name: str) -> Product | None:

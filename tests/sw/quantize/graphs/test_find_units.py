@@ -79,6 +79,26 @@ def test_a_number_behind_a_product_of_one_column_is_the_product_s(op, shape):
     assert unit.value.tensor == y
 
 
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_bias_that_is_stored_once_for_each_row_is_the_product_s(same, first):
+    row = np.arange(4, dtype=np.float32)
+    stored = np.tile(row, (1, 5, 1))
+    stored[0, 2, 1] += 0 if same else 1
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, 5, 3)))
+    product = builder.op("matmul", x, builder.constant(np.ones((3, 4), np.float32)))
+    bias = builder.constant(stored)
+    total = builder.op("add", *((bias, product) if first else (product, bias)))
+    curve = builder.op("gelu", total, form="erf")
+    units = find_units(builder.finish({"y": curve})).units
+    assert (curve in units) == same
+    unit = units[total]
+    assert isinstance(unit, Product if same else Finishing)
+    if isinstance(unit, Product):
+        np.testing.assert_array_equal(unit.linear.bias, row)
+
+
 @pytest.mark.parametrize("shape", [(0, 4, 6), (2, 0, 6), (2, 4, 0)])
 def test_what_has_no_elements_is_no_unit(shape):
     builder = GraphBuilder("test")
