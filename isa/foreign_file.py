@@ -4,6 +4,7 @@ A FIFO would hang its reader, a device would never end, and a sparse file of ter
 the memory; so all of these are refused before a byte of them is read.
 """
 
+import json
 import os
 import stat
 import tomllib
@@ -18,6 +19,7 @@ __all__ = [
     "ForeignFileError",
     "check_foreign",
     "open_foreign",
+    "parse_json",
     "parse_toml",
     "read_foreign",
     "read_text",
@@ -83,6 +85,18 @@ def read_text(path: str | Path, most_bytes: int) -> str:
         return read_foreign(path, most_bytes).decode()
     except UnicodeDecodeError as error:
         raise ForeignFileError(f"{path}: not a text file: {error}") from None
+
+
+def parse_json(text: str | bytes, **readers: Any) -> Any:
+    """The value of a JSON text; `readers` are those that `json.loads` has for its numbers.
+
+    Raises `ValueError` that says where the text is none, also for one that is nested so deeply that
+    Python's parser ends in a `RecursionError`.
+    """
+    try:
+        return json.loads(text, **readers)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
+from celosia.isa.foreign_file import MIB, ForeignFileError, parse_json, read_text
 from celosia.sim.fuzz.batches import run_batch
 from celosia.sim.fuzz.findings import Batch, Findings, Plan
 from celosia.sim.support.cache import digest
@@ -70,8 +70,8 @@ def _name(plan: Plan) -> str:
 def _resume(plan: Plan, state: Path | None) -> Findings:
     """What an interrupted campaign of the same plan has kept."""
     if state is not None:
-        with suppress(ForeignFileError, ValueError, TypeError, KeyError, RecursionError):
-            kept = json.loads(read_text(state, MIB))
+        with suppress(ForeignFileError, ValueError, TypeError, KeyError):
+            kept = parse_json(read_text(state, MIB))
             if kept["plan"] == _name(plan):
                 return _findings(kept["found"])
     return Findings()

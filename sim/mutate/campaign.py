@@ -10,6 +10,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from celosia.isa.foreign_file import parse_json
 from celosia.sim.mutate.fault import Fault
 from celosia.sim.mutate.mirrors import LAYERS
 from celosia.sim.mutate.trial import PLANTED, Ended, Rules, Trial, try_fault
@@ -87,8 +88,8 @@ class Campaign:
         known = {}
         with suppress(OSError):
             for line in self._file.read_text().splitlines():
-                with suppress(ValueError, KeyError, TypeError, RecursionError):  # A line cut short.
-                    entry = json.loads(line)
+                with suppress(ValueError, KeyError, TypeError):  # A line cut short.
+                    entry = parse_json(line)
                     known[entry["key"]] = Trial(**entry["trial"])
         return known
 

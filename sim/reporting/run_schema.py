@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, TypeChecker, ValidationError
 from jsonschema.exceptions import best_match
 from jsonschema.validators import extend
 
+from celosia.isa import foreign_file
 from celosia.sim.reporting.run_facts import check_facts
 
 __all__ = ["RunProblem", "check_run", "parse_json", "report_schema"]
@@ -32,9 +33,11 @@ def parse_json(text: str) -> Any:
     """The value of a JSON text.
 
     Raises `ValueError` for another text, for whole numbers of over 18 digits, and for numbers that
-    are not finite; `RecursionError` for one that is nested too deeply.
+    are not finite.
     """
-    return json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    return foreign_file.parse_json(
+        text, parse_int=_whole, parse_float=_finite, parse_constant=_finite
+    )
 
 
 def check_run(document: Mapping[str, Any]) -> None:

@@ -1,13 +1,12 @@
 """The tuning log: what was tried for one workload, and with it the best plan that is known."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.foreign_file import MIB
+from celosia.isa.foreign_file import MIB, parse_json
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.cache import digest
 from celosia.sim.support.line_file import append_line, open_lines_of
@@ -116,7 +115,7 @@ def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
     lines = []
     for number, line in enumerate(whole, 1):
         try:
-            lines.append(json.loads(line))
+            lines.append(parse_json(line))
             needed = ("strategy", "trial", "chosen") if number > 1 else ("key", "oracle")
             _ = [lines[-1][name] for name in needed]
         except (ValueError, KeyError, TypeError):

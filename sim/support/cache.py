@@ -21,7 +21,7 @@ from typing import Final
 
 import platformdirs
 
-from celosia.isa.foreign_file import ForeignFileError, open_foreign, read_text
+from celosia.isa.foreign_file import ForeignFileError, open_foreign, parse_json, read_text
 from celosia.sim.support.errors import EnvironmentProblem
 
 __all__ = ["CACHE_VARIABLE", "cache_directory", "cached", "digest", "sound"]
@@ -90,9 +90,9 @@ def sound(name: str) -> Path | None:
 def _damage(path: Path) -> str:
     """What is wrong with the file at `path`; nothing if it is as it was made."""
     try:
-        record = json.loads(read_text(_record(path), _RECORD_BYTES))
+        record = parse_json(read_text(_record(path), _RECORD_BYTES))
         size, expected = int(record["size"]), record["digest"]
-    except (ForeignFileError, ValueError, TypeError, KeyError, RecursionError):
+    except (ForeignFileError, ValueError, TypeError, KeyError):
         return f"{path}: has no record of its size and digest"
     try:
         with open_foreign(path, size) as file:

@@ -10,7 +10,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from celosia.isa.foreign_file import ForeignFileError, check_foreign
+from celosia.isa.foreign_file import ForeignFileError, check_foreign, parse_json
 from celosia.sw.quantize.model import IntegerEncoder, ModelError, Slot, verify, verify_slots
 from celosia.sw.reference.encoder import EncoderShape
 
@@ -74,9 +74,9 @@ def _slot(name: str, tensor: Any) -> Slot:
 def _shape(metadata: Mapping[str, str], tensors: int) -> EncoderShape:
     """The shape that `metadata` promise of a file of so many tensors."""
     try:
-        header = json.loads(metadata[_ENTRY])
+        header = parse_json(metadata[_ENTRY])
         found, version = header["format"], header["version"]
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError):
         raise ModelError(
             f"its metadata have no entry {_ENTRY} with a format and version: this is no model of "
             "integers but perhaps one of float weights; docs/model-format.md says how to convert it"

@@ -6,7 +6,13 @@ import tracemalloc
 
 import pytest
 
-from celosia.isa.foreign_file import ForeignFileError, check_foreign, read_foreign, read_text
+from celosia.isa.foreign_file import (
+    ForeignFileError,
+    check_foreign,
+    parse_json,
+    read_foreign,
+    read_text,
+)
 
 
 def refuse(path, message, most=100):
@@ -66,3 +72,13 @@ def test_no_file_stays_open(tmp_path):
     refuse(tmp_path, "is a directory, not a regular file")
     refuse("/dev/zero", "is a device, not a regular file")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_json_that_is_nested_too_deeply_is_none():
+    assert parse_json('{"a": [1, 2.5]}') == {"a": [1, 2.5]}
+    assert parse_json("[1]", parse_int=str) == ["1"]
+    for text in ("[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000):
+        with pytest.raises(ValueError, match=r"^it is nested too deeply$"):
+            parse_json(text)
+    with pytest.raises(ValueError, match="Expecting value: line 1"):
+        parse_json("x")

@@ -1,10 +1,9 @@
 """Runs that were made, in the folder of the survey: what an interrupted survey goes on from."""
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
-from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
+from celosia.isa.foreign_file import MIB, ForeignFileError, parse_json, read_text
 from celosia.sim.bench.survey.parts.jobs import Task
 from celosia.sim.run.report import as_json
 from celosia.sim.support.output import write_file
@@ -23,8 +22,8 @@ class RunStore:
     def load(self, job: Task) -> Any:
         """What `job` has shown; None if that is not there, or not whole."""
         try:
-            return job.kept(json.loads(read_text(self._path(job), MIB)))
-        except (ForeignFileError, ValueError, TypeError, RecursionError):
+            return job.kept(parse_json(read_text(self._path(job), MIB)))
+        except (ForeignFileError, ValueError, TypeError):
             return None
 
     def save(self, job: Task, run: Any) -> None:

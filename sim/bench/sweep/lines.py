@@ -1,11 +1,11 @@
 """The lines of a sweep in its folder: each whole, each once, kept through whatever happens."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from celosia.isa.foreign_file import parse_json
 from celosia.sim.bench.sweep.point import Line
 from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.problems import InputError
@@ -49,7 +49,7 @@ def open_lines(folder: Path) -> Iterator[Lines]:
 def _parsed(data: bytes, path: Path) -> Iterator[tuple[str, Line]]:
     for number, text in enumerate(data.splitlines(), 1):
         try:
-            line = json.loads(text)
+            line = parse_json(text)
             yield line["key"], line
         except (ValueError, KeyError, TypeError):
             raise InputError(f"{path}: line {number}: not a line of a sweep") from None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from celosia.isa.foreign_file import ForeignFileError, read_text
+from celosia.isa.foreign_file import ForeignFileError, parse_json, read_text
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import shipped_folder
 
@@ -37,10 +37,10 @@ def load_calibration(folder: Path | None, vocabulary: int, context: int) -> list
     """
     path = (folder or shipped_folder()) / CALIBRATION
     try:
-        windows = json.loads(read_text(path, _MOST_BYTES))
+        windows = parse_json(read_text(path, _MOST_BYTES))
     except ForeignFileError as error:
         raise CalibrationError(str(error)) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise CalibrationError(f"{path}: not a JSON file: {error}") from None
     if not isinstance(windows, list) or not windows:
         raise CalibrationError(f"{path}: is not a list of windows")

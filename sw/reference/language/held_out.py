@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from celosia.isa.foreign_file import ForeignFileError, read_text
+from celosia.isa.foreign_file import ForeignFileError, parse_json, read_text
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import shipped_folder
 
@@ -30,10 +30,10 @@ def held_out_texts(path: Path | None = None) -> list[tuple[str, str]]:
     """
     path = path or shipped_folder() / HELD_OUT_FILE
     try:
-        rows = [json.loads(line) for line in read_text(path, _MOST_BYTES).splitlines()]
+        rows = [parse_json(line) for line in read_text(path, _MOST_BYTES).splitlines()]
     except ForeignFileError as error:
         raise HeldOutError(str(error)) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise HeldOutError(f"{path}: not a file of JSON lines: {error}") from None
     for number, row in enumerate(rows, 1):
         whole = isinstance(row, list) and len(row) == 2

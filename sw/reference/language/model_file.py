@@ -11,7 +11,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from celosia.isa.foreign_file import ForeignFileError, check_foreign
+from celosia.isa.foreign_file import ForeignFileError, check_foreign, parse_json
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.errors import LanguageError
@@ -92,7 +92,7 @@ def load_language_model(folder: Path | None = None) -> LanguageModel:
         raise LanguageModelError(str(error)) from None
     except SafetensorError as error:
         raise LanguageModelError(f"{path}: not a safetensors file: {error}") from None
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise LanguageModelError(f"{path}: {error}") from None
     if tokenizer.size != shape.vocabulary:
         raise LanguageModelError(
@@ -115,10 +115,10 @@ def _header(metadata: Mapping[str, str]) -> dict[str, Any]:
     The sizes of the shape are whole numbers; whether they fit each other is `LlamaShape`'s to say.
     """
     try:
-        header = json.loads(metadata[_ENTRY])
+        header = parse_json(metadata[_ENTRY])
         found, version, shape = header["format"], header["version"], header["shape"]
         origin = header["origin"]
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError):
         raise ValueError("not a small language model: its metadata are missing") from None
     if found != FORMAT or version != VERSION:
         raise ValueError(f"format {found!r} version {version!r} is not {FORMAT!r} {VERSION}")

@@ -50,6 +50,19 @@ def test_a_shape_with_a_truth_value_is_a_message():
     assert_refused(KINDS["array"].words, "--a a.npy: shape (True, 4): every size must be a whole")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "x.json"),
+        ("compare", "x.json", "x.json"),
+        ("survey", "--quick", "--out", "out", "--against", "x.json"),
+    ],
+)
+def test_json_that_is_nested_too_deeply_is_a_message_of_our_own(words):
+    Path("x.json").write_text("[" * 10_000)
+    assert_refused(words, "x.json: not JSON: it is nested too deeply")
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_an_empty_file_or_a_folder_is_a_message(name):
     file, words = Path(KINDS[name].file), KINDS[name].words

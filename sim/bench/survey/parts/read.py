@@ -1,11 +1,10 @@
 """Reads the document of a survey."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from celosia.isa.foreign_file import MIB
+from celosia.isa.foreign_file import MIB, parse_json
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 
@@ -19,8 +18,8 @@ _MOST_BYTES: Final = 16 * MIB
 def read_survey(path: Path) -> Mapping[str, Any]:
     """The document in the file `path`.  Raises `InputError` for what is none."""
     try:
-        document = json.loads(read_text(path, _MOST_BYTES))
-    except (ValueError, RecursionError) as error:
+        document = parse_json(read_text(path, _MOST_BYTES))
+    except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: not JSON: {error}") from None

@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.foreign_file import open_foreign
+from celosia.isa.foreign_file import open_foreign, parse_json
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.training.recipe import Recipe
 
@@ -57,7 +57,7 @@ def load_checkpoint(path: Path, recipe: Recipe, tokens: NDArray[np.uint16]) -> C
     """
     try:
         with open_foreign(path, _MOST_BYTES) as file, np.load(file, allow_pickle=False) as found:
-            header = json.loads(str(found[_HEADER]))
+            header = parse_json(str(found[_HEADER]))
             arrays = [found[str(index)] for index in range(len(found.files) - 1)]
             steps = int(header.pop("steps"))
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
