@@ -1,12 +1,14 @@
 """Text to tokens and back: byte-level BPE, so that every text has tokens."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from celosia.isa.foreign_file import ForeignFileError, read_text
 from celosia.sw.reference.language.errors import LanguageError
+from celosia.sw.reference.language.foreign_library import Refused, refusing
 
 __all__ = [
     "END",
@@ -39,13 +41,16 @@ class Tokenizer:
     """
 
     def __init__(self, path: Path):
+        self._path = path
         try:
             text = read_text(path, _MOST_BYTES)
             # Loaded here, since most commands of the command line can do without.
-            self._tokenizer = import_module("tokenizers").Tokenizer.from_str(text)
+            library = import_module("tokenizers")
+            with refusing():
+                self._tokenizer = library.Tokenizer.from_str(text)
         except ForeignFileError as error:
             raise TokenizerError(str(error)) from None
-        except Exception as error:  # The library raises nothing more exact.
+        except Refused as error:
             raise TokenizerError(f"{path}: not a tokenizer: {error}") from None
         self._tokenizer.encode_special_tokens = True  # What a text has is text.
 
@@ -58,23 +63,36 @@ class Tokenizer:
         """The tokens of `text`; names of special tokens in it have no special meaning.
 
         With `frame`, tokens that the file puts around a text are there, too.  Raises
-        `TokenizerError` for a text that is not Unicode.
+        `TokenizerError` for a text that is not Unicode, or that the file's rules cannot take.
         """
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise TokenizerError(f"text {text!r}: {error}") from None
-        return self._tokenizer.encode(text, add_special_tokens=frame).ids
+        with self._refusing("cannot take the text apart"):
+            return self._tokenizer.encode(text, add_special_tokens=frame).ids
 
     def pieces(self, tokens: Iterator[int]) -> Iterator[str]:
         """The text of `tokens` as they come; a character waits until all its bytes are there.
 
-        Tokens that the tokenizer does not have are no text.
+        Tokens that the tokenizer does not have are no text.  Raises `TokenizerError` where the
+        file's rules have none for a token.
         """
         stream = import_module("tokenizers.decoders").DecodeStream(skip_special_tokens=True)
         for token in tokens:
-            if piece := stream.step(self._tokenizer, token):
+            with self._refusing(f"has no text for token {token}"):
+                piece = stream.step(self._tokenizer, token)
+            if piece:
                 yield piece
+
+    @contextmanager
+    def _refusing(self, what: str) -> Iterator[None]:
+        """Raise `TokenizerError` that names the file where the library refuses."""
+        try:
+            with refusing():
+                yield
+        except Refused as error:
+            raise TokenizerError(f"{self._path}: {what}: {error}") from None
 
 
 class TextTokenizer(Tokenizer):
@@ -91,7 +109,9 @@ class TextTokenizer(Tokenizer):
     def stream(self, texts: Sequence[str]) -> list[int]:
         """The tokens of `texts`, with an `END` before each and at the end."""
         tokens = [END]
-        for found in self._tokenizer.encode_batch(list(texts), add_special_tokens=False):
+        with self._refusing("cannot take the texts apart"):
+            encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        for found in encoded:
             tokens += [*found.ids, END]
         return tokens
 

@@ -1,9 +1,16 @@
 """Text to tokens and back."""
 
+import json
+
 import pytest
 
 from celosia.sw.reference.language.model_file import TOKENIZER, shipped_folder
-from celosia.sw.reference.language.tokenizer import END, TextTokenizer, TokenizerError
+from celosia.sw.reference.language.tokenizer import (
+    END,
+    OwnTokenizer,
+    TextTokenizer,
+    TokenizerError,
+)
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +66,44 @@ def test_a_missing_file_and_a_foreign_tokenizer_are_refused(tmp_path):
     path.write_text(text)
     with pytest.raises(TokenizerError, match=r"token 0 is not <\|end\|>"):
         TextTokenizer(path)
+
+
+SLOW = {"Regex": "(a+)+$"}
+"""A regular expression that looks at the start of aaa... in all ways, before it gives up."""
+SPLIT = {"type": "Split", "pattern": SLOW, "behavior": "Isolated", "invert": False}
+REPLACE = {"type": "Replace", "pattern": SLOW, "content": "x"}
+
+
+def hostile(path, **changed):
+    """A tokenizer of a few letters, with a part that somebody wrote to hurt."""
+    model = {"type": "WordLevel", "vocab": {"b": 0, "a" * 40 + "!": 1}, "unk_token": "?"}
+    parts = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding")
+    document = {"version": "1.0", "added_tokens": [], **dict.fromkeys(parts), "model": model}
+    path.write_text(json.dumps(document | changed))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"pre_tokenizer": SPLIT}, "cannot take the text apart: .*retry-limit-in-match over"),
+        ({"normalizer": REPLACE}, "cannot take the text apart: .*retry-limit-in-match over"),
+        ({}, r"cannot take the text apart: .*Missing"),
+        ({"decoder": REPLACE}, "has no text for token 1: .*retry-limit-in-match over"),
+    ],
+)
+def test_what_a_hostile_file_makes_of_a_text_is_one_sentence(tmp_path, capfd, changed, message):
+    path = hostile(tmp_path / "t.json", **changed)
+    tokenizer = OwnTokenizer(path)
+    with pytest.raises(TokenizerError, match=f"^{path}: {message}") as caught:
+        _ = [*tokenizer.pieces(iter([1]))], tokenizer.encode("a" * 40 + "!c")
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_file_that_ends_its_reader_is_no_tokenizer(tmp_path, capfd):
+    precompiled = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}
+    path = hostile(tmp_path / "t.json", normalizer=precompiled)
+    with pytest.raises(TokenizerError, match=f"^{path}: not a tokenizer: Precompiled"):
+        OwnTokenizer(path)
+    assert capfd.readouterr().err == ""
