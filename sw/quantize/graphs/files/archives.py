@@ -35,13 +35,17 @@ _HEADERS: Final = {
 """What reads the header of an array, by version; later ones are for names of fields."""
 
 
-def check_archive(archive: ZipFile) -> None:
-    """Raise `ValueError` for members that unpacked are more than this machine's memory.
+def check_archive(archive: ZipFile, most_bytes: int | None = None) -> None:
+    """Raise `ValueError` for members that unpacked have more than `most_bytes`, or than memory.
 
     No more of a member is ever unpacked than the archive's directory says.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     needed = sum(member.file_size for member in archive.infolist())
+    if most_bytes is not None and needed > most_bytes:
+        raise ValueError(
+            f"unpacked it has {needed:,} bytes, more than the {most_bytes:,} that are permitted"
+        )
     if needed > memory:
         raise ValueError(
             f"unpacked it has {needed:,} bytes, more than this machine's memory of {memory:,}"

@@ -4,16 +4,18 @@ Nothing in it is executed when it is read, and reading it needs no onnx.
 """
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
-from celosia.isa.foreign_file import ForeignFileError, check_foreign
+from celosia.isa.foreign_file import MIB, ForeignFileError, open_foreign, parse_json
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.mlir.print_graph import print_graph
@@ -35,6 +37,12 @@ _DOCUMENT: Final = "plan.json"
 _DIGEST: Final = "digest"
 """The member with the digest of all others: a plan that was damaged is not half understood."""
 _MOST_BYTES: Final = 8 << 30
+_MOST_PACKED: Final = 64
+"""How many times its own bytes a plan may have unpacked.  As it is written it is not packed at all;
+who packs its weights and texts saves less than half, or a few times; an archive that was written to
+hurt has a thousand times its own.
+"""
+_PIECE_BYTES: Final = MIB
 
 
 class PlanFileError(ValueError):
@@ -90,7 +98,8 @@ def save_model_plan(model: QuantizedGraph, setting: Mapping[str, Any], file: Bin
         np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
         members[name] = buffer.getvalue()
     with ZipFile(file, "w") as archive:
-        for name, data in (members | {_DIGEST: _digest(members)}).items():
+        digest = _digest((name, len(data), [data]) for name, data in members.items())
+        for name, data in (members | {_DIGEST: digest}).items():
             archive.writestr(name, data)
 
 
@@ -98,20 +107,19 @@ def load_model_plan(path: Path) -> tuple[QuantizedGraph, dict[str, Any]]:
     """The model in a file, and the setting it was saved with.
 
     Raises `PlanFileError` that names the file for one that is no plan, is not whole, or has
-    another format.
+    another format: before anything but its first part is in memory.
     """
     try:
-        check_foreign(path, _MOST_BYTES)
-        with ZipFile(path) as archive:
-            check_archive(archive)
-            members = {name: archive.read(name) for name in archive.namelist()}
-            document = json.loads(members[_DOCUMENT])
+        with open_foreign(path, _MOST_BYTES) as file, ZipFile(file) as archive:
+            check_archive(archive, _MOST_PACKED * os.fstat(file.fileno()).st_size)
+            document = parse_json(archive.read(_DOCUMENT))
             if document.get("format") != FORMAT:
                 raise PlanFileError(
                     f"{path}: is of format {document.get('format')!r}, not {FORMAT}: build it anew"
                 )
-            if members.pop(_DIGEST, b"") != _digest(members):
+            if not _is_whole(archive):
                 raise PlanFileError(f"{path}: is no whole plan: its digest is another one")
+            members = {name: archive.read(name) for name in archive.namelist()}
             model, setting = _model(members, document), document["setting"]
             check_plan(model)
             return model, setting
@@ -155,13 +163,30 @@ def _model(members: Mapping[str, bytes], document: dict[str, Any]) -> QuantizedG
     )
 
 
-def _digest(members: Mapping[str, bytes]) -> bytes:
-    """What tells other members, or others of their contents, apart."""
+def _is_whole(archive: ZipFile) -> bool:
+    """Whether all is as it was written; read piece by piece, and nothing of it is kept."""
+    members = {member.filename: member for member in archive.infolist()}
+    digest = members.pop(_DIGEST, None)
+    found = _digest(
+        (name, member.file_size, _pieces(archive, member)) for name, member in members.items()
+    )
+    return digest is not None and archive.read(digest) == found
+
+
+def _pieces(archive: ZipFile, member: ZipInfo) -> Iterator[bytes]:
+    with archive.open(member) as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _digest(members: Iterable[tuple[str, int, Iterable[bytes]]]) -> bytes:
+    """What tells other members, or others of their sizes or contents, apart."""
     state = blake2b(digest_size=16)
-    for name in sorted(members):
-        for part in (name.encode(), members[name]):
-            state.update(len(part).to_bytes(8, "little"))
-            state.update(part)
+    for name, size, pieces in sorted(members, key=itemgetter(0)):
+        for length, parts in ((len(name.encode()), [name.encode()]), (size, pieces)):
+            state.update(length.to_bytes(8, "little"))
+            for part in parts:
+                state.update(part)
     return state.hexdigest().encode()
 
 

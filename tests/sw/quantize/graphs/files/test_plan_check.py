@@ -1,6 +1,7 @@
 """A plan that somebody else wrote, with a digest that is right, runs or is refused."""
 
 import json
+import tracemalloc
 from hashlib import blake2b
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -110,8 +111,33 @@ def test_names_with_dots_write_nothing(members, tmp_path):
 
 def test_text_that_is_too_deep_is_refused(members, tmp_path):
     path = written(tmp_path / "m.plan", members | {"plan.json": b"[" * 100_000})
-    with pytest.raises(PlanFileError, match="is no whole plan"):
+    with pytest.raises(PlanFileError, match="is no whole plan: it is nested too deeply"):
         load_model_plan(path)
+
+
+def refused_for_little(path, message):
+    """A file is refused, and the memory that this took is a small part of what it has."""
+    tracemalloc.start()
+    with pytest.raises(PlanFileError, match=message):
+        load_model_plan(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 23
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused_as_it_is(members, tmp_path):
+    path = written(tmp_path / "m.plan", members | {"large": bytes(1 << 28)})
+    most = 64 * path.stat().st_size
+    assert most < 1 << 28
+    refused_for_little(path, rf"m\.plan: .*bytes, more than the {most:,} that are permitted")
+
+
+def test_the_digest_is_looked_at_before_anything_is_in_memory(members, tmp_path):
+    path = tmp_path / "m.plan"
+    with ZipFile(path, "w") as archive:
+        for name, content in (members | {"large": bytes(1 << 25), "digest": b"another"}).items():
+            archive.writestr(name, content)
+    refused_for_little(path, "its digest is another one")
 
 
 def test_what_is_more_than_memory_unpacked_is_refused(members, tmp_path, monkeypatch):
