@@ -1,10 +1,15 @@
 """Workers of a Dask cluster: other processes, other machines (`docs/cluster.md`)."""
 
+import logging
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Executor
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from distributed import Client, KilledWorker
+from distributed.comm.core import CommClosedError
 
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.version import source_version
@@ -14,6 +19,11 @@ __all__ = ["cluster_lane"]
 
 _SECONDS: Final = 20
 """How long a scheduler and its first worker are waited for."""
+_SILENCE: Final = 2
+"""Seconds of waiting after which a line says what is waited for."""
+_LOG: Final = logging.getLogger("celosia")
+_GONE: Final = (CancelledError, CommClosedError)
+"""What work raises whose scheduler does not answer any more."""
 
 
 @contextmanager
@@ -21,25 +31,77 @@ def cluster_lane(address: str) -> Iterator[Lane]:
     """The workers of the scheduler at `address`, all of which have the sources that run here.
 
     Raises `EnvironmentProblem` if the scheduler does not answer, has no worker, or one of another
-    version.
+    version; and if it ends while there is work.
     """
     place = f"--executor dask:{address}"
-    try:
-        client = Client(address, timeout=_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise EnvironmentProblem(
-            f"{place}: no scheduler answers within {_SECONDS} s: {error}"
-        ) from None
-    with client:
+    with _quiet():
         try:
+            with _said(f"{place}: no scheduler answers yet"):
+                client = Client(address, timeout=_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise EnvironmentProblem(
+                f"{place}: no scheduler answers within {_SECONDS} s: {error}"
+            ) from None
+        with client:
+            try:
+                yield _lane(client, place)
+            except _GONE:
+                raise EnvironmentProblem(
+                    f"{place}: the scheduler does not answer any more"
+                ) from None
+
+
+def _lane(client: Client, place: str) -> Lane:
+    try:
+        with _said(f"{place}: the scheduler has no worker yet"):
             client.wait_for_workers(1, timeout=_SECONDS)
-        except TimeoutError:
-            raise EnvironmentProblem(f"{place}: there is no worker after {_SECONDS} s") from None
-        _check_versions(client, place)
-        # The scheduler tries again by itself; what it gives up has ended several workers.
-        threads: Any = client.nthreads()
-        width = 2 * sum(threads.values())
-        yield Lane(make=client.get_executor, width=width, attempts=1, broken=(KilledWorker,))
+    except TimeoutError:
+        raise EnvironmentProblem(f"{place}: there is no worker after {_SECONDS} s") from None
+    _check_versions(client, place)
+    # The scheduler tries again by itself; what it gives up has ended several workers.
+    threads: Any = client.nthreads()
+    return Lane(
+        make=client.get_executor,
+        width=2 * sum(threads.values()),
+        attempts=1,
+        broken=(KilledWorker,),
+        stop=partial(_cancel, client),
+    )
+
+
+def _cancel(client: Client, executor: Executor) -> None:
+    """Nobody computes any more what was asked of `executor`."""
+    if client.status == "running":  # Else there is nobody to tell.
+        with suppress(*_GONE, TimeoutError):
+            executor.shutdown(wait=False)
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """A line says what is waited for, if that takes long."""
+    line = threading.Timer(
+        _SILENCE, _LOG.warning, ("celosia: %s; waiting up to %s s", what, _SECONDS)
+    )
+    line.daemon = True
+    line.start()
+    try:
+        yield
+    finally:
+        line.cancel()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What goes wrong is said once, by who started the work: not by Dask's own lines, too."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    levels = {name: logging.getLogger(name).level for name in names}
+    try:
+        for name in names:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _check_versions(client: Client, place: str) -> None:

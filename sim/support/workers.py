@@ -45,6 +45,13 @@ class Lost:
     attempts: int
 
 
+def _stop(executor: Executor) -> None:
+    processes = getattr(executor, "_processes", None) or {}
+    for process in list(processes.values()):
+        process.terminate()
+    executor.shutdown(wait=isinstance(executor, ProcessPoolExecutor), cancel_futures=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lane:
     """An executor that can be made again when it breaks."""
@@ -56,6 +63,8 @@ class Lane:
     """Times that an item may break it."""
     broken: tuple[type[BaseException], ...] = (BrokenExecutor,)
     """What a future raises whose worker has ended."""
+    stop: Callable[[Executor], None] = _stop
+    """Ends what an executor is doing, and leaves no process of this machine behind."""
 
 
 def parse_executor(text: str) -> tuple[str, str]:
@@ -196,8 +205,5 @@ class _Pool(Generic[_Item, _Result]):
 
     def end(self) -> None:
         """Stop what runs, and leave no process behind."""
-        for executor in self._executors:
-            processes = getattr(executor, "_processes", None) or {}
-            for process in list(processes.values()):
-                process.terminate()
-            executor.shutdown(wait=isinstance(executor, ProcessPoolExecutor), cancel_futures=True)
+        for lane, executor in zip(self._lanes, self._executors, strict=True):
+            lane.stop(executor)

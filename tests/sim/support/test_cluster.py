@@ -1,4 +1,7 @@
-"""Workers of a Dask cluster, in this process."""
+"""Workers of a Dask cluster, in this process, and a scheduler that ends."""
+
+import itertools
+import time
 
 import pytest
 
@@ -9,10 +12,18 @@ distributed = pytest.importorskip("distributed")
 cluster = pytest.importorskip("celosia.sim.support.cluster")
 
 
+OPTIONS = {
+    "processes": False,
+    "n_workers": 1,
+    "threads_per_worker": 2,
+    "protocol": "tcp",
+    "dashboard_address": ":0",
+}
+
+
 @pytest.fixture(scope="module")
 def address():
-    options = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "protocol": "tcp"}
-    with distributed.LocalCluster(dashboard_address=None, **options) as local:
+    with distributed.LocalCluster(**OPTIONS) as local:
         yield local.scheduler_address
 
 
@@ -20,6 +31,55 @@ def test_workers_of_a_cluster_do_work(address):
     with cluster.cluster_lane(address) as lane:
         assert lane.width == 4
         assert sorted(run_on([lane], abs, [-1, 2])) == [(-1, 1), (2, 2)]
+
+
+def test_what_work_raises_on_a_cluster_is_raised(address, capfd):
+    with cluster.cluster_lane(address) as lane:
+        with pytest.raises(ZeroDivisionError, match="by zero"):
+            list(run_on([lane], one_over, range(8)))
+        assert list(run_on([lane], abs, [-1])) == [(-1, 1)]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def one_over(number: int) -> int:
+    return 1 // number
+
+
+def test_who_is_interrupted_leaves_nothing_to_a_cluster(address):
+    with cluster.cluster_lane(address) as lane:
+        results = run_on([lane], waiting, itertools.repeat(0.05))
+        next(results)
+        with pytest.raises(KeyboardInterrupt):
+            results.throw(KeyboardInterrupt)
+        with distributed.Client(address, set_as_default=False) as client:
+            until(lambda: not any(client.processing().values()))
+
+
+def until(true):
+    for _ in range(100):
+        if true():
+            return
+        time.sleep(0.05)
+    raise AssertionError("still not so")
+
+
+def waiting(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def test_a_scheduler_that_ends_is_named(capfd, monkeypatch):
+    monkeypatch.setattr(cluster, "_SECONDS", 1)
+    with distributed.LocalCluster(**OPTIONS) as local:
+        place = f"--executor dask:{local.scheduler_address}"
+        with pytest.raises(EnvironmentProblem, match=f"{place}: the scheduler does not answer"):
+            work_until_it_ends(local)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def work_until_it_ends(local):
+    with cluster.cluster_lane(local.scheduler_address) as lane:
+        for _ in run_on([lane], waiting, itertools.repeat(0.1)):
+            local.close()
 
 
 def test_a_worker_of_another_version_is_refused(address, monkeypatch):
@@ -31,10 +91,13 @@ def test_a_worker_of_another_version_is_refused(address, monkeypatch):
         pass
 
 
-def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch, caplog):
     monkeypatch.setattr(cluster, "_SECONDS", 0.3)
+    monkeypatch.setattr(cluster, "_SILENCE", 0.1)
     with (
         pytest.raises(EnvironmentProblem, match=r"dask:tcp://127.0.0.1:9: no scheduler answers"),
         cluster.cluster_lane("tcp://127.0.0.1:9"),
     ):
         pass
+    said = "celosia: --executor dask:tcp://127.0.0.1:9: no scheduler answers yet; waiting up to"
+    assert said in caplog.text
