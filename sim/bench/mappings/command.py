@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -65,8 +65,10 @@ def mappings(
     (docs/tuning.md says how wrong it is); --rtl compares.
     """
     parse_executor(executor)
-    options, _ = options_of([workload, *context.args])
-    request = Request(options=options, sampler=sampler, count=count, seed=options.timing.seed)
+    options, config = options_of([workload, *context.args])
+    request = Request(
+        options=options, config=config, sampler=sampler, count=count, seed=options.timing.seed
+    )
     size = request.space.size
     if sampler is Sampler.EVERY:
         request = replace(request, count=min(count, size))
@@ -131,6 +133,7 @@ def _document(
         "versions": versions(),
         "commit": commit(),
         "options": str(request.options.details.shape),
+        "config": asdict(request.config),
         "sampler": request.sampler.value,
         "count": request.count,
         "seed": request.seed,

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.presets import resolve_config
 from celosia.sim.bench.mappings.nests import Nests
 from celosia.sim.bench.mappings.samplers import Sampler, draws, enumerated
 from celosia.sim.bench.tune.work import product_of, space_of
@@ -35,16 +34,12 @@ class Request:
     """The plans to draw; may be sent to another process."""
 
     options: RunOptions
-    """The product, the accelerator and its memory."""
+    """The product, and the accelerator's memory."""
+    config: AcceleratorConfig
     sampler: Sampler
     count: int
     """Legal plans to draw; of every combination, those to try."""
     seed: int = 0
-
-    @cached_property
-    def config(self) -> AcceleratorConfig:
-        """The accelerator."""
-        return resolve_config(self.options.preset or "base", self.options.overrides)
 
     @cached_property
     def operator(self) -> Operator:

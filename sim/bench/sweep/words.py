@@ -18,6 +18,8 @@ from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, check_options
 __all__ = ["FLAGS", "options_of"]
 
 _FILES: Final = ("a", "b", "bias", "out")
+_NOT_TAKEN: Final = ("json", "output")
+"""Options of `celosia plan` that do not say what is computed."""
 
 
 def _command() -> Any:
@@ -32,7 +34,7 @@ FLAGS: Final = {
     for option in _COMMAND.params
     if not getattr(option, "is_flag", False)
     for flag in option.opts
-    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, "set", "json", "output")
+    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, *_NOT_TAKEN, "set")
 }
 """Options with a value, as they are called in a file and on the command line."""
 
@@ -51,6 +53,9 @@ def options_of(words: Sequence[str]) -> tuple[RunOptions, AcceleratorConfig]:
     if workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{workload}: a program is compiled already")
     check_options(workload, details)
+    for name in _NOT_TAKEN:
+        if values[name] is not None:
+            raise InputError(f"--{name} {values[name]}: celosia plan has this option, not here")
     for name in _FILES:
         if getattr(details, name) is not None:
             raise InputError(f"--{name}: files of operands are not taken here")

@@ -88,10 +88,8 @@ class MappingJob:
         return MappingRun(**document)
 
     def _request(self, sampler: Sampler) -> Request:
-        options = RunOptions(
-            workload="matmul", preset="base", details=WorkloadOptions(shape=self.shape)
-        )
-        request = Request(options=options, sampler=sampler, count=self.count)
+        options = RunOptions(workload="matmul", details=WorkloadOptions(shape=self.shape))
+        request = Request(options=options, config=self.config, sampler=sampler, count=self.count)
         if sampler is Sampler.EVERY:
             request = replace(request, count=request.space.size)
         return request

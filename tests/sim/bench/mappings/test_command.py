@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from celosia.isa.presets import PRESETS
 from celosia.sim.bench.mappings import sample
 from celosia.sim.bench.mappings.sample import COLUMNS, Request, draw_batch, joined
 from celosia.sim.bench.mappings.samplers import Sampler
@@ -12,7 +13,7 @@ from celosia.sim.cli import app
 from celosia.sim.run.run import RunOptions
 from celosia.sim.workloads.workload_options import WorkloadOptions
 
-OPTIONS = RunOptions(workload="matmul", preset="tiny", details=WorkloadOptions(shape="24x20x36"))
+OPTIONS = RunOptions(workload="matmul", details=WorkloadOptions(shape="24x20x36"))
 
 
 def run(*words):
@@ -21,7 +22,7 @@ def run(*words):
 
 def drawn(**changes):
     values = {"options": OPTIONS, "sampler": Sampler.UNIFORM, "count": 30, **changes}
-    request = Request(**values)
+    request = Request(config=PRESETS["tiny"], **values)
     return joined({batch.first: draw_batch(batch) for batch in request.batches()})
 
 
@@ -58,6 +59,21 @@ def test_the_document_has_what_the_table_has(tmp_path):
     assert document["rtl"] is None
 
 
+def test_the_configuration_is_what_plans_are_of(tmp_path):
+    found = {}
+    for words in ((), ("--preset", "tiny"), ("--set", "scratchpad_kib=512")):
+        path = tmp_path / "m.json"
+        done = run("matmul", "--shape", "24x20x36", "--count", "25", *words, "--json", str(path))
+        assert done.exit_code == 0, done.output
+        found[words] = json.loads(path.read_text())
+    base, tiny, larger = found.values()
+    assert (base["config"]["dim"], tiny["config"]["dim"]) == (PRESETS["base"].dim, 4)
+    assert larger["config"]["scratchpad_kib"] == 512
+    # Four rows and columns at a time cannot be as fast as sixteen.
+    least = 24 * 20 * 36 / 4**2
+    assert tiny["spread"]["cycles"]["least"] >= least > base["spread"]["cycles"]["least"]
+
+
 def test_every_plan(tmp_path):
     path = tmp_path / "m.json"
     words = ["matmul", "--shape", "4x4x4", "--preset", "tiny", "--count", "1000000"]
@@ -83,6 +99,10 @@ def test_some_plans_run_on_the_rtl(tmp_path):
     [
         (["matmul", "--shape", "8x8"], "--shape"),
         (["softmax"], "it is no product"),
+        (["matmul", "--shape", "8x8x8", "--preset", "huge"], "huge"),
+        (["matmul", "--shape", "8x8x8", "--set", "dim=3"], "dim"),
+        (["matmul", "--shape", "8x8x8", "--output", "x"], "--output x"),
+        (["model.onnx"], "are read by run, check, build, optimize and generate"),
         (["matmul", "--shape", "8x8x8", "--executor", "remote"], "--executor remote"),
         (["matmul", "--shape", "8x8x8", "--json", "/no/such/m.json"], "/no/such/m.json"),
     ],
