@@ -26,6 +26,9 @@ DEFAULT: Final = "default"
 
 _SCHEMA: Final = "celosia.tune/1"
 _MOST_BYTES: Final = 256 * MIB
+_HEAD: Final = {"key": str, "oracle": str}
+_TRIAL: Final = {"strategy": str, "trial": int, "chosen": dict}
+"""What the first line and all others have."""
 
 Entry = dict[str, Any]
 """A trial as a line: `strategy`, `trial`, `chosen`, then `cycles` or `refused`."""
@@ -103,10 +106,22 @@ def _check(head: Entry, entries: list[Entry], key: str, space: ChoiceSpace, path
         )
     choices = space.choices
     for number, entry in enumerate(entries, 2):
+        cycles = entry.get("cycles", 1)
+        if type(cycles) is not int or cycles < 1:
+            raise InputError(
+                f"{path}: line {number}: cycles: {cycles!r} is not a whole number of 1 or more"
+            )
         chosen, compilers = entry["chosen"], entry["strategy"] == DEFAULT
         known = not compilers and chosen.keys() == choices.keys()
         if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
             raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
+
+
+def _check_names(line: Any, number: int) -> None:
+    """Raise `TypeError` or `KeyError` for a line without what each has."""
+    for name, kind in (_TRIAL if number > 1 else _HEAD).items():
+        if not isinstance(line[name], kind):
+            raise TypeError(name)
 
 
 def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
@@ -116,8 +131,7 @@ def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
     for number, line in enumerate(whole, 1):
         try:
             lines.append(parse_json(line))
-            needed = ("strategy", "trial", "chosen") if number > 1 else ("key", "oracle")
-            _ = [lines[-1][name] for name in needed]
+            _check_names(lines[-1], number)
         except (ValueError, KeyError, TypeError):
             raise InputError(f"{path}: line {number}: not a line of a tuning log") from None
     if rest or not whole:

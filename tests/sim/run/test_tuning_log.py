@@ -135,6 +135,14 @@ def test_a_log_of_something_else_is_refused_and_stays(tmp_path):
         ('"a_banks": 1', '"a_banks": 9', "line 3: .* is no plan of this workload"),
         ("}\n", "}", "line 1 was cut short; remove it"),
         ("{", "[", "line 1: not a line of a tuning log"),
+        ('"cycles": 900', '"cycles": -900', "line 2: cycles: -900 is not a whole number of 1 or"),
+        ('"cycles": 100', '"cycles": 0', "line 3: cycles: 0 is not a whole number of 1 or more"),
+        ('"cycles": 100', '"cycles": NaN', "line 3: cycles: nan is not a whole number of 1 or"),
+        ('"cycles": 100', '"cycles": -Infinity', "line 3: cycles: -inf is not a whole number"),
+        ('"cycles": 100', '"cycles": true', "line 3: cycles: True is not a whole number"),
+        ('"cycles": 100', '"cycles": "1"', "line 3: cycles: '1' is not a whole number"),
+        ('"chosen": {}', '"chosen": []', "line 2: not a line of a tuning log"),
+        ('"trial": 0', '"trial": "0"', "line 2: not a line of a tuning log"),
     ],
 )
 def test_a_damaged_log_is_refused(tmp_path, old, new, message):
@@ -143,6 +151,11 @@ def test_a_damaged_log_is_refused(tmp_path, old, new, message):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
         open_log(path, "k", "model", SPACE).__enter__()
+
+
+def test_cycles_that_nothing_takes_win_nothing(tmp_path):
+    with pytest.raises(InputError, match="line 3: cycles: -5 is not a whole number of 1 or more"):
+        best_of(tmp_path / "log", entry(0, DEFAULT, cycles=50), entry(1, cycles=-5))
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF\x02\x01", b"\x00" * 9, b"PK\x03\x04{\x85}"])
