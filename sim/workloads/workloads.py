@@ -22,6 +22,7 @@ from celosia.sim.workloads.graph_workloads import (
 )
 from celosia.sim.workloads.product_workloads import Operator, matmul, minilm_linears
 from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.frontend.importer.source.conversion import conversion
 from celosia.sw.models import cases
 
 __all__ = [
@@ -74,12 +75,15 @@ def check_options(name: str, options: WorkloadOptions) -> None:
 
 def _instead(name: str) -> str:
     """What to run instead of something that others have."""
-    suffix = PurePath(name).suffix
-    if suffix in _MODELS:
+    if PurePath(name).suffix in _READ_ELSEWHERE:
         return (
-            f".  {suffix} files are not read: a quantized encoder in the format of "
-            "docs/model-format.md runs with `celosia run encoder --model FILE.safetensors`"
+            ".  Models of other tools are read by run, check, build, optimize and generate "
+            "(docs/models.md), not here"
         )
+    if way := conversion(name):
+        quantized = "; an encoder of integers is --model FILE.safetensors of the workload encoder"
+        also = quantized if name.endswith(".safetensors") else ""
+        return f".  {name} is no ONNX file: {way} (docs/models.md){also}"
     if name.startswith("conv"):
         return (
             ".  A convolution is the matmul of its patches (im2col) and its filters; C programs "
@@ -89,17 +93,8 @@ def _instead(name: str) -> str:
     return f".  Did you mean {near[0]}?" if near else ""
 
 
-_MODELS: Final = frozenset({
-    ".onnx",
-    ".pt",
-    ".pth",
-    ".bin",
-    ".safetensors",
-    ".tflite",
-    ".pb",
-    ".h5",
-})
-"""What names of files with models end with."""
+_READ_ELSEWHERE: Final = frozenset({".onnx", ".plan"})
+"""What names of files end with that some commands take in a workload's place."""
 _FILES: Final = frozenset({"a", "b", "bias", "out"})
 _FORM: Final = frozenset({"scale", "relu", "transpose_b", "unsigned_a", "out_type"})
 _SHAPE: Final = frozenset({"shape"})

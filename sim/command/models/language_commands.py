@@ -18,6 +18,7 @@ from celosia.sim.command.outputs import make_folder
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import Steps, progress_bar, table_console
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sw.decoding.scorers import device_scorer, integer_scorer
@@ -147,7 +148,7 @@ def train(
     """
     if missing := [name for name in EXTRA if find_spec(name) is None]:
         raise EnvironmentProblem(
-            rf"{' and '.join(missing)}: not installed; pip install 'celosia[training]'"
+            f"{' and '.join(missing)}: not installed; {installed_by('training')}"
         )
     with language_errors(), progress_bar() as tell:
         recipe = Recipe(steps=steps, seed=seed)

@@ -50,10 +50,11 @@ def run_model_file(
     """
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
-    for option in options.given.options:
-        raise InputError(f"{option}: a plan is of one graph, {options.workload} may be several")
-    if options.reuse_memory:
-        raise InputError(f"--reuse-memory: not for {options.workload}: its graphs are compared")
+    for option in (*options.given.options, *(["--reuse-memory"] * options.reuse_memory)):
+        raise InputError(
+            f"{option}: only workloads with a name take this so far; the graphs of "
+            f"{options.workload} are compiled by the compiler's own plans"
+        )
     json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX

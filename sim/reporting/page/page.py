@@ -27,6 +27,7 @@ from celosia.sim.reporting.page.html import (
 from celosia.sim.reporting.page.summary import stop_section, summary_section
 from celosia.sim.reporting.page.timeline import timeline
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import installed_by
 
 __all__ = ["assemble", "page", "plotly_script"]
 
@@ -86,7 +87,7 @@ def plotly_script() -> str:
         offline = import_module("plotly.offline")
     except ImportError:
         raise EnvironmentProblem(
-            "a report needs the package plotly: pip install 'celosia[report]'"
+            f"a report needs the package plotly: {installed_by('report')}"
         ) from None
     return offline.get_plotlyjs()
 

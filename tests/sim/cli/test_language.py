@@ -128,7 +128,7 @@ def test_a_model_whose_heads_do_not_divide_is_refused(model):
 
 def test_training_needs_its_extra_and_enough_steps(monkeypatch):
     monkeypatch.setattr(language_commands, "EXTRA", ("jax_that_is_not_there",))
-    refused("pip install 'celosia[training]'", "language", "train", "--out", "out")
+    refused("pip install -e '.[training]'", "language", "train", "--out", "out")
     monkeypatch.setattr(language_commands, "EXTRA", ())
     refused("steps: 3 are not more than", "language", "train", "--out", "out", "--steps", "3")
 

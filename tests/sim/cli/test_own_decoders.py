@@ -123,4 +123,4 @@ def test_without_onnx_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(extras, "import_module", missing)
     result = invoke(*FLOAT, "a")
     assert result.exit_code == 2
-    assert "celosia[onnx]" in result.stderr
+    assert "pip install -e '.[onnx]'" in result.stderr

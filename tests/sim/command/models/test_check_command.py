@@ -145,4 +145,11 @@ def test_without_the_package_a_message_says_how_to_get_it(monkeypatch):
         if name == "onnx" or name.startswith("celosia.sw.frontend.importer"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
-    refused("pip install 'celosia[onnx]'", *["check", "m.onnx", "--dim", "n=3"])
+    where = "pip install -e '.[onnx]' in the checkout of Celosia"
+    refused(where, *["check", "m.onnx", "--dim", "n=3"])
+
+
+def test_a_model_of_torch_is_told_how_to_become_one():
+    Path("m.pt").write_bytes(b"PK\3\4 of torch")
+    refused("m.pt: not an ONNX file: weights of torch become an ONNX file where", "check", "m.pt")
+    refused("m.pt is no ONNX file: weights of torch become", "run", "m.pt")
