@@ -11,9 +11,10 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
@@ -31,8 +32,14 @@ CACHE_VARIABLE = "CELOSIA_CACHE"
 
 _DIGEST_BYTES: Final = 16
 _RECORD_BYTES: Final = 1000
+_MAKING: Final = ".making-"
+"""How names of directories begin in which something is made."""
 _LOG: Final = logging.getLogger("celosia")
 """Its warnings are lines on standard error, unless a program wants them elsewhere."""
+
+
+def _wait() -> None:
+    """Nobody is told of others that work."""
 
 
 def cache_directory() -> Path:
@@ -51,20 +58,22 @@ def digest(parts: Iterable[str | bytes]) -> str:
     return state.hexdigest()
 
 
-def cached(name: str, make: Callable[[Path], Path]) -> Path:
+def cached(name: str, make: Callable[[Path], Path], wait: Callable[[], None] = _wait) -> Path:
     """The cached file `name`, made first if it is not there or damaged.
 
     `make` is given an empty directory to work in, removed afterwards, and returns the file in it
-    that is to be kept.  Raises `EnvironmentProblem` when the cache cannot be written.
+    that is to be kept; `wait` is told where another process makes it.  Raises `EnvironmentProblem`
+    when the cache cannot be written.
     """
     if path := sound(name):
         return path
     path = cache_directory() / name
     with _as_problem(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".making-") as work:
+        with _lock(path, wait):
             if not path.exists():
-                _keep(make(Path(work)), path)
+                with _workplace(path) as work:
+                    _keep(make(work), path)
     return path
 
 
@@ -136,8 +145,41 @@ def _as_problem(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _lock(path: Path, wait: Callable[[], None] = _wait) -> Iterator[None]:
     """Wait until no other process makes `path`.  The lock goes away with its process."""
     with open(path.with_name(f".{path.name}.lock"), "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def _workplace(path: Path) -> Iterator[Path]:
+    """An empty directory beside `path`; those of processes that were killed are removed.
+
+    Each is locked by its process, so that what nobody holds is nobody's; and nobody looks while one
+    is made.
+    """
+    with ExitStack() as stack:
+        with _lock(path.with_name("making")):
+            for other in path.parent.glob(f"{_MAKING}*"):
+                with suppress(OSError), _held(other):
+                    shutil.rmtree(other)
+            place = tempfile.TemporaryDirectory(dir=path.parent, prefix=_MAKING)
+            work = Path(stack.enter_context(place))
+            stack.enter_context(_held(work))
+        yield work
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Raises `BlockingIOError` if another process has the folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

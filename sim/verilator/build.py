@@ -89,7 +89,10 @@ def model_library(
         progress("writing the Verilog", None)
         return build_model((write or _write)(config), config, options, progress)
 
-    made = cached(_index(config, options), make)
+    def wait() -> None:
+        progress("building the simulator: Verilog, Verilator and the C++ compiler", None)
+
+    made = cached(_index(config, options), make, wait)
     return sound(f"models/{made.read_text()}") or build()
 
 

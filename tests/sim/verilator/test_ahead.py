@@ -46,7 +46,10 @@ def test_who_asks_for_the_simulator_finds_what_was_built_ahead(cold, config):
     with built_ahead(config, OPTIONS):
         assert not is_built(config, OPTIONS)
         wait_for_the_build(cold)
-    assert model_library(config, OPTIONS, lambda *_: pytest.fail("built twice")).exists()
+    told = []
+    assert model_library(config, OPTIONS, lambda text, _done: told.append(text)).exists()
+    # That another process builds it is all that there is to tell: it is not built twice.
+    assert told in ([], ["building the simulator: Verilog, Verilator and the C++ compiler"])
     for process in multiprocessing.active_children():
         process.join()
     with built_ahead(config, OPTIONS):
