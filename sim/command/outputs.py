@@ -8,6 +8,8 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.profile.profile import Profile
 from celosia.sim.run.report import as_json
+from celosia.sim.support.display import progress_bar
+from celosia.sim.support.extras import check_extra
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import OutputError
 
@@ -19,9 +21,13 @@ RUN: Final = "RUN.json"
 
 
 def check_folder(folder: Path | None) -> None:
-    """Raise `OutputError` if a report can certainly not be written to `folder`."""
+    """Raise `OutputError` if a report can certainly not be written to `folder`.
+
+    Raises `EnvironmentProblem` if there is nothing to draw its page with.
+    """
     if folder is None:
         return
+    check_extra("plotly", "report")
     if not folder.exists():
         check_destination(folder)
     elif not folder.is_dir():
@@ -41,6 +47,14 @@ def make_folder(folder: Path) -> Path:
 
 def write_reports(document: Mapping[str, Any], folder: Path | None, trace: Path | None) -> None:
     """Write the page and the trace of a run's `document`; no trace of one that took no command."""
+    if folder is None and trace is None:
+        return
+    with progress_bar() as tell:
+        tell("making the report", None)
+        _write_reports(document, folder, trace)
+
+
+def _write_reports(document: Mapping[str, Any], folder: Path | None, trace: Path | None) -> None:
     # Loaded when they are asked for: the libraries behind them take a while.
     if folder is not None:
         page = import_module("celosia.sim.reporting.page.page").page(document)

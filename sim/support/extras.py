@@ -2,11 +2,12 @@
 
 import re
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from typing import Any, Final
 
 from celosia.sim.support.errors import EnvironmentProblem
 
-__all__ = ["import_extra", "installed_by"]
+__all__ = ["check_extra", "import_extra", "installed_by"]
 
 _NAME: Final = re.compile(r"[\w.-]+")
 
@@ -21,6 +22,12 @@ def import_extra(module: str, extra: str) -> Any:
         raise EnvironmentProblem(
             f"this needs the package {' and '.join(map(str, missing))}: {installed_by(extra)}"
         ) from None
+
+
+def check_extra(package: str, extra: str) -> None:
+    """Raise `EnvironmentProblem` if the package is not there: before a long run, not after."""
+    if find_spec(package) is None:
+        raise EnvironmentProblem(f"this needs the package {package}: {installed_by(extra)}")
 
 
 def installed_by(extra: str) -> str:

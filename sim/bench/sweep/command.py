@@ -15,7 +15,6 @@ from celosia.sim.bench.sweep.space import read_space
 from celosia.sim.bench.sweep.sweep import run_sweep
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.outputs import PAGE, check_folder, make_folder
-from celosia.sim.reporting.page.page import plotly_script
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.output import write_file
@@ -48,7 +47,6 @@ def sweep(
     """
     parse_executor(executor)
     check_folder(out)
-    plotly_script()  # Says at once if the page cannot be drawn.
     with lanes_of(executor) as lanes:  # Says at once if nobody answers there.
         points = read_space(space)
         with progress_bar() as tell:

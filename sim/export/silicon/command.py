@@ -23,7 +23,7 @@ from celosia.sim.export.silicon.fpga.implement import (
 )
 from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
-from celosia.sim.export.silicon.synthesis.yosys import find_yosys
+from celosia.sim.export.silicon.synthesis.yosys import Yosys, find_yosys
 from celosia.sim.export.silicon.timing.between import paths_between
 from celosia.sim.export.silicon.timing.levels import level_script, read_levels
 from celosia.sim.export.silicon.timing.measure import by_unit, design_text, known_units
@@ -34,6 +34,7 @@ from celosia.sim.run.report import as_json
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.progress import Progress
 
 __all__ = ["register"]
 
@@ -91,8 +92,9 @@ def area(
     config = resolve_config(name, overrides or ())
     other = None if against is None else resolve_config(against)
     check_destination(json)
-    mapper = Mapper(find_yosys(yosys), choose_library(cells), jobs or os.cpu_count() or 1)
+    library = choose_library(cells)
     with progress_bar() as tell:
+        mapper = Mapper(_started(yosys, tell), library, jobs or os.cpu_count() or 1)
         measured = measure_area(config, mapper, tell)
         unit, lean = lean_parameter(config), None
         if unit:
@@ -127,11 +129,12 @@ def timing(
     config = resolve_config(name, overrides or ())
     chosen = known_units(units or ())
     check_destination(json)
-    tool, at_once = find_yosys(yosys), jobs or os.cpu_count() or 1
-    sta = None if levels else find_sta()
+    at_once = jobs or os.cpu_count() or 1
     library = None if levels else choose_library(cells)
-    tools = [tool.identity]
+    sta = None if levels else find_sta()
     with progress_bar() as tell:
+        tool = _started(yosys, tell)
+        tools = [tool.identity]
         tell("writing the Verilog", None)
         verilog, parts = design_text(config, chosen)
         between = []
@@ -200,8 +203,10 @@ def fpga(
     config = resolve_config(name, overrides or ())
     device_options(device)
     check_destination(json)
-    tool, nextpnr = find_yosys(yosys), find_nextpnr()
     with progress_bar() as tell:
+        tell("starting nextpnr", None)
+        nextpnr = find_nextpnr()
+        tool = _started(yosys, tell)
         tell("writing the Verilog", None)
         # Loads Amaranth, which only who measures needs.
         exporter = import_module("celosia.sim.export.design")
@@ -221,3 +226,9 @@ def fpga(
     print_fpga(table_console(json), report)
     if json:
         write_file(json, as_json(fpga_document(report)))
+
+
+def _started(chosen: str | None, tell: Progress) -> Yosys:
+    """Yosys, behind all that is found out sooner: that of PyPI compiles itself when it starts."""
+    tell("starting Yosys; that of PyPI compiles itself the first time, for minutes", None)
+    return find_yosys(chosen)

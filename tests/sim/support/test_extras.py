@@ -40,3 +40,9 @@ def test_a_package_without_one_that_it_brings(monkeypatch):
     without(monkeypatch)
     with pytest.raises(EnvironmentProblem, match="this needs the package google: pip"):
         extras.import_extra("any", "report")
+
+
+def test_a_package_that_a_long_command_needs_at_its_end_is_asked_for_first():
+    extras.check_extra("numpy", "report")
+    with pytest.raises(EnvironmentProblem, match=r"the package not_there: pip .*\[report\]"):
+        extras.check_extra("not_there", "report")

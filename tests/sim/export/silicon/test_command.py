@@ -1,6 +1,7 @@
 """`celosia area` as a user calls it."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
@@ -52,6 +53,30 @@ def test_without_the_unit(bench):
 )
 def test_bad_input(bench, words, message):
     refused(message, *bench, *words)
+
+
+@pytest.mark.parametrize("name", ["area", "timing"])
+def test_cells_that_are_missing_are_named_before_yosys_compiles_itself(monkeypatch, name):
+    def missing(_):
+        raise EnvironmentProblem("there are no cells")
+
+    monkeypatch.setattr(command, "choose_library", missing)
+    monkeypatch.setattr(command, "find_yosys", lambda _: pytest.fail("asked too soon"))
+    refused("there are no cells", name)
+
+
+def test_who_waits_for_yosys_is_told(bench, monkeypatch):
+    told, start = [], command.find_yosys
+
+    @contextmanager
+    def bar():
+        yield lambda text, _done: told.append(text)
+
+    monkeypatch.setattr(command, "progress_bar", bar)
+    monkeypatch.setattr(command, "find_yosys", lambda chosen: [start(chosen), told.append("!")][0])
+    right(*bench, "--preset", "tiny")
+    assert told[0].startswith("starting Yosys")
+    assert told[1] == "!"
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (OSError(28, "full"), 2)])
