@@ -116,6 +116,8 @@ class RtlDevice(Simulation):
             completed = len(program)
         self._simulate(Goal.RUN_OVER)
         seconds = time.process_time() - begin
+        # Whoever asked for the run now works with its results, and that may take longer than it.
+        self._progress("comparing what the run has left, and following its log", None)
         status = self._status()
         if status.state != State.DONE:
             raise self._error(program, status, seconds, len(marks))

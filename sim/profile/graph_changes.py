@@ -1,6 +1,9 @@
 """What the cost model expects of a graph on other hardware."""
 
+import itertools
+
 from celosia.sim.profile.whatif import Change, Hardware, expected_changes
+from celosia.sim.support.progress import Progress, silent
 from celosia.sw.ir.graph import Graph
 from celosia.sw.pipeline import compile_graph, predict_graph
 from celosia.sw.plan import choose
@@ -8,12 +11,20 @@ from celosia.sw.plan import choose
 __all__ = ["graph_changes"]
 
 
-def graph_changes(graph: Graph, hardware: Hardware, before: int) -> tuple[Change, ...]:
+def graph_changes(
+    graph: Graph, hardware: Hardware, before: int, tell: Progress = silent
+) -> tuple[Change, ...]:
     """What each other hardware is expected to save, `before` being the cycles of `hardware`.
 
     The graph is compiled anew for each, as it is when somebody follows the advice.
     """
-    return tuple(expected_changes(hardware, lambda other: _cycles(graph, other), before))
+    asked = itertools.count(1)
+
+    def cycles(other: Hardware) -> int:
+        tell(f"compiling for other hardware, to see what it would save ({next(asked)})", None)
+        return _cycles(graph, other)
+
+    return tuple(expected_changes(hardware, cycles, before))
 
 
 def _cycles(graph: Graph, hardware: Hardware) -> int:

@@ -232,7 +232,7 @@ def _run_graph(
             rounded_scales=rounded_scales([job.case.graph], config),
             similarity=similarity,
             step_bytes=job.step_bytes,
-            changes=_changes(options, job.case.graph, config, measured.whole),
+            changes=_changes(options, job.case.graph, config, measured.whole, tell),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
@@ -259,12 +259,12 @@ def _announce_graph(
 
 
 def _changes(
-    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement
+    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement, tell: Progress
 ) -> tuple[Change, ...]:
     """What other hardware would save, if that was asked."""
     if not options.advice or whole.predicted_cycles is None:
         return ()
-    return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles)
+    return graph_changes(graph, Hardware(config, options.timing), whole.predicted_cycles, tell)
 
 
 def _compiled(options: RunOptions, graph: Graph, config: AcceleratorConfig) -> CompiledGraph:

@@ -1,6 +1,5 @@
 """All items of the survey: which runs they need, and what comes out of them."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -137,19 +136,15 @@ def _finished(
 ) -> Iterator[tuple[Task, Any]]:
     """The jobs as they end; the longest begin first, so that none is left over at the end."""
     ordered = sorted(jobs, key=lambda job: -job.array_cycles)
-    total, done, begun = sum(job.array_cycles for job in jobs), 0, time.monotonic()
+    total, done = sum(job.array_cycles for job in jobs), 0
     tell(f"{len(jobs)} runs on the RTL, {total:,} cycles", 0.0)
     for count, (job, result) in enumerate(run_on(lanes, run, ordered), 1):
         if isinstance(result, Lost):
             raise WrongRunError(f"{job.settings()}: {result.attempts} workers ended in it")
         yield job, result
         done += job.array_cycles
-        left = (time.monotonic() - begun) * (total - done) / done
-        tell(f"{count} of {len(jobs)} runs, about {_duration(left)} left", done / total)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        # Who shows it knows the time that is left: a second estimate would be another one.
+        tell(f"{count} of {len(jobs)} runs", done / total)
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:

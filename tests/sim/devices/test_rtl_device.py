@@ -274,6 +274,14 @@ def test_progress_is_told_and_an_interrupt_leaves_a_usable_device(name):
     assert 0 < told[2][1] < 1
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_told_last_is_not_that_the_run_is_nearly_over(name):
+    told = []
+    with make(name, progress=lambda *what: told.append(what)) as device:
+        device.run(copies(device, 20)[0])
+    assert told[-1] == ("comparing what the run has left, and following its log", None)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -24,7 +24,11 @@ def test_a_slow_memory_is_what_others_would_help_against():
     compiled = compile_graph(job.case.graph, CONFIG)
     slow = MemoryTiming(latency=400)
     before = predict_graph(compiled, CONFIG, slow).cycles
-    changes = graph_changes(job.case.graph, Hardware(CONFIG, slow), before)
+    said = []
+    hardware = Hardware(CONFIG, slow)
+    changes = graph_changes(job.case.graph, hardware, before, lambda *what: said.append(what))
+    assert len(said) >= len(changes) > 1
+    assert said[0] == ("compiling for other hardware, to see what it would save (1)", None)
     assert {change.before for change in changes} == {before}
     best = max(changes, key=lambda change: change.saved)
     assert "latency" in best.what

@@ -69,6 +69,8 @@ def test_jobs_run_once_the_longest_first(tmp_path):
     assert {value.ours for value in found.items[0].values} == {1, 2, 3}
     assert told[0][0] == "3 runs on the RTL, 6 cycles"
     assert [done for _, done in told] == [0, 0.5, pytest.approx(5 / 6), 1]
+    # The time that is left is said once, by who shows this.
+    assert [text for text, _ in told[1:]] == [f"{n} of 3 runs" for n in (1, 2, 3)]
 
 
 def test_it_goes_on_from_what_was_kept(tmp_path):
