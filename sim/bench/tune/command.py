@@ -103,9 +103,12 @@ def _table(log: TuningLog, size: int) -> Table:
     if not (cycles := [entry["cycles"] for entry in log.entries if "cycles" in entry]):
         raise InputError(f"no plan is legal; the first: {log.entries[0]['refused']}")
     best = min(cycles)
-    table = Table(
-        "strategy", title=f"{size:,} plans; the best takes {best:,} cycles", title_justify="left"
+    tried = sum(entry["strategy"] != DEFAULT for entry in log.entries)
+    title = (
+        f"the best of {tried:,} tried plans and the compiler's own takes {best:,} cycles; "
+        f"there are {size:,} plans"
     )
+    table = Table("strategy", title=title, title_justify="left")
     for head in ("trials", "illegal", "best", "more", "trials until within 1 %"):
         table.add_column(head, justify="right")
     for strategy in (DEFAULT, *STRATEGIES):

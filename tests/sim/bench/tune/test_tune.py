@@ -155,3 +155,12 @@ def test_wrong_arguments_of_tune(tmp_path, monkeypatch, message, words):
     monkeypatch.chdir(tmp_path)
     storage = () if message == "--storage" else ("--storage", "log")
     refused(message, "tune", *words, *storage)
+
+
+def test_the_best_is_said_to_be_of_those_that_were_tried(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("tune", *PRODUCT, "--strategy", "exhaustive", "--storage", "log", "--trials")
+    for trials in (3, 7):
+        said = " ".join(invoke(*words, trials).stdout.split())
+        assert f"the best of {trials} tried plans and the compiler's own takes" in said
+        assert f"there are {SPACE.size:,} plans" in said
