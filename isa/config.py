@@ -1,6 +1,8 @@
 """The parameters that an accelerator is built from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any, Final
 
 from celosia.isa.bert import STATISTICS
@@ -12,6 +14,7 @@ __all__ = [
     "MAX_REQUEST_BYTES",
     "AcceleratorConfig",
     "ConfigError",
+    "did_you_mean",
 ]
 
 DATAFLOWS: Final = ("ws", "os", "both")
@@ -151,6 +154,7 @@ class AcceleratorConfig:
             if name not in known:
                 raise ConfigError(
                     f"{name}: no such parameter; there are {', '.join(sorted(known))}"
+                    f"{did_you_mean(name, sorted(known))}"
                 )
         return replace(self, **values)
 
@@ -257,3 +261,10 @@ def _check_kind(name: str, value: object, kind: type) -> None:
             raise ConfigError(f"{name}: {value!r} is neither true nor false")
     elif not isinstance(value, int) or isinstance(value, bool):
         raise ConfigError(f"{name}: {value!r} is not a whole number")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question for the end of a message; nothing if no known name is near, capitals aside."""
+    names = {each.lower(): each for each in known}
+    near = get_close_matches(name.lower(), names, 1)
+    return f"; did you mean {names[near[0]]}?" if near else ""

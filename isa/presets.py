@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError
+from celosia.isa.config import DATAFLOWS, AcceleratorConfig, ConfigError, did_you_mean
 from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
 
 __all__ = ["PRESETS", "parse_override", "resolve_config"]
@@ -88,7 +88,7 @@ def _from_preset(name: object, place: str) -> AcceleratorConfig:
     if not isinstance(name, str) or name not in PRESETS:
         raise ConfigError(
             f"{place}: there is no preset {name!r}; there are {', '.join(PRESETS)}, "
-            "or give a .toml file"
+            f"or give a .toml file{did_you_mean(str(name), PRESETS)}"
         )
     return PRESETS[name]
 

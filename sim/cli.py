@@ -84,6 +84,7 @@ from celosia.sim.command.options.report import (
     ReportOption,
     TraceOption,
 )
+from celosia.sim.command.options.spelling import Commands
 from celosia.sim.command.outputs import check_folder, write_reports
 from celosia.sim.command.plan_command import plan
 from celosia.sim.command.report_commands import register as register_reporting
@@ -114,6 +115,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="celosia",
+    cls=Commands,
     help="A transformer accelerator: its simulators, its compiler and its RTL.",
     epilog="Exit code 0: right; 1: wrong; 2: bad input, or something is missing; 130: interrupted.",
     no_args_is_help=True,
@@ -302,9 +304,6 @@ def bench(
     json: JsonOption = None,
 ) -> None:
     """Measure, and fail where a number is below its bound, or worse than the baseline."""
-    known = (*BENCHMARKS, *ON_REQUEST)
-    if name is not None and name not in known:
-        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}")
     if seq is not None and name != NONLINEAR:
         raise InputError(f"--seq {seq}: only bench {NONLINEAR} has it")
     for option, numbers in (("lanes", lanes), ("scale-bits", scale_bits)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.sim.bench.baseline import Key, load_baseline, regressed
@@ -256,6 +257,14 @@ def baseline_path() -> Path:
     return checkout_root() / "benchmarks" / "baseline.jsonl"
 
 
+def _check_name(name: str) -> None:
+    """Raise `InputError` if there is no benchmark of this name."""
+    known = (*BENCHMARKS, *ON_REQUEST)
+    if name not in known:
+        near = did_you_mean(name, known)
+        raise InputError(f"there is no benchmark {name!r}; there are {', '.join(known)}{near}")
+
+
 def run_bench(
     names: Sequence[str],
     tell: Progress,
@@ -264,10 +273,12 @@ def run_bench(
     seq: int | None = None,
     sweep: Sweep | None = None,
 ) -> Bench:
-    """Measure the benchmarks called `names`.
+    """Measure the benchmarks called `names`.  Raises `InputError` for a name that is none.
 
     `issue` is for products, encoders and decoders, `seq` for nonlinear ones, `sweep` for silicon.
     """
+    for name in names:
+        _check_name(name)
     if issue == "ring":
         if list(names) == ["cost"]:
             raise InputError("bench cost: predictions are for commands that stream")

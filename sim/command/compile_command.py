@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.graph_tables import memory_line, rounded_line
@@ -113,7 +114,8 @@ def compile_workload(
         command_line=("celosia", *sys.argv[1:]),
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
-        raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}")
+        near = did_you_mean(print_after, (*FORMS, ALL))
+        raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}{near}")
     given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
     given.check()
     check_destination(output)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.tuning_log import best_known
@@ -55,7 +55,9 @@ class GivenPlan:
     def check(self) -> None:
         """Raise `InputError` if there is more than one, or no such strategy."""
         if self.stages is not None and self.stages not in (BEST, *STRATEGIES):
-            raise InputError(f"--stages {self.stages}: there are {', '.join((BEST, *STRATEGIES))}")
+            known = (BEST, *STRATEGIES)
+            near = did_you_mean(self.stages, known)
+            raise InputError(f"--stages {self.stages}: there are {', '.join(known)}{near}")
         if len(self.options) > 1:
             first, *others = self.options
             raise InputError(f"{first}: not together with {others[0]}, which is a plan already")

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -86,7 +87,8 @@ def _shape(name: str, options: WorkloadOptions) -> DecoderShape:
     if options.model is None:
         raise InputError(f"{name}: give --model, one of {', '.join(DECODERS)}")
     if options.model not in DECODERS:
-        raise InputError(f"--model {options.model}: there are {', '.join(DECODERS)}")
+        near = did_you_mean(options.model, DECODERS)
+        raise InputError(f"--model {options.model}: there are {', '.join(DECODERS)}{near}")
     shape = DECODERS[options.model]
     return shape if options.layers is None else shape.with_layers(options.layers)
 

@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Final, TypeVar
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -158,7 +159,8 @@ def _texts_job(
 
 def _known_shape(name: str, *others: str) -> EncoderShape:
     if name not in _SHAPES:
-        raise InputError(f"--model {name}: there are {', '.join((*_SHAPES, *others))}")
+        near = did_you_mean(name, _SHAPES)
+        raise InputError(f"--model {name}: there are {', '.join((*_SHAPES, *others))}{near}")
     return _SHAPES[name]
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import PurePath
 from typing import Final
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -89,8 +89,7 @@ def _instead(name: str) -> str:
             ".  A convolution is the matmul of its patches (im2col) and its filters; C programs "
             "for Gemmini's tiled_conv_auto run as they are (docs/c-host.md)"
         )
-    near = get_close_matches(name, WORKLOADS, 1)
-    return f".  Did you mean {near[0]}?" if near else ""
+    return did_you_mean(name, WORKLOADS)
 
 
 _READ_ELSEWHERE: Final = frozenset({".onnx", ".plan"})

@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.address import GARBAGE, LocalAddress
+from celosia.isa.config import did_you_mean
 from celosia.isa.encoding import (
     FUNCT_BITS,
     INSTRUCTIONS,
@@ -93,7 +94,8 @@ def parse_command(text: str) -> Command:
         return _parse_raw(words)
     if mnemonic not in INSTRUCTIONS:
         known = ", ".join((*INSTRUCTIONS, RAW_WORD))
-        raise ValueError(f"there is no instruction {mnemonic!r}; there are {known}")
+        near = did_you_mean(mnemonic, INSTRUCTIONS)
+        raise ValueError(f"there is no instruction {mnemonic!r}; there are {known}{near}")
     instruction = INSTRUCTIONS[mnemonic]
     fields = {field.name: field for field in instruction.operands}
     values: dict[str, int] = {}
@@ -103,7 +105,8 @@ def parse_command(text: str) -> Command:
             raise ValueError(f"{mnemonic}: {word!r}: write operands as field=value")
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise ValueError(f"{mnemonic}: there is no field {name!r}; there are: {known}")
+            near = did_you_mean(name, fields)
+            raise ValueError(f"{mnemonic}: there is no field {name!r}; there are: {known}{near}")
         if name in values:
             raise ValueError(f"{mnemonic}.{name}: {value} is the second value of this field")
         try:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from celosia.isa.config import did_you_mean
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.optimize import differing_floats, differing_integers
 from celosia.sw.frontend.rules import RULES
@@ -35,7 +36,9 @@ def rules_of(names: Sequence[str], level: str) -> list[Rule[Any, Any, Any]]:
     found = []
     for name in names:
         if name not in RULES:
-            raise ValueError(f"there is no pass {name!r}; for {level} there are {_known(level)}")
+            near = did_you_mean(name, RULES)
+            said = f"there is no pass {name!r}; for {level} there are {_known(level)}{near}"
+            raise ValueError(said)
         if RULES[name].level.name != level:
             other = RULES[name].level.name
             raise ValueError(

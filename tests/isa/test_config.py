@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.config import AcceleratorConfig, ConfigError, did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -159,3 +159,18 @@ def test_partial_sums_fit_their_width(dim):
     half = 1 << config.partial_sum_bits - 1
     assert -half <= dim * 255 * -128
     assert dim * 255 * 127 < half
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("verilatr", "; did you mean verilator?"),
+        ("VERILATOR", "; did you mean verilator?"),
+        ("Amarant", "; did you mean Amaranth?"),
+        ("xyz", ""),
+        ("", ""),
+    ],
+)
+def test_the_nearest_name_is_suggested_if_one_is_near(name, said):
+    assert did_you_mean(name, ["Amaranth", "verilator", "functional"]) == said
+    assert did_you_mean(name, []) == ""

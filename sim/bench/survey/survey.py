@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from celosia.isa.config import did_you_mean
 from celosia.sim.bench.survey.items import (
     bottleneck,
     generation,
@@ -86,7 +87,8 @@ def chosen_studies(only: str | None) -> tuple[Study, ...]:
     for name in names:
         if name not in _STUDIES:
             known = ", ".join(_STUDIES)
-            raise InputError(f"--only {only!r}: there is no item {name!r}; there are {known}")
+            near = did_you_mean(name, _STUDIES)
+            raise InputError(f"--only {only!r}: there is no item {name!r}; there are {known}{near}")
     return tuple(study for name, study in _STUDIES.items() if name in names)
 
 

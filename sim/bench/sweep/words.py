@@ -9,6 +9,7 @@ from typer.exceptions import TyperException
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.options.spelling import plain_message
 from celosia.sim.command.plan_command import plan
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
@@ -48,7 +49,7 @@ def options_of(words: Sequence[str]) -> tuple[RunOptions, AcceleratorConfig]:
     try:
         values = _COMMAND.make_context("celosia", list(words)).params
     except TyperException as error:
-        raise InputError(error.format_message()) from None
+        raise InputError(plain_message(error.format_message())) from None
     workload, details = values["workload"], workload_options(values)
     if workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{workload}: a program is compiled already")

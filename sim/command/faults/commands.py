@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.faults.mutate_command import mutate
 from celosia.sim.command.options.common import (
@@ -117,6 +118,7 @@ def _check_kinds(what: What, chosen: tuple[str, ...]) -> None:
         raise InputError(f"--kind {chosen[0]}: only files have kinds, not {what}")
     for name in chosen:
         if name not in KINDS:
-            raise InputError(f"--kind {name}: there are {', '.join(KINDS)}")
+            near = did_you_mean(name, KINDS)
+            raise InputError(f"--kind {name}: there are {', '.join(KINDS)}{near}")
         if not kinds((name,)):
             raise InputError(f"--kind {name}: it needs the package {KINDS[name].needs()}")

@@ -18,7 +18,7 @@ from celosia.sim.workloads.workloads import check_options
         ("m.keras", "tf2onnx.convert --keras MODEL.keras"),
         ("m.onnx", "are read by run, check, build, optimize and generate"),
         ("m.plan", "are read by run, check, build, optimize and generate"),
-        ("matmull", "Did you mean matmul?"),
+        ("matmull", "did you mean matmul?"),
         ("conv2d", "im2col"),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from celosia.isa.config import did_you_mean
 from celosia.isa.foreign_file import MIB, ForeignFileError, read_text
 from celosia.sim.export.silicon.cells.liberty import (
     Cell,
@@ -48,7 +49,7 @@ def choose_library(source: str) -> CellLibrary:
     else:
         raise InputError(
             f"--cells {source}: there is no such cell library; there are "
-            f"{', '.join(LIBRARIES)}, and Liberty files (FILE.lib)"
+            f"{', '.join(LIBRARIES)}, and Liberty files (FILE.lib){did_you_mean(source, LIBRARIES)}"
         )
     try:
         cells = read_cells(liberty)

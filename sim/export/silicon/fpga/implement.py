@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from celosia.isa.config import did_you_mean
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.cache import cached, digest
@@ -98,6 +99,7 @@ def device_options(device: str) -> Sequence[str]:
     if device not in DEVICES:
         raise InputError(
             f"--device {device}: there is no such device; there are {', '.join(DEVICES)}"
+            f"{did_you_mean(device, DEVICES)}"
         )
     return DEVICES[device]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
+from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.units import REST, UNITS, unit_of
 from celosia.sim.export.silicon.synthesis.modules import VerilogModule
@@ -33,7 +33,10 @@ def known_units(names: Sequence[str]) -> Sequence[str]:
     units = [*dict.fromkeys(UNITS.values()), REST]
     for name in names:
         if name not in units:
-            raise InputError(f"--unit {name}: there is no such unit; there are {', '.join(units)}")
+            raise InputError(
+                f"--unit {name}: there is no such unit; there are {', '.join(units)}"
+                f"{did_you_mean(name, units)}"
+            )
     return list(dict.fromkeys([CELL, *names])) if names else units
 
 

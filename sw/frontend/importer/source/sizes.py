@@ -6,6 +6,7 @@ from typing import Final
 
 from onnx import TensorShapeProto, ValueInfoProto
 
+from celosia.isa.config import did_you_mean
 from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.importer.source.tensors import graph_dtype
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -39,7 +40,9 @@ def bound_types(
     for name, size in sizes.items():
         if name not in names:
             known = ", ".join(names) or "none"
-            raise ImportProblem(f"--dim {name}={size}: no input has this size; there are {known}")
+            near = did_you_mean(name, names)
+            said = f"--dim {name}={size}: no input has this size; there are {known}{near}"
+            raise ImportProblem(said)
         if size < 0:
             raise ImportProblem(f"--dim {name}={size}: a size is 0 or more")
     unbound = [f"--dim {name}=N" for name in names if name not in sizes]

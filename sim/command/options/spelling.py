@@ -1,0 +1,36 @@
+"""Commands whose messages about values are sentences, and ask what was meant."""
+
+import re
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from celosia.isa.config import did_you_mean
+
+__all__ = ["Commands", "plain_message"]
+
+_PREFIX: Final = "Value error, "
+"""What the library that checks values puts before each message."""
+_CHOICE: Final = re.compile(r"'(?P<value>.*?)' is not one of (?P<known>'.*')\.?", re.DOTALL)
+
+
+class Commands(TyperGroup):
+    """A group of commands."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what it says of a value is said plainly."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = plain_message(error.message)
+            raise
+
+
+def plain_message(message: str) -> str:
+    """`message` without words for programmers, and with the choice that may be meant."""
+    plain = message.replace(_PREFIX, "")
+    if (found := _CHOICE.fullmatch(plain)) is None:
+        return plain
+    near = did_you_mean(found["value"], re.findall(r"'([^']*)'", found["known"]))
+    return f"{plain.rstrip('.')}{near}" if near else plain
