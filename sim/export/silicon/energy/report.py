@@ -123,6 +123,11 @@ def _summary(report: EnergyReport) -> str:
     parts = [f"{total / _PJ_PER_UJ:,.1f} uJ of what is known, by {report.table.name}."]
     if report.unknown:
         parts.append(f"Unknown: {', '.join(report.unknown)}.")
+    if uncounted := [event for event in EVENTS if event not in report.counts]:
+        parts.append(
+            f"How often {len(uncounted)} of these happened is only known of a run with --profile: "
+            "run it again with that option, and they are filled in."
+        )
     least = any(EVENTS[name].normalization for name in report.unknown)
     for bus, of_what in ((True, ""), (False, " of what the chip alone takes")):
         adds = report.normalization_adds(bus=bus)

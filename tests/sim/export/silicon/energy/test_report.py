@@ -52,6 +52,19 @@ def test_unknown_counts():
     assert report.picojoules("mac") == 200
 
 
+def printed(report):
+    paper = io.StringIO()
+    print_energy(Console(file=paper, width=150), report)
+    return " ".join(paper.getvalue().split())
+
+
+def test_what_a_profile_would_fill_in_is_said():
+    counts = {name: COUNTS[name] for name in ("mac", "bus_read_byte", "bus_write_byte")}
+    said = f"How often {len(EVENTS) - 3} of these happened is only known of a run with --profile"
+    assert said in printed(EnergyReport("run", counts, TABLE))
+    assert "--profile" not in printed(EnergyReport("run", COUNTS, OPEN))
+
+
 def test_the_table():
     paper = io.StringIO()
     print_energy(Console(file=paper, width=150), EnergyReport("run", COUNTS, OPEN))
