@@ -1,21 +1,30 @@
 """What waveforms of both simulators have in common: files that appear complete, beside views."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from celosia.isa.encoding import Command
 from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sim.support.output import replace_atomically
 from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.verilator.build import MODEL_TOP
+from celosia.sim.verilator.harness.binding import Goal
 from celosia.sim.verilator.probe import WAVE_SCOPE
-from celosia.sim.wave.request import WaveRequest, check_scope
+from celosia.sim.wave.request import WHOLE, WaveRequest, check_scope
 from celosia.sim.wave.views import Hierarchy, write_views
 from celosia.sw.driver.device import DeviceError, RunResult
 
 __all__ = ["Recorder", "Recording"]
+
+
+_PART: Final = 0.005
+"""The share of a run after which its waveform's size is known well enough."""
+_LARGE: Final = 20e6
+"""Bytes from which on a waveform is announced."""
+_LOG: Final = logging.getLogger("celosia")
 
 
 class Recording:
@@ -29,6 +38,7 @@ class Recording:
         self.request = request
         self._hierarchy = hierarchy
         self._files = ExitStack()
+        self._announced = False
         self.partial: Path = self._files.enter_context(_replacing(request.path))
 
     def open_partial(self) -> TextIO:
@@ -55,6 +65,21 @@ class Recording:
             raise error
         self._files.close()
         write_views(self.request, self._hierarchy, MODEL_TOP, range(first, stop))
+
+    def announce(self, share: float | None) -> None:
+        """Say how large the file becomes, if that is large, as soon as a part of it tells."""
+        whole = self.request.start == 0 and self.request.stop == WHOLE
+        if self._announced or not whole or share is None or share < _PART:
+            return
+        self._announced = True
+        expected = self.partial.stat().st_size / share
+        if expected >= _LARGE:
+            _LOG.warning(
+                "celosia: %s will have about %s MB; --wave-window START:STOP and --wave-scope PATH "
+                "write less",
+                self.request.path,
+                f"{expected / 1e6:,.0f}",
+            )
 
     def discard(self, error: BaseException) -> None:
         """Leave no file, because of `error`."""
@@ -85,6 +110,11 @@ class Recorder(RtlDevice):
             if recording:
                 recording.discard(error)
             raise
+
+    def _advance(self, edges: int, goal: Goal) -> None:
+        super()._advance(edges, goal)
+        if self._recording and goal is Goal.RUN_OVER:
+            self._recording.announce(self._share(self._status()))
 
     def close(self) -> None:
         """Complete the file, and give back memory."""

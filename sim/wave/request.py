@@ -12,7 +12,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.verilator.build import MODEL_TOP
 from celosia.sim.verilator.doctor import absence
 
-__all__ = ["FST", "VCD", "VCD_TO_FST", "WaveRequest", "check_scope", "parse_request"]
+__all__ = ["FST", "VCD", "VCD_TO_FST", "WHOLE", "WaveRequest", "check_scope", "parse_request"]
 
 VCD: Final = ".vcd"
 FST: Final = ".fst"
@@ -21,7 +21,8 @@ VCD_TO_FST: Final = "vcd2fst"
 """The program that makes FST files of what Amaranth's simulator writes."""
 
 _WINDOW: Final = re.compile(r"([0-9]*):([0-9]*)")
-_LAST_CYCLE: Final = 1 << 60
+WHOLE: Final = 1 << 60
+"""Where a window stops that has no end."""
 _SHOWN: Final = 40
 
 
@@ -35,7 +36,7 @@ class WaveRequest:
 
     path: Path
     start: int = 0
-    stop: int = _LAST_CYCLE
+    stop: int = WHOLE
     scope: str | None = None
     """The scope whose signals are written; None: everything."""
 
@@ -96,13 +97,13 @@ def check_scope(scope: str | None, known: Sequence[str]) -> None:
 
 def _parse_window(text: str | None) -> tuple[int, int]:
     if text is None:
-        return 0, _LAST_CYCLE
+        return 0, WHOLE
     match = _WINDOW.fullmatch(text)
     if not match:
         raise InputError(f"--wave-window {text}: write START:STOP, cycles; either may be left out")
-    start, stop = int(match[1] or 0), int(match[2] or _LAST_CYCLE)
+    start, stop = int(match[1] or 0), int(match[2] or WHOLE)
     if start >= stop:
         raise InputError(f"--wave-window {text}: START must be below STOP, which is not included")
-    if stop > _LAST_CYCLE:
+    if stop > WHOLE:
         raise InputError(f"--wave-window {text}: STOP must not be above 2^60")
     return start, stop

@@ -120,3 +120,34 @@ def test_an_unknown_scope_leaves_nothing(tmp_path):
 def test_lines_of_text_are_in_every_scope(tmp_path):
     request = WaveRequest(path=tmp_path / "out.vcd", scope="celosia_axi.load")
     assert Recording(request, HIERARCHY).scopes == ("celosia_axi.load", "celosia_axi.wave")
+
+
+def grown(request, size, share):
+    """What is logged where a part of a run has left a part of a file."""
+    recording = Recording(request, HIERARCHY)
+    with recording.open_partial() as file:
+        file.truncate(size)
+    recording.announce(share)
+    recording.announce(share)
+    recording.discard(KeyboardInterrupt())
+
+
+def test_a_large_waveform_is_announced_once_as_soon_as_a_part_tells(request_, caplog):
+    grown(request_, 1_030_000, 0.01)
+    said = f"celosia: {request_.path} will have about 103 MB; --wave-window START:STOP and"
+    assert [record.getMessage()[: len(said)] for record in caplog.records] == [said]
+
+
+@pytest.mark.parametrize(
+    ("changed", "size", "share"),
+    [
+        ({}, 10_000, 0.01),
+        ({}, 1_030_000, None),
+        ({}, 1_030_000, 0.001),
+        ({"start": 4}, 1_030_000, 0.01),
+        ({"stop": 400}, 1_030_000, 0.01),
+    ],
+)
+def test_what_is_small_unknown_or_chosen_is_not_announced(tmp_path, caplog, changed, size, share):
+    grown(WaveRequest(path=tmp_path / "out.vcd", **changed), size, share)
+    assert caplog.records == []
