@@ -29,7 +29,9 @@ def open_device(
     match name:
         case "functional":
             functional = import_module("celosia.sim.devices.functional")
-            return functional.FunctionalDevice(config, memory_bytes=memory_bytes, seed=timing.seed)
+            return functional.FunctionalDevice(
+                config, memory_bytes=memory_bytes, seed=timing.seed, progress=progress
+            )
         case "amaranth":
             rtl = import_module("celosia.sim.devices.rtl")
             return rtl.AmaranthDevice(config, timing, memory_bytes, progress)

@@ -17,10 +17,14 @@ from celosia.isa.operations.semantics import step
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
 from celosia.sim.devices.flat_memory import FlatMemory, OutsideMemoryError
+from celosia.sim.support.progress import Progress, silent
 from celosia.sw.driver.device import DeviceError, Issue, RunResult
 from celosia.sw.driver.expansion import Issued, check_program
 
 __all__ = ["FunctionalDevice"]
+
+_TOLD = 10_000
+"""Commands after which somebody is told how many there were; a program may have billions."""
 
 
 class FunctionalDevice:
@@ -42,11 +46,13 @@ class FunctionalDevice:
         memory_bytes: int = 64 << 20,
         seed: int = 0,
         whole: bool = True,
+        progress: Progress = silent,
     ):
         """`whole`: execute PRODUCTS as products of matrices, which is faster and leaves the same.
 
         Otherwise each of its commands is executed on its own.
         """
+        self._progress = progress
         self.config = config
         self.whole = whole
         self.memory_bytes = memory_bytes
@@ -81,10 +87,13 @@ class FunctionalDevice:
         """
         check_program(program, self.config, marks)
         start = time.process_time()
-        number = 0
+        number = told = 0
         try:
             for entry, unit in unroll(program, self.config, self._loops):
                 number += self._take(unit, number, entry, program[entry])
+                if number >= told + _TOLD:
+                    told = number
+                    self._progress(f"executed {number:,} commands", None)
         except DeviceError as error:
             error.begun = error.command
             self.state = ArchState.reset(self.config)

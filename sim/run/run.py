@@ -314,7 +314,7 @@ def _run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome
     steps = Steps(tell, 1)
     steps.begin(options.workload)
     device = _open(opener, options, config, program.memory_bytes, steps)
-    with closing(device), closing(_model(options, config, program.memory_bytes)) as model:
+    with closing(device), closing(_model(options, config, program.memory_bytes, steps)) as model:
         measured = measure_program(options.workload, program, device, model, options.issue)
     return Outcome(
         Report(
@@ -332,14 +332,16 @@ def _configured(program: ProgramFile, options: RunOptions) -> ProgramFile:
     return replace(program, overrides=program.overrides + options.overrides)
 
 
-def _model(options: RunOptions, config: AcceleratorConfig, memory_bytes: int) -> Device:
+def _model(
+    options: RunOptions, config: AcceleratorConfig, memory_bytes: int, tell: Progress
+) -> Device:
     """The functional model to compare with.
 
     Its local memories start with other garbage than the device's, so that a program whose results
     depend on that is found, also if the device is a functional model itself.
     """
     other = replace(options.timing, seed=options.timing.seed + 1)
-    return open_device("functional", config, other, memory_bytes)
+    return open_device("functional", config, other, memory_bytes, progress=tell)
 
 
 def _waving(request: WaveRequest) -> Opener:

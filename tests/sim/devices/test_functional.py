@@ -205,6 +205,16 @@ def test_a_budget_stops_a_program_after_so_many_commands_loops_expanded():
     made.run([load] * 6)
 
 
+def test_how_many_commands_there_were_is_told():
+    told = []
+    made = FunctionalDevice(TINY, progress=lambda *what: told.append(what))
+    load = MVIN.encode(dram=MEMORY_BASE, local=0, local_cols=4, local_rows=1)
+    made.run([REPEAT.encode(count=25_000, length=1), load])
+    assert told == [("executed 10,000 commands", None), ("executed 20,000 commands", None)]
+    made.run([load])
+    assert len(told) == 2
+
+
 def test_an_illegal_configuration_changes_nothing():
     made = device()
     before = made.state
