@@ -47,6 +47,7 @@ from celosia.sim.run.compiled_forms import (
     compile_forms,
     graphs_of_workload,
 )
+from celosia.sim.run.estimate import compiling_text
 from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.rewriting import rewritten
 from celosia.sim.run.run import RunOptions
@@ -128,10 +129,12 @@ def compile_workload(
         if print_after == "graph":
             content = "".join(print_graph(short_scales(graph, config)) for graph in graphs)
         else:
-            compiled = [
-                compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
-                for graph in graphs
-            ]
+            compiled = []
+            for graph in graphs:
+                tell(compiling_text(graph, config), None)
+                compiled.append(
+                    compile_forms(graph, config, options.timing, legal, reuse_memory=reuse_memory)
+                )
             content = "\n".join(_shown(each, print_after) for each in compiled)
     write_file(output, content)
 

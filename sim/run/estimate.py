@@ -5,19 +5,25 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
+from celosia.sw.plan import product_tiles
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.problems import graph_of
 
-__all__ = ["LONG", "announce_products", "estimate_text"]
+__all__ = ["LONG", "announce_products", "compiling_text", "estimate_text"]
 
 LONG: Final = 60
 """Seconds from which on an estimate is worth a line."""
 CYCLES_PER_SECOND: Final = {"verilator": 700_000, "amaranth": 300}
 """Simulated cycles per second of processor time, about: measured with `base` in Verilator and with
 `tiny` in Amaranth's simulator."""
+LONG_COMPILING: Final = 10
+"""Seconds from which on it is said how long compiling takes."""
+GRAPH_TILES_PER_SECOND: Final = 12_000
+"""Tiles of a graph's products that are planned, scheduled and encoded in a second, about."""
 TILES_PER_SECOND: Final = 150_000
 """Products of tiles that are compiled in a second, about."""
 
@@ -38,6 +44,16 @@ def estimate_text(simulator: str, cycles: int, tiles: int = 0) -> str | None:
     return (
         f"this takes about {length}: {cycles:,} cycles are predicted, at about {rate:,} per second"
     )
+
+
+def compiling_text(graph: Graph, config: AcceleratorConfig, name: str = "") -> str:
+    """What to say while `graph` is compiled: with about how long that takes, if it is long."""
+    what = f"compiling {name}".rstrip()
+    seconds = product_tiles(graph, config) / GRAPH_TILES_PER_SECOND
+    if seconds < LONG_COMPILING:
+        return what
+    length = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"
+    return f"{what}, which takes about {length}"
 
 
 def announce_products(

@@ -16,7 +16,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
-from celosia.sim.run.estimate import announce_products, estimate_text
+from celosia.sim.run.estimate import announce_products, compiling_text, estimate_text
 from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.measure_graph import measure_graph
@@ -207,7 +207,7 @@ def _run_graph(
         if options.optimize:
             graph = rewritten(job.case.graph, config, options.timing, tell)
             job = replace(job, case=replace(job.case, graph=graph))
-        tell("compiling", None)
+        tell(compiling_text(job.case.graph, config), None)
         compiled = _compiled(options, job.case.graph, config)
     tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
@@ -332,16 +332,14 @@ def _configured(program: ProgramFile, options: RunOptions) -> ProgramFile:
     return replace(program, overrides=program.overrides + options.overrides)
 
 
-def _model(
-    options: RunOptions, config: AcceleratorConfig, memory_bytes: int, tell: Progress
-) -> Device:
+def _model(options: RunOptions, config: AcceleratorConfig, size: int, tell: Progress) -> Device:
     """The functional model to compare with.
 
     Its local memories start with other garbage than the device's, so that a program whose results
     depend on that is found, also if the device is a functional model itself.
     """
     other = replace(options.timing, seed=options.timing.seed + 1)
-    return open_device("functional", config, other, memory_bytes, progress=tell)
+    return open_device("functional", config, other, size, progress=tell)
 
 
 def _waving(request: WaveRequest) -> Opener:

@@ -12,6 +12,7 @@ import numpy as np
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.estimate import compiling_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.report import Report
 from celosia.sim.run.rewriting import search_progress
@@ -328,7 +329,7 @@ class ModelRunner:
         rounding = rounded_scales([graph], self.config)
         graph = short_scales(graph, self.config)
         if graph.ops not in self._programs:
-            self.tell(f"compiling segment {number}", None)
+            self.tell(compiling_text(graph, self.config, f"segment {number}"), None)
             self._programs[graph.ops] = self._compile(graph)
         compiled = self._programs[graph.ops]
         self.tell(f"running segment {number}", None)

@@ -1,6 +1,7 @@
 """How long a run takes, said before it begins."""
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from typer.testing import CliRunner
@@ -8,15 +9,18 @@ from typer.testing import CliRunner
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli
+from celosia.sim.command import compile_command
 from celosia.sim.run import run
 from celosia.sim.run.estimate import (
     CYCLES_PER_SECOND,
     LONG,
     TILES_PER_SECOND,
     announce_products,
+    compiling_text,
     estimate_text,
 )
 from celosia.sw.ir.matmul import MatMul
+from celosia.sw.planning.problems import graph_of
 
 RATE = CYCLES_PER_SECOND["verilator"]
 
@@ -99,3 +103,32 @@ def test_the_command_line_says_it_before_the_run(monkeypatch, words):
     result = CliRunner().invoke(cli.app, ["run", *words])
     assert result.exit_code == 2
     assert result.stderr.index("this takes about") < result.stderr.index("no device")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (16, "compiling"),
+        # Tiles of 16 rows and columns: 2^16 for each block of rows, of which 12,000 take a second.
+        (1024, r"compiling, which takes about \d\d s"),
+        (1 << 16, r"compiling, which takes about \d+ minutes"),
+    ],
+)
+def test_who_waits_for_a_large_graph_is_told_how_long(rows, said):
+    graph = graph_of("matmul", MatMul(m=rows, k=4096, n=4096, scale=0.01))
+    assert re.fullmatch(said, compiling_text(graph, PRESETS["base"]))
+
+
+def test_a_command_says_so_while_it_compiles(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    told = []
+
+    @contextmanager
+    def bar():
+        yield lambda text, _done: told.append(text)
+
+    monkeypatch.setattr(compile_command, "progress_bar", bar)
+    monkeypatch.setattr(compile_command, "compiling_text", lambda *_: "compiling, for a minute")
+    words = ["compile", "matmul", "--shape", "8x8x8", "--preset", "tiny"]
+    assert CliRunner().invoke(cli.app, words).exit_code == 0
+    assert told == ["preparing the operands", "compiling, for a minute"]
