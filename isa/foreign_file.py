@@ -6,6 +6,7 @@ the memory; so all of these are refused before a byte of them is read.
 
 import json
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ __all__ = [
 ]
 
 MIB: Final = 1 << 20
+
+_MOST_DEPTH: Final = 100
+"""Arrays and objects of JSON within each other; nothing that is read here has a tenth of that."""
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 _KINDS: Final = {
     stat.S_IFDIR: "a directory",
@@ -90,13 +95,26 @@ def read_text(path: str | Path, most_bytes: int) -> str:
 def parse_json(text: str | bytes, **readers: Any) -> Any:
     """The value of a JSON text; `readers` are those that `json.loads` has for its numbers.
 
-    Raises `ValueError` that says where the text is none, also for one that is nested so deeply that
-    Python's parser ends in a `RecursionError`.
+    Raises `ValueError` that says where the text is none, also for one that is nested over 100 deep:
+    Python's parser takes some more, and then what prints or compares such a value does not.
     """
-    try:
-        return json.loads(text, **readers)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    known = text.decode() if isinstance(text, bytes) else text
+    if _is_deep(known):
+        raise ValueError(f"it is nested too deeply: over {_MOST_DEPTH} arrays and objects")
+    return json.loads(known, **readers)
+
+
+def _is_deep(text: str) -> bool:
+    """Whether brackets outside of strings are open in larger number than `_MOST_DEPTH`."""
+    if text.count("[") + text.count("{") <= _MOST_DEPTH:
+        return False
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        first = found[0][0]
+        depth += (first in "[{") - (first in "]}")
+        if depth > _MOST_DEPTH:
+            return True
+    return False
 
 
 def parse_toml(text: str) -> dict[str, Any]:

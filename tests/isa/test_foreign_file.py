@@ -1,5 +1,6 @@
 """What is no regular file, or too large, is refused before it is read, with its name."""
 
+import json
 import os
 import socket
 import tracemalloc
@@ -77,8 +78,12 @@ def test_no_file_stays_open(tmp_path):
 def test_json_that_is_nested_too_deeply_is_none():
     assert parse_json('{"a": [1, 2.5]}') == {"a": [1, 2.5]}
     assert parse_json("[1]", parse_int=str) == ["1"]
-    for text in ("[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000):
-        with pytest.raises(ValueError, match=r"^it is nested too deeply$"):
+    deep = ("[" * 101, "[" * 100_000, '{"a":' * 100_000, "[" * 970 + "]" * 970, '["[", ' * 101)
+    for text in deep:
+        with pytest.raises(ValueError, match=r"^it is nested too deeply: over 100 arrays"):
             parse_json(text)
+    assert repr(parse_json("[" * 100 + "]" * 100)) == "[" * 100 + "]" * 100
+    flat = ["[" * 200, '\\"' + "{" * 200, *[[]] * 200]
+    assert parse_json(json.dumps(flat).encode()) == flat
     with pytest.raises(ValueError, match="Expecting value: line 1"):
         parse_json("x")

@@ -59,8 +59,9 @@ def test_a_shape_with_a_truth_value_is_a_message():
     ],
 )
 def test_json_that_is_nested_too_deeply_is_a_message_of_our_own(words):
-    Path("x.json").write_text("[" * 10_000)
-    assert_refused(words, "x.json: not JSON: it is nested too deeply")
+    for depth in (10_000, 970):  # Python reads the second one, and then cannot print it.
+        Path("x.json").write_text('{"schema": ' + "[" * depth + "]" * depth + "}")
+        assert_refused(words, "x.json: not JSON: it is nested too deeply")
 
 
 @pytest.mark.parametrize("name", PLAIN)
