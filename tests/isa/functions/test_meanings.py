@@ -1,11 +1,17 @@
 """What functions of TRANSFORM leave behind, against whole rows and sums written out here."""
 
+from fractions import Fraction
+from math import floor, isqrt
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celosia.isa.functions.operands import Operands, Statistics
 from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.isa.numerics import (
+    INT32_MIN,
     Affine,
     deferred_softmax,
     layernorm,
@@ -16,6 +22,8 @@ from tests.support import integer_reference as reference
 
 ROWS, COLS = 3, 24
 KINDS = ("int8", "uint8", "int16")
+EXPONENT_OF_0 = 45_746
+SLOT_TOTALS = st.integers(-(1 << 31), (1 << 31) - 1)
 
 
 def meaning(function: Function, x, slots: Statistics | None = None, **values):
@@ -160,3 +168,79 @@ def test_hidden_columns_count_nowhere_whatever_they_hold():
     assert (counted == expected).all()
     assert (slots.total[:-1] == totals[:-1]).all()
     assert slots.total[-1] == 0
+
+
+def wrapped(number: int, bits: int) -> int:
+    """The signed number of the low `bits` bits."""
+    return (number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "mean"), [([1, 2], 2), ([-1, -2], -1), ([-2, -3], -2), ([5, 5, 5, 7], 6), ([0, -1], 0)]
+)
+def test_a_mean_between_two_integers_is_the_upper_one(row, mean):
+    slots = garbage().slots(0, 1)
+    settings = {"start": True, "finish": True, "channels": len(row)}
+    meaning(Function.MOMENTS, np.array([row], np.int16), slots, **settings)
+    assert slots.mean.tolist() == [mean]
+    distances = sum((q - mean) ** 2 for q in row)
+    assert slots.reciprocal.tolist() == [(1 << 31) // max(isqrt(distances), 1)]
+
+
+@given(
+    before=st.tuples(SLOT_TOTALS, st.integers(0, (1 << 48) - 1) | st.just((1 << 48) - 1)),
+    row=st.lists(st.integers(-(1 << 15), (1 << 15) - 1), min_size=1, max_size=5),
+    channels=st.integers(1, 4096),
+    epsilon=st.sampled_from([0, 1, 77, (1 << 40) - 1]),
+    start=st.booleans(),
+    rms=st.booleans(),
+)
+def test_moments_are_those_of_registers_that_wrap(before, row, channels, epsilon, start, rms):
+    """By Python's integers, also of sums that no row has."""
+    slots = Statistics.zeros(1)
+    slots.total[:], slots.squares[:] = before
+    settings = {"start": start, "channels": channels, "epsilon": epsilon, "rms": rms}
+    meaning(Function.MOMENTS, np.array([row], np.int16), slots, finish=True, **settings)
+    total, squares = (0, 0) if start else before
+    total = wrapped(total + sum(row), 32)
+    squares = (squares + sum(q * q for q in row)) % (1 << 48)
+    mean = 0 if rms else wrapped(floor(Fraction(total, channels) + Fraction(1, 2)), 17)
+    distances = (squares + epsilon - 2 * mean * total + channels * mean**2) % (1 << 48)
+    assert (slots.total.tolist(), slots.squares.tolist()) == ([total], [squares])
+    assert slots.mean.tolist() == [mean]
+    assert slots.reciprocal.tolist() == [(1 << 31) // max(isqrt(distances), 1)]
+
+
+@given(before=SLOT_TOTALS | st.sampled_from([-1, -(1 << 31), (1 << 31) - 1]), start=st.booleans())
+def test_sums_of_exponents_have_32_bits_without_a_sign(before, start):
+    """A row of equal scores: each exponent is that of 0, of which there are three."""
+    slots = Statistics.zeros(1)
+    slots.total[:] = before
+    settings = {"start": start, "finish": True}
+    meaning(Function.SUM, np.zeros((1, 3), np.int16), slots, **settings)
+    total = 3 * EXPONENT_OF_0 + (0 if start else before)
+    assert slots.total.tolist() == [wrapped(total, 32)]
+    assert slots.reciprocal.tolist() == [(1 << 32) // max(total % (1 << 32), 1) % (1 << 32)]
+
+
+@pytest.mark.parametrize(
+    ("total", "reciprocal"), [(-1, 1), (-(1 << 31), 2), (1, 0), (0, 0), (2, 1 << 31)]
+)
+def test_the_ends_of_the_sums_of_exponents(total, reciprocal):
+    """Of 2^32 - 1, 2^31, 1 (where the reciprocal wraps), nothing, which counts as 1, and 2."""
+    slots = Statistics.zeros(1)
+    slots.total[:] = total
+    hidden = np.zeros((1, 3), bool)
+    meaning(Function.SUM, np.zeros((1, 3), np.int16), slots, visible=hidden, finish=True)
+    assert slots.total.tolist() == [total]
+    assert slots.reciprocal.tolist() == [reciprocal]
+
+
+@pytest.mark.parametrize(("start", "largest"), [(True, [-5, 9, INT32_MIN]), (False, [3, 9, 3])])
+def test_a_maximum_is_of_what_is_visible_and_of_what_was_there(start, largest):
+    slots = Statistics.zeros(3)
+    slots.maximum[:] = 3
+    x = np.array([[-5, -7, 8], [9, 4, 1], [7, 7, 7]], np.int32)
+    visible = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0]], bool)
+    assert not meaning(Function.MAXIMUM, x, slots, visible=visible, start=start)
+    assert slots.maximum.tolist() == largest

@@ -254,6 +254,25 @@ def test_a_rounded_scale_is_the_nearest_short_one(bits, length):
     )
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("length", [2, 8, 12, 23, 24])
+def test_the_largest_scales_are_rounded_to_the_largest_short_one(length, sign):
+    """Never to infinity, which would saturate every number but 0."""
+    largest, most = np.finfo(np.float32).max, (2 - 2.0 ** (1 - length)) * 2.0**127
+    just_a_tie = np.float32((2 - 2.0**-length) * 2.0**127) if length < 24 else largest
+    for scale in (largest, just_a_tie, np.float32(most)):
+        assert round_scales(sign * scale, length) == sign * most
+
+
+@pytest.mark.parametrize(
+    ("scale", "short"),
+    [(1e-45, 2.0**-133), (-1e-45, -(2.0**-133)), (0.0, 0.0), (2.0**-133, 2.0**-133)],
+)
+def test_the_smallest_scales_stay_what_is_not_0(scale, short):
+    """The smallest positive float32 of 8 bits is 2^16 times the smallest of 24, 2^-149."""
+    assert round_scales(scale, 8) == np.float32(short)
+
+
 def test_any_float32_has_24_bits():
     scales = np.array([0.1, -3.7, np.inf, 1e-45], np.float32)
     assert not long_scales(scales, 24).any()

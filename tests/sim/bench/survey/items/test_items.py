@@ -7,6 +7,7 @@ import pytest
 from celosia.sim.bench.survey.items import bottleneck, generation, latency, memories, silicon
 from celosia.sim.bench.survey.items.inconsistencies import STUDIES as INCONSISTENT
 from celosia.sim.bench.survey.items.intensity import STUDIES as INTENSITIES
+from celosia.sim.bench.survey.parts.decoding import step_job
 from celosia.sim.bench.survey.parts.jobs import Run
 from celosia.sim.bench.survey.parts.paper import Printed, paper
 from celosia.sim.bench.survey.parts.products import layer_job
@@ -113,6 +114,32 @@ def test_whole_models_are_layers_and_steps_that_were_measured():
     steps = [ours(found[f"GPT-2 l={tokens}, RTL"]) / tokens for tokens in (128, 1024)]
     assert 1 < steps[1] / steps[0] < 1.1
     assert "GPT-2 l=2048, RTL" not in found
+
+
+def test_a_text_takes_steps_on_the_line_through_those_that_were_measured():
+    """Steps behind 128 and 1,024 tokens: 1,000 and 1,896 cycles, so one more for each token."""
+    (study,) = latency.STUDIES[:1]
+    cycles = {layer_job(128): 50, step_job(128): 1000, step_job(1024): 1896}
+    runs = {job: replace(made_up(job), cycles=cycles.get(job, 1)) for job in study.jobs(Scope())}
+    found = {v.name: v for v in study.make(Evidence(paper(), runs, Scope())).values}
+    # Before the tokens of a text there are 0 to 127 others, 63.5 in the mean: 64.5 fewer than 128.
+    assert found["GPT-2 l=128, RTL"].ours == pytest.approx(128 * 935.5 / (12 * 50))
+    assert found["GPT-2 l=256, RTL"].ours == pytest.approx(256 * 999.5 / (12 * 50))
+    assert found["GPT-2 l=1024, RTL"].ours == pytest.approx(1024 * 1383.5 / (12 * 50))
+
+
+def test_what_a_step_computes_and_reads():
+    """12 layers of 768 x (4 x 768 + 2 x 3,072) weights, and 50,257 x 768 of the vocabulary."""
+    (study,) = generation.STUDIES
+    found = {v.name: v for v in study.make(Evidence(paper(), {}, Scope())).values}
+    weights = 12 * 768 * (4 * 768 + 2 * 3072) + 50_257 * 768
+    for context in (128, 1024):
+        name = f"step behind {context:,}"
+        read = weights + 2 * 12 * 768 * (context + 1)
+        # Each weight, and each element of a key or value, is multiplied and added once.
+        assert found[f"{name}: operations of products"].ours == 2 * read
+        assert found[f"{name}: bytes of int8 weights, keys and values"].ours == read
+        assert found[f"{name}: operations for each byte"].ours == 2
 
 
 def test_a_step_is_as_long_as_its_bytes_and_its_cycles_have_owners():
