@@ -28,7 +28,8 @@ def transform(target, source, **settings):
     words = " ".join(f"{name}={value}" for name, value in settings.items())
     return (
         f"config_transform {words}",
-        f"transform target=sp[{target}] target2=sp[0] local=acc[{source}] local_cols=4 local_rows=4",
+        f"transform target=sp[{target}] target2=sp[0] local=acc[{source}] local_cols=4 "
+        "local_rows=4",
     )
 
 

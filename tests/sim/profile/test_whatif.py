@@ -80,6 +80,26 @@ def test_a_bus_wider_than_rows_of_the_scratchpad_is_no_advice(document):
     assert wide.share < WORTH
 
 
+def test_what_is_expected_of_products_depends_on_the_memory(document):
+    """A run cannot be shorter than its operands take: 32 x 64 bytes of each."""
+    problem = asdict(MatMul(m=32, n=32, k=64, scale=0.01))
+    products = [{**document["operators"][0], "problem": problem}] * 2
+    run = {**document, "operators": products, "preset": "base", "config": asdict(PRESETS["base"])}
+    memory = {**document["memory"], "stall_percent": 0, "latency": 40, "bytes_per_cycle": 16}
+    slow = {**memory, "bytes_per_cycle": 1}
+    far = {**memory, "latency": 4000}
+    fast, slow, far = (
+        {change.what: change for change in asked_changes({**run, "memory": each})}
+        for each in (memory, slow, far)
+    )
+    before = [next(iter(each.values())).before for each in (fast, slow, far)]
+    assert before[0] < before[1]
+    assert before[1] >= 2 * 2 * 32 * 64
+    assert before[2] >= 2 * 2 * 4000
+    assert slow["memory and a bus of 2 bytes per cycle"].saved >= 2 * 32 * 64
+    assert far["memory of half the latency, 2000"].saved >= 2 * 2 * 2000
+
+
 def test_nothing_saves_more_than_was_lost_for_its_cause(exact):
     """The cost model's error may be larger than what is left to save."""
     counters = exact["counters"]

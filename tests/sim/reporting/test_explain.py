@@ -54,6 +54,37 @@ def test_what_would_help_depends_on_the_cause(document, owner, advice):
     assert advice in remedy(loss, document["operators"][0], other)
 
 
+def test_advice_on_results_names_the_bytes_that_are_written(document):
+    part = {"dram_write_bytes": 4_000, "dram_read_bytes": 70_000, "commands": 7, "cycles": 900}
+    other = {**document, "profile": None, "config": {**document["config"], "bus_bits": 128}}
+    text = remedy(Loss("matmul", "wait_accumulator", 1000), part, other)
+    assert "4,000 bytes need 250 cycles of the bus" in text
+    narrow = {**other, "memory": {**document["memory"], "bytes_per_cycle": 8}}
+    assert "4,000 bytes need 500 cycles" in remedy(Loss("x", "wait_accumulator", 9), part, narrow)
+
+
+def test_advice_names_sizes_of_the_run_that_it_is_about(document):
+    """Each figure from the run: commands, cycles of each, latency, requests, depth of a queue."""
+    config = {**document["config"], "read_requests": 5, "load_queue": 3, "dim": 4}
+    memory = {**document["memory"], "latency": 77}
+    other = {**document, "profile": None, "config": config, "memory": memory}
+    part = {"commands": 1_200, "cycles": 1_500}
+    for owner, words in {
+        "wait_load_requests": "At a latency of 77, 5 requests in flight are too few",
+        "wait_command": "Its 1,200 commands come every 1.2 cycles",
+        "wait_queue_load": "behind a full queue of 3 wait",
+        "array_weights": "Products of fewer than 4 rows",
+        "drain": "77 cycles are the last response of memory; what is more (23)",
+    }.items():
+        text = remedy(Loss("matmul", owner, 100), part, other)
+        assert words in text, owner
+    early = remedy(Loss("matmul", "drain", 70), part, other)
+    assert "what is more (0)" in early
+    assert "1,000 commands come every 0.0 cycles" in remedy(
+        Loss("matmul", "wait_command", 100), {"commands": 1_000, "cycles": None}, other
+    )
+
+
 def test_each_group_of_waits_that_occurs_has_advice_of_its_own_or_none():
     known = {owner.group for owner in RESOURCES[ARRAY].owners}
     known |= {owner.name for owner in RESOURCES[ARRAY].owners}

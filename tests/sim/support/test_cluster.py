@@ -91,6 +91,20 @@ def test_a_worker_of_another_version_is_refused(address, monkeypatch):
         pass
 
 
+def test_a_worker_that_cannot_say_its_version_is_refused(address, monkeypatch):
+    """It may have no sources, or none that can be read: nobody knows what it would compute."""
+
+    def of_worker():
+        raise OSError("no sources here")
+
+    monkeypatch.setattr(cluster, "_version_of_worker", of_worker)
+    with (
+        pytest.raises(EnvironmentProblem, match=r"worker tcp.*no sources here"),
+        cluster.cluster_lane(address),
+    ):
+        pass
+
+
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch, caplog):
     monkeypatch.setattr(cluster, "_SECONDS", 0.3)
     monkeypatch.setattr(cluster, "_SILENCE", 0.1)

@@ -36,6 +36,34 @@ def test_refused_cycles_make_beats_slower():
     assert cycles(10, 64, 64, channel_stalls=(("w", 50),)) == 40
 
 
+def test_an_address_takes_two_cycles_where_ready_waits_for_valid():
+    """Rows of one beat: then addresses, not beats, are what a row costs."""
+    assert cycles(10, 16, 16) == 10
+    assert cycles(10, 16, 16, ready_after_valid=True) == 20
+    assert cycles(10, 64, 64, ready_after_valid=True) == 40
+    late = Bus(BASE, MemoryTiming(ready_after_valid=True))
+    assert late.write(10, 16, 16).cycles == 20
+    assert late.write(10, 48, 48).cycles == 30
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_addresses_that_are_refused_take_longer_than_late_ones(late):
+    """Refused three times of four: four cycles for each address of reads, and none of writes'."""
+    timing = MemoryTiming(channel_stalls=(("ar", 75),), ready_after_valid=late)
+    bus = Bus(BASE, timing)
+    assert bus.read(10, 16, 16).cycles == 40
+    assert bus.write(10, 16, 16).cycles == (20 if late else 10)
+
+
+def test_a_burst_is_in_flight_for_the_latency_and_both_handshakes():
+    """6 cycles, the latency, and for each channel one, or two where every second is refused."""
+    bus = Bus(BASE, MemoryTiming(latency=40))
+    assert (bus.read_flight, bus.write_flight, bus.read_again) == (48, 48, 0)
+    half = Bus(BASE, MemoryTiming(latency=40, channel_stalls=(("r", 50), ("aw", 50), ("b", 50))))
+    assert (half.read_flight, half.write_flight, half.read_again) == (49, 50, 1)
+    assert Bus(BASE, MemoryTiming(latency=40, reorder=True)).read_flight == 68
+
+
 def test_only_so_many_bursts_are_in_flight():
     credit = Credit(requests=4, flight=40)
     assert credit.last(100, 4) == pytest.approx(100)

@@ -62,6 +62,28 @@ def test_a_search_goes_on_where_it_was(tmp_path, strategy):
     assert path.read_text().count(DEFAULT) == 1
 
 
+@pytest.mark.parametrize("strategy", ["random", "tpe"])
+def test_a_search_that_goes_on_does_not_propose_again_what_it_began_with(tmp_path, strategy):
+    pytest.importorskip("optuna")
+    tried(tmp_path / "log", strategy, 8)
+    chosen = [entry["chosen"] for entry in tried(tmp_path / "log", strategy, 16)]
+    assert chosen[8:] != chosen[:8]
+    again = [each for each in chosen[8:] if each in chosen[:8]]
+    assert len(again) <= 2  # By chance: the space has few plans.
+
+
+def test_another_seed_is_another_search(tmp_path):
+    pytest.importorskip("optuna")
+
+    def proposed(seed):
+        plan = SearchPlan(space=SPACE, first=FIRST, strategy="random", trials=6, seed=seed)
+        with open_log(tmp_path / f"log-{len([*tmp_path.iterdir()])}", "k", "model", SPACE) as log:
+            search(plan, log, THREADS, silent, fake)
+            return [entry["chosen"] for entry in log.of("random")]
+
+    assert proposed(0) == proposed(0) != proposed(1)
+
+
 def test_tpe_learns_what_random_does_not(tmp_path):
     pytest.importorskip("optuna")
     found = {s: tried(tmp_path / s, s, 60) for s in ("random", "tpe")}

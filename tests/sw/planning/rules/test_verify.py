@@ -53,6 +53,11 @@ def test_names_of_any_form_read_back():
     [
         ("graph = ", "graph ", "at line 1, column 7"),
         ("dim = 16", 'dim = "16"', r"plan\.machine\.dim: '16' is no int"),
+        ("dim = 16", "dim = true", r"plan\.machine\.dim: True is no int"),
+        ("dim = 16", "dim = 16.0", r"plan\.machine\.dim: 16\.0 is no int"),
+        ("spans = [[0", "spans = [[false", r"spans\[0\]\[0\]: False is no int"),
+        ("keep = true", "keep = 1", r"stages\[0\]\.\w\.keep: 1 is no bool"),
+        ('graph = "', "graph = 7 # ", r"plan\.graph: 7 is no str"),
         ("dim = 16, ", "", r"plan\.machine\.dim is missing"),
         ('space = "parameters"', 'space = "disk"', r"plan\.rings\.bias\.space: 'disk' is none of"),
         ("keep = ", "kept = ", r"stages\[0\]\.a\.kept: there is no such field"),

@@ -20,6 +20,18 @@ def test_growth():
     assert more.counted_copies == (5500 + 1.5 * 110_000) / (3000 + 1.5 * 80_000) - 1
 
 
+def test_what_is_smaller_has_grown_by_less_than_nothing():
+    """The other design's small memories count as latches, too."""
+    less = growth(LEAN, FULL)
+    assert less.logic_gates == -1500
+    assert less.logic == -1500 / 4500
+    assert less.with_sram == (3000 + 1.5 * 80_000) / (4500 + 1.5 * 90_250) - 1
+    assert less.with_sram_copies == (3000 + 1.5 * 80_000) / (4500 + 1.5 * 110_250) - 1
+    assert less.counted_gates == -2500
+    assert less.counted == (3000 + 1.5 * 80_000) / (5500 + 1.5 * 90_000) - 1
+    assert less.counted_copies == (3000 + 1.5 * 80_000) / (5500 + 1.5 * 110_000) - 1
+
+
 def test_nothing_more():
     assert growth(LEAN, LEAN).logic_gates == growth(LEAN, LEAN).counted == 0
 
