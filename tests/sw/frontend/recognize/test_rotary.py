@@ -87,3 +87,32 @@ def test_a_rotation_is_recognized_and_stays_what_it_is(form, tables):
 def test_halves_of_other_angles_are_no_rotation(tables):
     before = graph(whole, lambda builder: tables(builder, spoilt=True))
     assert not any(node.op == "rotate" for node in recognize(before).graph.nodes)
+
+
+def columns_looked_up(builder):
+    """Columns of tables in an order that only the file's user knows: halves need not be alike."""
+    order = builder.input("order", TensorType("int64", (WIDTH,)))
+    return [builder.op("gather", table, order, axis=1) for table in constants(builder)]
+
+
+def joined_elsewhere(builder):
+    """The same twice, but for each text of two, and not in halves of rows."""
+    angles = builder.input("angles", TensorType("float32", (1, 1, ROWS, WIDTH)))
+    both = builder.op("concat", angles, angles, axis=0)
+    return [builder.op(name, both) for name in ("cos", "sin")]
+
+
+@pytest.mark.parametrize("tables", [columns_looked_up, joined_elsewhere])
+def test_tables_whose_halves_are_alike_by_chance_only_are_no_rotation(tables):
+    """Whatever is recognized stays what it was for every order of columns, and for any angles."""
+    before = graph(whole, tables)
+    after = recognize(before).graph
+    assert not any(node.op == "rotate" for node in after.nodes)
+    random = np.random.default_rng(1)
+    for order in (np.arange(WIDTH), np.zeros(WIDTH, np.int64), random.permutation(WIDTH)):
+        given = {"x": random.standard_normal(SHAPE, np.float32), "order": order}
+        given["angles"] = random.standard_normal((1, 1, ROWS, WIDTH), np.float32)
+        given = {name: given[name] for name in before.inputs}
+        np.testing.assert_allclose(
+            interpret(after, given)["y"], interpret(before, given)["y"], rtol=1e-5, atol=1e-6
+        )

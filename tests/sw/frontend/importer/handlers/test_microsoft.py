@@ -98,6 +98,28 @@ def test_rms_normalization():
     compare("SimplifiedLayerNormalization", [X, GAMMA], domain="", axis=-1, epsilon=1e-3)
 
 
+FAINT, FAINTER = floats(2, 5, 8, seed=9) * np.float32(2e-4), X * np.float32(1e-4)
+"""Rows whose variance is far below 1e-5: what is added to it decides."""
+FAINT_TABLES = [table * np.float32(1e-4) for table in (floats(5, 8), floats(5, 8, seed=1))]
+
+
+@pytest.mark.parametrize(
+    ("op", "domain", "inputs"),
+    [
+        ("SkipLayerNormalization", "com.microsoft", [FAINT, FAINTER, GAMMA, BETA]),
+        ("SkipSimplifiedLayerNormalization", "com.microsoft", [FAINT, FAINTER, GAMMA]),
+        ("EmbedLayerNormalization", "com.microsoft", [IDS, None, *FAINT_TABLES, None, GAMMA, BETA]),
+        ("SimplifiedLayerNormalization", "", [FAINT, GAMMA]),
+        ("LayerNormalization", "", [FAINT, GAMMA, BETA]),
+        ("InstanceNormalization", "", [FAINT, BETA[:5], GAMMA[:5]]),
+        ("BatchNormalization", "", [FAINT, *(GAMMA[:5], BETA[:5], BETA[:5] * 0, GAMMA[:5] * 0)]),
+    ],
+)
+def test_an_epsilon_that_is_left_out_is_that_of_onnx_runtime(op, domain, inputs):
+    outputs = ("y", "") if op == "EmbedLayerNormalization" else ("y",)
+    compare(op, inputs, outputs, domain)
+
+
 @pytest.mark.parametrize("segments", [None, np.array([[0, 0, 1, 1, 1], [0, 1, 0, 1, 0]], np.int32)])
 def test_embeddings(segments):
     tables = [floats(5, 8, seed=1), floats(5, 8, seed=2), floats(2, 8, seed=3)]
@@ -110,6 +132,7 @@ def test_embeddings(segments):
 def test_products_of_turned_matrices():
     a, b = floats(2, 4, 3), floats(2, 6, 4, seed=1)
     compare("FusedMatMul", [a, b], transA=1, transB=1, alpha=0.125)
+    compare("FusedMatMul", [floats(2, 3, 4), floats(2, 4, 6, seed=1)])
 
 
 @pytest.mark.parametrize(
