@@ -43,6 +43,33 @@ def test_a_long_product_keeps_its_plan():
     assert refine(plan, graph, config) is plan
 
 
+@pytest.mark.parametrize("rows", [4, 5, 20, 30, 37])
+def test_no_cut_is_compared_that_is_of_other_rows(rows, monkeypatch):
+    """A cut that is not legal is left out in silence: what is compared has all rows, and only them.
+
+    Of 37 rows on an array of 4, a last tile has one row.
+    """
+    compared = []
+
+    def predicted(graph, plan, *rest):
+        compared.extend(plan.stages)
+        return predict_plan(graph, plan, *rest)
+
+    monkeypatch.setattr("celosia.sw.refine.predict_plan", predicted)
+    config = resolve_config("tiny")
+    graph, _ = product_graph(MatMul(m=rows, n=33, k=16, scale=0.01))
+    refine(decide(graph, config), graph, config)
+    assert len(compared) > 3
+    for stage in compared:
+        assert sum(stage.rows) == rows
+        assert min(stage.rows) > 0
+        assert sum(stage.tiles) == 9
+    # Blocks of one tile at each end, with the rest between them, are among the cuts of many rows.
+    if rows >= 30:
+        assert {stage.rows[0] for stage in compared} >= {4, 8, 12}
+        assert {stage.rows[-1] for stage in compared} >= {4}
+
+
 @settings(max_examples=8)
 @given(st.data())
 def test_a_refined_plan_computes_the_same_in_no_more_cycles(data):

@@ -55,6 +55,31 @@ def test_logits_are_those_of_the_file(name):
     np.testing.assert_allclose(in_float(imported(name), text), wanted[0], atol=2e-5)
 
 
+def test_scores_of_another_scale_are_those_of_the_file():
+    """Queries take what is not the root of a head's width: their weights, and their biases, too."""
+    model, (text,) = changed("gpt2"), texts(1)
+    divisors = {np.float32(WIDTH**0.5), np.float32(2)}
+    for each in model.graph.node:
+        for attribute in each.attribute:
+            if each.op_type == "Constant" and attribute.t.dims == []:
+                value = numpy_helper.to_array(attribute.t)
+                if value.dtype == np.float32 and value == np.float32(WIDTH**0.5):
+                    attribute.t.CopyFrom(numpy_helper.from_array(np.float32(1.5)))
+    for each in model.graph.initializer:
+        value = numpy_helper.to_array(each)
+        if value.shape == () and value.dtype == np.float32 and value in divisors:
+            each.CopyFrom(numpy_helper.from_array(np.float32(1.5), each.name))
+        elif each.name.endswith("c_attn.bias"):
+            queries = value.size // 3
+            larger = np.concatenate([10 * value[:queries] + 1, value[queries:]])
+            each.CopyFrom(numpy_helper.from_array(larger, each.name))
+    inputs = {"input_ids": np.array([text]), "attention_mask": np.ones((1, LENGTH), np.int64)}
+    (wanted,) = run_session(runtime_session(model), inputs)
+    found = in_float(import_decoder(save(model), LENGTH), text)
+    np.testing.assert_allclose(found, wanted[0], atol=2e-5)
+    assert np.abs(found - in_float(imported("gpt2"), text)).max() > 0.01
+
+
 @pytest.mark.parametrize("name", EXPORTED)
 def test_a_file_with_a_cache_is_the_same_model(name):
     plain, cached = imported(name), imported(name, cached=True)
