@@ -27,6 +27,16 @@ CONFIGS = [
 ]
 SOURCE, TARGET, TARGET2, STAGED = 16, 200, 900, 1500
 COLUMN_SCALE = np.float32(0.003)
+OTHER_EXPONENT = {
+    "ln2": 1420,
+    "inverse_ln2": 11815,
+    "b": 5544,
+    "c": 11710980,
+    "shift": 8,
+    "lowest": 44018,
+    "unit": 46760,
+}
+"""Of scores with 11 fraction bits, and half as large numerators."""
 
 
 def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]:
@@ -181,6 +191,7 @@ LAYERNORM = (Function.LAYERNORM, {"type": ElementType.INT8, "source": scratchpad
         ["scaled", "gelu"],
         ["gelu", "other_gelu"],
         ["maximum", "exponent", "silu", "other_silu"],
+        ["maximum", "other_maximum", "exponent", "other_exponent", "silu"],
         ["staged_sums", "layernorm", "gelu", "silu"],
         ["staged_sums", "layernorm", "biased"],
         ["staged_sums", "scaled", "layernorm"],
@@ -197,6 +208,11 @@ def test_what_depends_on_the_one_before_waits(names, lanes, pause):
     calls: dict[str, tuple[Function, dict[str, Any]]] = {
         "maximum": (Function.MAXIMUM, {"start": 1, "scale": 2.0**-20}),
         "exponent": (Function.EXPONENT, {"start": 1, "finish": 1, "scale": 2.0**-20}),
+        "other_maximum": (Function.MAXIMUM, {"start": 1, "scale": 2.0**-20, "statistics": 16}),
+        "other_exponent": (
+            Function.EXPONENT,
+            {"start": 1, "finish": 1, "scale": 2.0**-20, "statistics": 16},
+        ),
         "context": (Function.CONTEXT, {"scale": 1e-9}),
         "wide": (Function.REQUANTIZE, {"type": ElementType.INT32}),
         "scaled": (Function.REQUANTIZE, {"column_scale": 1}),
@@ -213,7 +229,7 @@ def test_what_depends_on_the_one_before_waits(names, lanes, pause):
     }
     for number, name in enumerate(names):
         function, settings = calls[name]
-        kind = {"exponent": ElementType.UINT8}.get(name, ElementType.INT8)
+        kind = ElementType.UINT8 if function is Function.EXPONENT else ElementType.INT8
         commands = transform(
             function,
             shape=(1 + pause, 4 * (1 + pause % 2)),
@@ -224,10 +240,8 @@ def test_what_depends_on_the_one_before_waits(names, lanes, pause):
         )
         if name == "other_gelu":
             commands.insert(0, CONFIG_GELU.encode(b=1000, c=600000, shift=6))
-        if name == "other_silu":
-            commands.insert(
-                0, CONFIG_EXPONENT.encode(ln2=1420, inverse_ln2=11815, b=5544, c=11710980, shift=8)
-            )
+        if name in {"other_silu", "other_exponent"}:
+            commands.insert(0, CONFIG_EXPONENT.encode(**OTHER_EXPONENT))
         for command in commands:
             done = step(command, state, config)
             assert not done.cause, (name, done.cause)
