@@ -64,11 +64,11 @@ def test_scores_of_another_scale_are_those_of_the_file():
             if each.op_type == "Constant" and attribute.t.dims == []:
                 value = numpy_helper.to_array(attribute.t)
                 if value.dtype == np.float32 and value == np.float32(WIDTH**0.5):
-                    attribute.t.CopyFrom(numpy_helper.from_array(np.float32(1.5)))
+                    attribute.t.CopyFrom(numpy_helper.from_array(np.array(1.5, np.float32)))
     for each in model.graph.initializer:
         value = numpy_helper.to_array(each)
         if value.shape == () and value.dtype == np.float32 and value in divisors:
-            each.CopyFrom(numpy_helper.from_array(np.float32(1.5), each.name))
+            each.CopyFrom(numpy_helper.from_array(np.array(1.5, np.float32), each.name))
         elif each.name.endswith("c_attn.bias"):
             queries = value.size // 3
             larger = np.concatenate([10 * value[:queries] + 1, value[queries:]])
