@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.sim.mutate.edit import Edit, Place, edited_text, places
-from celosia.sim.mutate.mirrors import LAYERS, own_tests
+from celosia.sim.mutate.mirrors import LAYERS, nearest_tests, own_tests
 from celosia.sim.mutate.operators import OPERATORS, Operator, Replacement
 from celosia.sim.mutate.planted import Planted
 from celosia.sim.mutate.scopes import functions
@@ -122,7 +122,8 @@ def _change(candidate: _Candidate, root: Path) -> Change | None:
     variant = zlib.crc32(to.encode()) & 0xFFFF
     name = f"{stem}:{line}:{column}:{candidate.operator.name}:{variant:04x}"
     title = f"`{old}` becomes `{to}`" if to else f"`{old}` is left out"
-    fault = Planted(name, title, (" ".join(own_tests(candidate.file, root)),), edit)
+    runs = (own_tests(candidate.file, root), nearest_tests(candidate.file, root))
+    fault = Planted(name, title, tuple(" ".join(tests) for tests in runs if tests), edit)
     return Change(candidate.operator.name, line, fault)
 
 

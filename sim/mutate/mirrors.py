@@ -2,13 +2,14 @@
 
 import re
 from functools import cache
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from celosia.sim.mutate.fault import Fault
 from celosia.sim.support.problems import InputError
 
-__all__ = ["LAYERS", "mirrored_tests", "own_tests"]
+__all__ = ["LAYERS", "mirrored_tests", "nearest_tests", "own_tests"]
 
 LAYERS: Final = ("isa", "hw", "sw", "sim")
 _DIRECTED: Final = {
@@ -30,6 +31,8 @@ _DIRECTED: Final = {
     "sim": ("tests/sim",),
 }
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
+_NEAREST: Final = 5
+"""Files of tests that are run for a change that those of its own file let pass."""
 
 
 def mirrored_tests(fault: Fault, root: Path) -> tuple[str, ...]:
@@ -81,6 +84,25 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
         found = {*folder.glob("test_*.py")}
         folder = folder.parent
     return tuple(sorted(test.relative_to(root).as_posix() for test in found))
+
+
+def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
+    """Test files of any layer that import the source file `path` and are not its `own_tests`.
+
+    At most five: those with the most folders in common with its mirror, then the least deep ones.
+    """
+    folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
+    own = own_tests(path, root)
+
+    def distance(test: str) -> tuple[int, int, str]:
+        parts = PurePosixPath(test).parts
+        common = takewhile(lambda pair: pair[0] == pair[1], zip(parts, folder, strict=False))
+        return -sum(1 for _ in common), len(parts), test
+
+    found = {
+        each.relative_to(root).as_posix() for each in _importers(path, root, "tests", "test_*.py")
+    }
+    return tuple(sorted(found.difference(own), key=distance)[:_NEAREST])
 
 
 def _mirrors(path: str, root: Path) -> set[Path]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.sim.mutate.mirrors import mirrored_tests, own_tests
+from celosia.sim.mutate.mirrors import mirrored_tests, nearest_tests, own_tests
 from celosia.sim.mutate.patch import parse_patch
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
@@ -49,3 +49,28 @@ def test_the_tests_of_a_single_file(tmp_path):
         "sw/x/unknown.py": ("tests/sw/test_d.py", "tests/sw/test_encoding.py"),
     }.items():
         assert own_tests(source, tmp_path) == tests, source
+
+
+def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
+    line = "from celosia.sw.a.b import thing\n"
+    others = {
+        "tests/sw/a/test_z.py": line,
+        "tests/sw/test_plan.py": line,
+        "tests/sw/c/test_c.py": line,
+        "tests/sim/cli/test_a.py": line,
+        "tests/sim/test_b.py": line,
+        "tests/system/test_all.py": line,
+        "tests/sw/a/test_named.py": "# celosia.sw.a.b\n",
+    }
+    for name, text in (FILES | others).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert nearest_tests("sw/a/b.py", tmp_path) == (
+        "tests/sw/a/test_z.py",
+        "tests/sw/test_plan.py",
+        "tests/sw/c/test_c.py",
+        "tests/sim/test_b.py",
+        "tests/system/test_all.py",
+    )
+    assert nearest_tests("sw/a/imported.py", tmp_path) == ()
