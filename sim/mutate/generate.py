@@ -78,7 +78,8 @@ def draw(package: str, count: int, seed: int, root: Path) -> list[Change]:
 def candidates(file: str, text: str) -> Iterator[_Candidate]:
     """All single changes of the functions of `file`, whose contents are `text`.
 
-    What a message says and what types are named is left alone: neither does anything.
+    What a message says, what types are named and what is asserted is left alone: none of it has a
+    part in a result.
     """
     for inside, scope in functions(ast.parse(text)):
         for node in _working(scope.body):
@@ -88,9 +89,9 @@ def candidates(file: str, text: str) -> Iterator[_Candidate]:
 
 
 def _working(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """`nodes` and what is in them, without messages and annotations."""
+    """`nodes` and what is in them, without messages, annotations and assertions."""
     for node in nodes:
-        if isinstance(node, ast.JoinedStr | ast.Assert):
+        if isinstance(node, ast.JoinedStr | ast.Assert) or _is_strict(node):
             continue
         yield node
         if isinstance(node, ast.Raise):
@@ -100,6 +101,11 @@ def _working(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
                 continue
             children = value if isinstance(value, list) else [value]
             yield from _working([child for child in children if isinstance(child, ast.AST)])
+
+
+def _is_strict(node: ast.AST) -> bool:
+    """Whether `node` is how `zip` asserts that what it joins is as long as the other."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def _change(candidate: _Candidate, root: Path) -> Change | None:

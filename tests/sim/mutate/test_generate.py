@@ -37,6 +37,8 @@ CASES = [
     ("negation", "return not a", {"a"}),
     ("branch", "return a if b else c", {"c if b else a"}),
     ("keyword", "f(a, b=c)", {""}),
+    ("keyword", "zip(a, b, strict=True)", set()),
+    ("truth", "zip(a, b, strict=True)", set()),
     ("arguments", "f(a, b, c)", {"f(b, a, c)", "f(a, c, b)"}),
     ("twin", "return min(a, b)", {"max(a, b)"}),
     ("twin", "return a.any()", {"a.all()"}),
