@@ -8,7 +8,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.sim.fuzz.graphs.random_graph import random_case
-from celosia.sw.ir.graph import View
+from celosia.sw.ir.graph import Mask, View
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
@@ -57,6 +57,21 @@ def relay() -> CompiledGraph:
 @pytest.mark.parametrize("program", [MATMUL, LAYERNORM, SOFTMAX, ATTENTION])
 def test_compiled_graphs_are_well_formed(program):
     check(program, ops_of(program))
+
+
+CAUSAL = compiled(attention_case(2, 9, 4, seed=1, mask=Mask(causal=True)))
+"""Scores are of one product each: heads are as wide as the array."""
+
+
+@pytest.mark.parametrize("program", [ATTENTION, CAUSAL])
+def test_no_product_that_begins_sums_can_be_left_out(program):
+    """Every score that a mask lets through has to be there."""
+    ops = ops_of(program)
+    begun = [n for n, op in enumerate(ops) if isinstance(op, Multiply) and not op.accumulate]
+    assert len(begun) > 4
+    for index in begun:
+        with pytest.raises(ValueError, match=r"."):
+            check(program, [*ops[:index], *ops[index + 1 :]])
 
 
 def first(ops: Ops, kind: type, number: int = 0, **fields: object) -> int:

@@ -13,6 +13,7 @@ from celosia.sw.ir.program import (
     LocalRows,
     Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -106,6 +107,35 @@ def test_a_store_that_may_overtake_a_load_is_found(ops):
     checker = ScratchChecker(CONFIG, TENSORS)
     with pytest.raises(ValueError, match=r"overwrites waits\[0:4, 0:4\], which may not be loaded"):
         take_all(checker, ops)
+
+
+NEST = Products(
+    a=8, w=64, c=0, a_k=0, w_k=4, w_column=4, c_column=0, rows=4,
+    k=1, pieces=1, columns=1, last_depth=4, last_cols=4, accumulate=False,
+)  # fmt: skip
+"""A product with rows from 8 on, which nobody has loaded; `NUMERATORS` are 8 rows further."""
+
+
+@pytest.mark.parametrize(
+    ("strides", "c"),
+    [
+        ({"pieces": 2, "a_piece": 8}, 0),
+        ({"k": 2, "a_k": 8}, 0),
+        ({"k": 2, "a_k": 4, "pieces": 2, "a_piece": 4}, 0),
+        ({"a": 16, "columns": 2, "c_column": 4}, 4),
+        ({"a": 16, "columns": 3, "c_column": 4}, 8),
+    ],
+)
+def test_each_product_of_a_nest_takes_its_rows(strides, c):
+    """The last of them takes what was loaded, or gives what is stored."""
+    take_all(
+        ScratchChecker(CONFIG, TENSORS), (load(), EXPONENT, replace(NEST, **strides), store(c))
+    )
+    fewer = {**strides, "k": 1, "pieces": 1, "columns": 1}
+    with pytest.raises(ValueError, match="overwrites waits"):
+        take_all(
+            ScratchChecker(CONFIG, TENSORS), (load(), EXPONENT, replace(NEST, **fewer), store(c))
+        )
 
 
 def take_all(checker: ScratchChecker, ops: Iterable[Op]) -> None:

@@ -76,3 +76,27 @@ def test_a_head_whose_scores_are_nothing_leaves_the_others_alone():
     usual, found = (np.prod(np.split(each, 3)[:2], axis=0)[::width] for each in (usual, found))
     assert found[1:] == pytest.approx(np.full(SMALL.heads - 1, found[1]))
     assert found[1] <= usual[1] < found[0]
+
+
+def test_steps_of_values_are_as_large_as_the_values():
+    """Values 64 times as large have far larger steps; those of queries and keys hardly change.
+
+    Layers behind them differ, and so not by 64 exactly.
+    """
+    graph, width = recognized("gpt2"), SMALL.width
+    constants = dict(graph.constants)
+    for name, value in graph.constants.items():
+        if 3 * width in value.shape:
+            constants[name] = value.copy()
+            constants[name][..., 2 * width :] *= 64
+    samples = [inputs("gpt2", seed) for seed in range(1, 9)]
+    models = [
+        quantize_graph(replace(graph, constants=c), samples) for c in (graph.constants, constants)
+    ]
+    small, large = (
+        np.split(next(x.steps for form, x in model.formats.items() if form.role == "heads"), 3)
+        for model in models
+    )
+    assert (large[2] > 20 * small[2]).all()
+    assert (large[2] < 200 * small[2]).all()
+    assert (large[:2] < 4 * np.array(small[:2])).all()

@@ -135,6 +135,29 @@ def test_products_of_turned_matrices():
     compare("FusedMatMul", [floats(2, 3, 4), floats(2, 4, 6, seed=1)])
 
 
+@pytest.mark.parametrize("equation", ["ij,jk->il", "ij,jk->iik", "ij,jk", "ij,jk->", "ij,kj->ik"])
+def test_equations_are_those_of_onnx_runtime_or_refused(equation):
+    a, b = floats(3, 4), floats(5, 4, seed=1) if "kj" in equation else floats(4, 5, seed=1)
+    if "l" in equation or "ii" in equation:
+        (refused,) = imported(
+            model_of("Einsum", [a, b], domain="", equation=equation)[0]
+        ).refused.values()
+        assert "makes axes out of nothing" in str(refused)
+        return
+    compare("Einsum", [a, b], domain="", equation=equation)
+
+
+def test_a_dropout_leaves_its_operand_and_its_mask_has_the_same_shape():
+    proto, values = model_of("Dropout", [X, np.array(0.5, np.float32)], domain="")
+    extra = helper.make_tensor_value_info("kept", TensorProto.BOOL, None)
+    proto.graph.node[0].output.append("kept")
+    proto.graph.output.append(extra)
+    results = interpret(imported(proto).graph, values)
+    np.testing.assert_array_equal(results["y"], X)
+    assert results["kept"].shape == X.shape
+    assert results["kept"].all()
+
+
 @pytest.mark.parametrize(
     ("mask", "attributes"),
     [
