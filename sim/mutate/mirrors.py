@@ -31,7 +31,7 @@ _DIRECTED: Final = {
     "sim": ("tests/sim",),
 }
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
-_NEAREST: Final = 5
+_NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
 
 
@@ -89,7 +89,7 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
 def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
     """Test files of any layer that import the source file `path` and are not its `own_tests`.
 
-    At most five: those with the most folders in common with its mirror, then the least deep ones.
+    At most three: those with the most folders in common with its mirror, then the least deep ones.
     """
     folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
     own = own_tests(path, root)

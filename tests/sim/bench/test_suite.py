@@ -151,3 +151,23 @@ def test_a_number_below_its_bound_is_red():
     table = products_table([line(SMALL, 1300), line(SMALL, 5000)])
     (reached,) = (column for column in table.columns if column.header == "reached")
     assert [str(cell)[:4] for cell in reached.cells] == ["[gre", "[red"]
+
+
+class Right:
+    """A line, or a whole part of a benchmark, that is right or not."""
+
+    def __init__(self, right):
+        self.right, self.error, self.helps = right, None, False
+
+
+@pytest.mark.parametrize("part", ["cost", "trace", "silicon", "compilers", "advice"])
+def test_a_benchmark_is_as_right_as_each_of_its_lines(part):
+    assert Bench(**{part: (Right(True), Right(True))}).right
+    assert not Bench(**{part: (Right(True), Right(False))}).right
+    assert not Bench(**{part: (Right(False), Right(True))}).right
+
+
+@pytest.mark.parametrize("part", ["nonlinear", "speed"])
+def test_a_benchmark_is_as_right_as_each_of_its_parts(part):
+    assert Bench(**{part: Right(True)}).right
+    assert not Bench(**{part: Right(False)}).right

@@ -46,6 +46,36 @@ def test_the_largest_come_first_and_the_small_ones_together():
     assert (cycles[3], meanings[3]) == ("30,000", "read_none 70.0%")
 
 
+def test_five_owners_have_a_line_of_their_own_and_others_one_together():
+    """And of another unit, the three that it waited for most."""
+    counters = {owner.name: 100 + n for n, owner in enumerate(ARRAY_OWNERS)}
+    cycles = sum(counters.values())
+    reading = TABLES[1]
+    waits = [owner for owner in reading.owners if owner.group not in reading.work]
+    counters |= {owner.name: 2 * cycles // (n + 5) for n, owner in enumerate(waits[:5])}
+    names, amounts, shares, _, meanings = columns({**counters, "cycles": cycles})
+    largest = [owner.name for owner in reversed(ARRAY_OWNERS)]
+    assert names[:6] == [*largest[:5], f"{len(ARRAY_OWNERS) - 5} more"]
+    assert amounts[0] == f"{99 + len(ARRAY_OWNERS):,}"
+    rest = sum(100 + n for n in range(len(ARRAY_OWNERS) - 5))
+    assert amounts[5] == f"{rest:,}"
+    assert shares[5] == f"{100 * rest / cycles:.1f}%"
+    assert meanings[6] == ", ".join(
+        f"{owner.name} {200 / (n + 5):.1f}%" for n, owner in enumerate(waits[:3])
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "bar"),
+    [(0, ""), (1 / 96, "▏"), (7 / 96, "▉"), (8 / 96, "█"), (0.5, "█" * 6), (0.51, "█" * 6 + "▏")],
+)
+def test_a_bar_has_eighths_of_twelve_cells(share, bar):
+    *_, bars, _ = columns({"cycles": 9600, "array_rows": round(9600 * share), "drain": 9600})
+    names, *_ = columns({"cycles": 9600, "array_rows": round(9600 * share), "drain": 9600})
+    found = bars[names.index("array_rows")] if "array_rows" in names else ""
+    assert found == bar
+
+
 def test_it_is_short_unless_all_are_asked_for():
     counters = {owner.name: 1 for unit in TABLES for owner in unit.owners}
     counters["cycles"] = len(ARRAY_OWNERS)

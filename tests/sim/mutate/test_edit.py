@@ -1,10 +1,12 @@
 """Changes are found by what they change, wherever that has moved, and in no other place."""
 
 import ast
+import textwrap
 
 import pytest
 
 from celosia.sim.mutate.edit import Edit, edited_text
+from celosia.sim.mutate.scopes import functions
 from celosia.sim.support.problems import InputError
 
 SOURCE = '''
@@ -111,3 +113,28 @@ def test_text_in_other_languages_is_found_in_a_function():
         edited_text(Edit("sim/a.h", "", "a + 1", "a"), CODE)
     with pytest.raises(InputError, match="has no function three"):
         edited_text(Edit("sim/a.h", "three", "a + 1", "a"), CODE)
+
+
+def test_functions_of_a_file_are_all_but_those_within_another():
+    text = """
+        def first():
+            def within(): ...
+        if True:
+            def second(): ...
+        class Kind:
+            def method(self):
+                class Local:
+                    def far(self): ...
+            class Inner:
+                async def deep(self): ...
+        async def last(): ...
+    """
+    found = [name for name, _ in functions(ast.parse(textwrap.dedent(text)))]
+    assert found == [
+        "first",
+        "second",
+        "Kind.method",
+        "Kind.method.Local.far",
+        "Kind.Inner.deep",
+        "last",
+    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.sim.mutate.mirrors import mirrored_tests, nearest_tests, own_tests
+from celosia.sim.mutate.mirrors import _text, mirrored_tests, nearest_tests, own_tests
 from celosia.sim.mutate.patch import parse_patch
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
@@ -70,6 +70,12 @@ def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
         "tests/sw/a/test_z.py",
         "tests/sw/test_plan.py",
         "tests/sw/c/test_c.py",
+    )
+    for name in ("tests/sw/a/test_z.py", "tests/sw/c/test_c.py"):
+        (tmp_path / name).write_text("")
+    _text.cache_clear()
+    assert nearest_tests("sw/a/b.py", tmp_path) == (
+        "tests/sw/test_plan.py",
         "tests/sim/test_b.py",
         "tests/system/test_all.py",
     )

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from celosia.sim.profile.log import NEVER
+from celosia.sim.profile.executed import Executed
+from celosia.sim.profile.log import NEVER, Operations, RunLog, Spans
 from celosia.sim.profile.packing import pack, unpack
 from celosia.sim.profile.profile import Profile, join
 
@@ -45,3 +46,46 @@ def test_programs_follow_one_another(report):
         assert both.began.tolist() == [*queue.began, *later]
     for name, busy in one.activity.items():
         assert joined.activity[name].sum() == 2 * busy.sum()
+
+
+def run_of(cycles, activity, *, slot=4, spans=((0, 0),), lost=0):
+    """A program of two commands that ran so long, with a load in flight at its end."""
+    starts, owners = zip(*spans, strict=True)
+    moments = [[0, 1], [0, 2], [1, 5], [NEVER, NEVER], [NEVER, NEVER], [6, NEVER]]
+    log = RunLog(
+        cycles=cycles,
+        queues={"load": Operations(*(np.array(each) for each in moments))},
+        owners={"array": Spans(np.array(starts), np.array(owners))},
+        activity={"bank": np.array(activity)},
+        slot_cycles=slot,
+        lost=lost,
+    )
+    return Executed(commands=("x", "y"), operators=("a", f"of {cycles}"), log=log, schedule="s")
+
+
+def test_moments_owners_and_activity_of_a_later_program_are_moved():
+    """Of 9 and 10 cycles: together 19, which are five slots of 4, the last of 3 cycles."""
+    first = run_of(9, [4, 3, 1], spans=((0, 1), (5, 0), (9, 2)), lost=2)
+    second = run_of(10, [1, 2, 0], spans=((-1, 7), (0, 1), (8, 0)), lost=1)
+    joined = join([("one", first), ("two", second)])
+    load = joined.queues["load"]
+    assert load.command.tolist() == [0, 1, 2, 3]
+    assert load.entered.tolist() == [0, 2, 9, 11]
+    assert load.started.tolist() == [1, 5, 10, 14]
+    assert load.done.tolist() == [6, NEVER, 15, NEVER]
+    # What is outside of a program's own cycles is nobody's.
+    spans = joined.owners["array"]
+    assert (spans.start.tolist(), spans.owner.tolist()) == ([0, 5, 9, 17], [1, 0, 1, 0])
+    # The middles of the second one's slots are at 11, 15 and 19.
+    assert joined.activity["bank"].tolist() == [4, 3, 2, 2, 0]
+    assert (joined.cycles, joined.lost, joined.slot_cycles) == (19, 3, 4)
+    assert joined.operators == ("a", "of 9", "of 10")
+    assert joined.operator.tolist() == [0, 1, 0, 2]
+    assert [joined.operator_of(command) for command in (1, 3)] == ["of 9", "of 10"]
+
+
+def test_slots_of_a_joined_profile_are_the_longest_ones():
+    joined = join([("one", run_of(9, [4, 3, 1])), ("two", run_of(16, [8, 2], slot=8))])
+    assert joined.slot_cycles == 8
+    # At 9 + 4 and 9 + 12; those of the first at 2, 6 and 10.
+    assert joined.activity["bank"].tolist() == [7, 9, 2, 0]

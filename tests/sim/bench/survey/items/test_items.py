@@ -179,6 +179,13 @@ def test_the_shares_before_are_those_that_the_host_was_fitted_to():
     assert found["after: MAC utilization, as compiled"].ours == 50
     assert ours(found["speed-up"]) > 20
     assert len(study.jobs(Scope())) == 4
+    whole = made(study, Scope())
+    for mode in ("serial", "no overlap", "as compiled"):
+        assert whole[f"after: MAC utilization, {mode}"].ours == 50
+    for mode in ("serial", "no overlap"):
+        assert whole[f"speed-up, {mode}"].ours == pytest.approx(ours(whole["speed-up"]))
+    shares = [ours(value) for name, value in whole.items() if name.startswith("before: ")]
+    assert sum(shares) == pytest.approx(100)
 
 
 def test_area_says_what_is_missing(monkeypatch):

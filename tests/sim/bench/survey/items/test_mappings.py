@@ -21,6 +21,15 @@ def test_a_job_says_what_it_is_about():
     assert pickle.loads(pickle.dumps(JOB)) == JOB
 
 
+def test_the_effort_of_a_job_is_that_of_its_plans_and_runs():
+    """1,000 cycles for each plan; each run twice the array's cycles, 32 x 32 x 32 / 256 here."""
+    assert JOB.array_cycles == 5 * 1000
+    assert replace(JOB, picks=7).array_cycles == 5 * 1000 + 2 * 7 * 128
+    every = replace(JOB, sampler=Sampler.EVERY, exhaust=True)
+    plans = every._request(Sampler.EVERY).space.size
+    assert every.array_cycles == (5 + plans // 2) * 1000
+
+
 def test_what_is_drawn_is_kept():
     run = JOB.run()
     assert list(run.spread) == list(COLUMNS)
