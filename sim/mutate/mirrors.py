@@ -61,7 +61,8 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     """The test files that answer for the source file `path` alone: the first of these rules.
 
     1. Its mirror: `sw/a/b.py` has `tests/sw/a/test_b.py`, `tests/sw/a/test_b_*.py`, all of
-       `tests/sw/a/b/`, and `tests/sw/test_a.py`.
+       `tests/sw/a/b/`; else the mirror of a shorter name (`test_b.py` for `b_c.py`), and
+       `tests/sw/test_a.py`.
     2. Without one: the test files of its layer that import it.
     3. Not imported by any: those of the source files that import it, by these rules.
     4. Without these: the test files of the mirrored folder, or the nearest one above it.
@@ -110,6 +111,9 @@ def _mirrors(path: str, root: Path) -> set[Path]:
     folder, stem = root / "tests" / file.parent, file.stem
     patterns = (f"test_{stem}.py", f"test_{stem}_*.py", f"{stem}/test_*.py")
     own = {test for pattern in patterns for test in folder.glob(pattern)}
+    while not own and "_" in stem.strip("_"):
+        stem = stem.rpartition("_")[0]
+        own = {*folder.glob(f"test_{stem}.py")}
     return own or {*folder.parent.glob(f"test_{folder.name}.py")}
 
 

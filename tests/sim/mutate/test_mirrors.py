@@ -41,6 +41,9 @@ def test_the_tests_of_a_single_file(tmp_path):
     mirrors = ("tests/sw/a/test_b.py", "tests/sw/a/test_b_more.py")
     for source, tests in {
         "sw/a/b.py": mirrors,
+        "sw/a/b_less.py": ("tests/sw/a/test_b.py",),
+        "sw/a/b_less_often.py": ("tests/sw/a/test_b.py",),
+        "sw/a/_b.py": (*mirrors, "tests/sw/a/test_c.py"),
         "sw/c.py": ("tests/sw/c/test_it.py",),
         "sw/encoding/fields.py": ("tests/sw/test_encoding.py",),
         "sw/a/imported.py": ("tests/sw/test_d.py",),
