@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.optimize import differing_floats
+from celosia.sw.frontend.recognize.rewrite import rewrite
+from celosia.sw.frontend.substitute.concats import find_heads_apart
 from celosia.sw.frontend.substitute.table import FLOAT_SUBSTITUTIONS
 from celosia.sw.passes.rewriting.engine import exhaust
 from celosia.sw.quantize.graphs.samples import random_inputs
@@ -149,3 +152,19 @@ def test_texts_through_other_weights_are_no_twins():
     parts = [maker.linear(maker.input(name), 4, biased=False) for name in "xy"]
     graph = maker.builder.finish({"out": maker.builder.op("mul", *parts)})
     assert exhaust(RULES["batch-twins"], graph).graph is graph
+
+
+@pytest.mark.parametrize(
+    ("shape", "apart"), [((1, 4, 6), True), ((1, 24), False), ((1, 6, 4), False)]
+)
+def test_heads_are_of_tensors_with_their_rows(shape, apart):
+    """Tensors of other rows and columns become heads by a reshape that is no mere view of them."""
+    builder = GraphBuilder("test")
+    names = [builder.input(name, TensorType("float32", shape)) for name in "xyz"]
+    heads = [builder.op("reshape", name, shape=(1, 1, 4, 6)) for name in names]
+    graph = builder.finish({"out": builder.op("concat", *heads, axis=1)})
+    found = rewrite(graph, find_heads_apart).graph
+    assert [node.op for node in found.nodes][-1] == ("transpose" if apart else "concat")
+    inputs = random_inputs(graph, (), 1)
+    expected, out = (interpret(each, inputs)["out"] for each in (graph, found))
+    np.testing.assert_array_equal(out, expected)

@@ -6,7 +6,7 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product
+from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product, Rotation
 from tests.support.quantized_exports import recognized
 
 BERTS = ("bert-13", "bert-17", "bert-sdpa", "bert-dynamo", "bert-attention")
@@ -42,6 +42,13 @@ def test_every_bert_has_the_same_units(name):
 )
 def test_all_products_of_other_transformers_are_units(name):
     assert share(name) == 1
+
+
+@pytest.mark.parametrize(("name", "rotations"), [("llama", 4), ("gpt2", 0)])
+def test_queries_and_keys_are_turned_on_the_accelerator(name, rotations):
+    """Those of each of two layers."""
+    units = {id(unit): unit for unit in find_units(recognized(name)).units.values()}
+    assert sum(isinstance(unit, Rotation) for unit in units.values()) == rotations
 
 
 def test_one_product_of_queries_keys_and_values_is_read_by_columns():
