@@ -169,3 +169,18 @@ def test_a_bias_that_all_keys_share_is_refused():
     assert set(find_units(attention(2, 2, 5, 1)).refusals.values()) == {
         "its bias is not one for each key"
     }
+
+
+@pytest.mark.parametrize("op", ["layernorm", "rmsnorm"])
+@pytest.mark.parametrize(("axis", "found"), [(-1, True), (2, True), (1, False), (0, False)])
+def test_only_whole_rows_are_normalized(op, axis, found):
+    """Behind a product, over the last of three axes, by whichever number it is called."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, 16, 16)))
+    weights = builder.constant(np.eye(16, dtype=np.float32))
+    product = builder.op("matmul", x, weights)
+    size = (1, 16, 16)[axis:] if axis >= 0 else (16,)
+    gamma = builder.constant(np.ones(size, np.float32))
+    y = builder.op(op, product, gamma, axis=axis, epsilon=1e-5)
+    units = find_units(builder.finish({"y": builder.op("matmul", y, weights)})).units.values()
+    assert any(isinstance(unit, Normalization) for unit in units) is found
