@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from celosia.isa.encoding import FENCE
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.log import NEVER, Operations, RunLog, Spans
 from celosia.sim.profile.packing import pack, unpack
@@ -60,7 +61,9 @@ def run_of(cycles, activity, *, slot=4, spans=((0, 0),), lost=0):
         slot_cycles=slot,
         lost=lost,
     )
-    return Executed(commands=("x", "y"), operators=("a", f"of {cycles}"), log=log, schedule="s")
+    return Executed(
+        commands=(FENCE.encode(),) * 2, operators=("a", f"of {cycles}"), log=log, schedule="s"
+    )
 
 
 def test_moments_owners_and_activity_of_a_later_program_are_moved():

@@ -8,7 +8,7 @@ from celosia.sim.bench.survey.items import bottleneck, generation, latency, memo
 from celosia.sim.bench.survey.items.inconsistencies import STUDIES as INCONSISTENT
 from celosia.sim.bench.survey.items.intensity import STUDIES as INTENSITIES
 from celosia.sim.bench.survey.parts.decoding import step_job
-from celosia.sim.bench.survey.parts.jobs import Run
+from celosia.sim.bench.survey.parts.jobs import Run, Task
 from celosia.sim.bench.survey.parts.paper import Printed, paper
 from celosia.sim.bench.survey.parts.products import layer_job
 from celosia.sim.bench.survey.parts.values import Evidence, Scope, Value
@@ -119,7 +119,7 @@ def test_whole_models_are_layers_and_steps_that_were_measured():
 def test_a_text_takes_steps_on_the_line_through_those_that_were_measured():
     """Steps behind 128 and 1,024 tokens: 1,000 and 1,896 cycles, so one more for each token."""
     (study,) = latency.STUDIES[:1]
-    cycles = {layer_job(128): 50, step_job(128): 1000, step_job(1024): 1896}
+    cycles: dict[Task, int] = {layer_job(128): 50, step_job(128): 1000, step_job(1024): 1896}
     runs = {job: replace(made_up(job), cycles=cycles.get(job, 1)) for job in study.jobs(Scope())}
     found = {v.name: v for v in study.make(Evidence(paper(), runs, Scope())).values}
     # Before the tokens of a text there are 0 to 127 others, 63.5 in the mean: 64.5 fewer than 128.
