@@ -72,3 +72,18 @@ def test_the_table():
     assert "by a table." in text
     assert "Unknown: lane_step." in text
     assert f"adds at least {(UNIT - 1) / REST:.1%}." in text
+
+
+def test_a_line_has_the_count_the_energy_the_share_and_the_source():
+    """2.5 million products at 2 pJ each are 5 uJ; nothing else is known."""
+    paper = io.StringIO()
+    entries = {"mac": Entry(2.0, "somewhere [1]"), "lane_step": Entry(None, "nobody")}
+    counts = {"mac": 2_500_000, "lane_step": 7, "bus_read_byte": 3}
+    print_energy(
+        Console(file=paper, width=150), EnergyReport("run", counts, EnergyTable("t", entries))
+    )
+    lines = {line.split()[1]: line for line in paper.getvalue().splitlines() if "│" in line}
+    cells = {name: [cell.strip() for cell in line.split("│")[1:-1]] for name, line in lines.items()}
+    assert cells["mac"] == ["mac", "2,500,000", "2", "5.00", "100.0%", "somewhere [1]"]
+    assert cells["lane_step"][1:] == ["7", "unknown", "unknown", "", "nobody"]
+    assert cells["bus_read_byte"][1:] == ["3", "unknown", "unknown", "", ""]
