@@ -47,10 +47,29 @@ def difference(
     build: Build,
     probes: Mapping[int, Probe],
 ) -> str | None:
-    """Where the replacement differs from what it is to replace; None if it does not."""
+    """Where the replacement differs from what it is to replace; None if it does not.
+
+    Operands are independent numbers.  Where that shows a difference, and some operands compute
+    another one (values that are a view of the keys), that one is not drawn, but computed.
+    """
+    reason = _difference(reader, root, operands, operands, build, probes)
+    given = reader.given(operands) if reason is not None else operands
+    if len(given) == len(set(operands)):
+        return reason
+    return _difference(reader, root, operands, given, build, probes)
+
+
+def _difference(
+    reader: Reader,
+    root: str,
+    operands: Sequence[str],
+    given: Sequence[str],
+    build: Build,
+    probes: Mapping[int, Probe],
+) -> str | None:
     try:
-        before = _before(reader, root, operands)
-        after = _after(reader, operands, build)
+        before = _before(reader, root, operands, given)
+        after = _after(reader, operands, given, build)
     except (GraphError, KeyError) as error:
         return f"it has no replacement: {error}"
     kinds = before.types()[before.outputs["root"]], after.types()[after.outputs["root"]]
@@ -116,41 +135,46 @@ def _worst(expected: Array, found: Array) -> str | None:
     return f"its replacement differs by {errors[worst]:.2g} in a row of up to {size:.2g}"
 
 
-def _before(reader: Reader, root: str, operands: Sequence[str]) -> FloatGraph:
-    builder = GraphBuilder("before")
-    new = dict(zip(operands, _operands(reader, builder, operands), strict=True))
+class _Wide:
+    """A part of a graph in float64, in the making; operands that are `given` are its inputs."""
 
-    def named(name: str) -> str:
-        if name not in new:
-            value = reader.value(name)
+    def __init__(self, reader: Reader, operands: Sequence[str], given: Sequence[str], name: str):
+        self.reader, self.given, self.builder = reader, given, GraphBuilder(name)
+        self.new: dict[str, str] = {}
+        for index, each in enumerate(operands):
+            if each in given and each not in self.new and reader.value(each) is None:
+                kind = reader.type(each)
+                wide = TensorType("float64" if kind.is_float else kind.dtype, kind.shape)
+                self.new[each] = self.builder.input(f"operand{index}", wide)
+
+    def tensor(self, name: str) -> str:
+        """A tensor of the graph, computed from what is given."""
+        for node in self.reader.between(name, self.given):
+            if node.name not in self.new:
+                inputs = [self._known(each) for each in node.inputs]
+                attributes = _wide_attributes(node)
+                self.new[node.name] = self.builder.op(node.op, *inputs, **attributes)
+        return self._known(name)
+
+    def _known(self, name: str) -> str:
+        if name not in self.new:
+            value = self.reader.value(name)
             assert value is not None
-            new[name] = builder.constant(_wide_value(value))
-        return new[name]
-
-    for node in reader.between(root, operands):
-        inputs = [named(name) for name in node.inputs]
-        new[node.name] = builder.op(node.op, *inputs, **_wide_attributes(node))
-    return builder.finish({"root": named(root)})
+            self.new[name] = self.builder.constant(_wide_value(value))
+        return self.new[name]
 
 
-def _after(reader: Reader, operands: Sequence[str], build: Build) -> FloatGraph:
-    builder = GraphBuilder("after")
-    return builder.finish({"root": build(builder, _operands(reader, builder, operands))})
+def _before(reader: Reader, root: str, operands: Sequence[str], given: Sequence[str]) -> FloatGraph:
+    wide = _Wide(reader, operands, given, "before")
+    return wide.builder.finish({"root": wide.tensor(root)})
 
 
-def _operands(reader: Reader, builder: GraphBuilder, operands: Sequence[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for index, name in enumerate(operands):
-        value = reader.value(name)
-        if name in found:
-            continue
-        if value is not None:
-            found[name] = builder.constant(_wide_value(value))
-        else:
-            kind = reader.type(name)
-            wide = TensorType("float64" if kind.is_float else kind.dtype, kind.shape)
-            found[name] = builder.input(f"operand{index}", wide)
-    return [found[name] for name in operands]
+def _after(
+    reader: Reader, operands: Sequence[str], given: Sequence[str], build: Build
+) -> FloatGraph:
+    wide = _Wide(reader, operands, given, "after")
+    found = [wide.tensor(name) for name in operands]
+    return wide.builder.finish({"root": build(wide.builder, found)})
 
 
 def _wide_value(value: Array) -> Array:

@@ -95,6 +95,22 @@ class Reader:
                 raise KeyError(name)
         return found[::-1]
 
+    def given(self, operands: Sequence[str]) -> list[str]:
+        """The operands, each once, without those that the other ones and constants compute."""
+        found = list(dict.fromkeys(operands))
+        for name in found[::-1] if len(found) > 1 else ():
+            others = [other for other in found if other != name]
+            if self.value(name) is None and self._computed(name, others):
+                found = others
+        return found
+
+    def _computed(self, name: str, operands: Sequence[str]) -> bool:
+        try:
+            self.between(name, operands)
+        except KeyError:
+            return False
+        return True
+
     def origins(self, name: str) -> set[str]:
         """The inputs of the graph that a tensor depends on."""
         needed = {name}

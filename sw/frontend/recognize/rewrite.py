@@ -68,7 +68,8 @@ def _likeness(reader: Reader, match: Match) -> Hashable:
         for place, name in enumerate(match.operands)
     }
     lines = []
-    for index, node in enumerate(reader.between(match.root, match.operands)):
+    # What operands compute of each other is part of the part.
+    for index, node in enumerate(reader.between(match.root, reader.given(match.operands))):
         for name in node.inputs:
             value = reader.value(name)
             if name not in numbers and value is not None:
@@ -77,8 +78,7 @@ def _likeness(reader: Reader, match: Match) -> Hashable:
         operands = tuple(numbers[name] for name in node.inputs)
         lines.append((node.op, str(node.type), str(sorted(node.attributes.items())), operands))
         numbers[node.name] = index
-    places = tuple(match.operands.index(name) for name in match.operands)
-    return match.what, places, tuple(lines)
+    return match.what, tuple(numbers[name] for name in match.operands), tuple(lines)
 
 
 def rebuild(graph: FloatGraph, matches: Mapping[str, Match]) -> FloatGraph:

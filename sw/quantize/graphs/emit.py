@@ -379,7 +379,7 @@ class _Emitter:
         scales = self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
         if _is_one(scales):
             return float(scales[0])
-        return self._scale(f"{name}.scale.{head.out.col}", scales)
+        return self._scale(f"{name}.scale.{head.out.col}.{head.value.col}", scales)
 
     def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
         return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]

@@ -7,6 +7,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.prove import difference, rows_of_all_scales
 from celosia.sw.frontend.recognize.reader import Reader
+from celosia.sw.frontend.recognize.rewrite import FLOAT, Match
 
 KIND = TensorType("float32", (10, 16))
 
@@ -63,3 +64,52 @@ def test_rows_are_of_all_scales_constant_and_zero():
     assert sizes[0] < 1e-2 < sizes[1] < 10 < sizes[2]
     assert (rows[3] == rows[3, 0]).all()
     assert not rows[4].any()
+
+
+def products():
+    """A product of what is turned with itself: the operand `turned` is between `x` and the root."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    turned = builder.op("transpose", x, permutation=(1, 0), name="turned")
+    again = builder.op("transpose", turned, permutation=(1, 0))
+    return builder.finish({"out": builder.op("matmul", again, turned, name="out")})
+
+
+def proof_of_products(factor):
+    def build(builder, operands):
+        x, turned = operands
+        return builder.op("mul", builder.op("matmul", x, turned), builder.like(factor, x))
+
+    return difference(Reader(products()), "out", ["x", "turned"], build, {})
+
+
+def test_an_operand_that_another_one_computes_is_no_number_of_its_own():
+    assert proof_of_products(1.0) is None
+
+
+def test_a_replacement_of_such_operands_is_still_compared():
+    reason = proof_of_products(1.001)
+    assert reason is not None
+    assert "its replacement differs by" in reason
+
+
+def test_likeness_tells_views_of_operands_apart():
+    """Values that are the keys, turned in one way or another, are other parts."""
+
+    def likeness(*views):
+        builder = GraphBuilder("test")
+        x = builder.input("x", TensorType("float32", (4, 4)))
+        turned = x
+        for op, attributes in views:
+            turned = builder.op(op, turned, name="turned", **attributes)
+        graph = builder.finish({"out": builder.op("matmul", turned, turned, name="out")})
+        (node,) = [each for each in graph.nodes if each.op == "matmul"]
+        match = Match(
+            what="", root=node.name, operands=("x", node.inputs[0]), build=lambda _, names: names[0]
+        )
+        return FLOAT.likeness(Reader(graph), match)
+
+    turn = ("transpose", {"permutation": (1, 0)})
+    flip = ("slice", {"starts": (3, 0), "sizes": (4, 4), "steps": (-1, 1)})
+    assert likeness(turn) == likeness(turn)
+    assert likeness(turn) != likeness(flip)

@@ -29,7 +29,7 @@ def scores_lost(queries, keys, factors):
 def test_a_large_column_of_queries_moves_into_keys():
     queries, keys = normal(300, 16), normal(300, 16)
     queries[:, 3] *= 20
-    factors = score_factors([queries], keys, tied=False)
+    factors = score_factors([queries], [keys], tied=False)
     assert factors[3] > 2 * np.delete(factors, 3).max()
     ones = np.ones(16, np.float32)
     assert scores_lost(queries, keys, factors) < 0.5 * scores_lost(queries, keys, ones)
@@ -38,7 +38,7 @@ def test_a_large_column_of_queries_moves_into_keys():
 def test_both_halves_of_columns_that_rotate_have_the_same_factors():
     queries, keys = [normal(200, 16), normal(200, 16)], normal(200, 16)
     keys[:, 2] *= 20
-    factors = score_factors(queries, keys, tied=True)
+    factors = score_factors(queries, [keys], tied=True)
     assert factors[:8].tolist() == factors[8:].tolist()
     assert factors[2] == factors.min() < 1
 
