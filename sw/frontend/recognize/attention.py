@@ -13,7 +13,13 @@ import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.recognize.prove import HIDDEN, Probe, ordinary_rows, seen_somewhere
+from celosia.sw.frontend.recognize.prove import (
+    HIDDEN,
+    Probe,
+    or_hidden,
+    ordinary_rows,
+    seen_somewhere,
+)
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match, Refusal
 
@@ -47,14 +53,17 @@ class _Scores:
     terms: tuple[_Term, ...]
     shapes: tuple[tuple[int, ...], ...]
     """The shapes that scores have on their way."""
+    floor: float = -np.inf
+    """The least number that a score is, behind all that is added."""
 
 
 def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
     """Every product whose first operand is a softmax of scores."""
     for node in reader.nodes:
-        softmax = _softmax(reader, node) if node.op == "matmul" else None
-        if softmax is None:
+        found = _softmax(reader, node) if node.op == "matmul" else None
+        if found is None:
             continue
+        softmax, guarded = found
         scores = _scores(reader, softmax.inputs[0])
         if scores is None:
             yield Refusal("attention", node.name, "its scores are not those of one product")
@@ -63,19 +72,22 @@ def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
         if shape is None:
             yield Refusal("attention", node.name, f"its scores are {softmax.type}")
             continue
-        yield _match(reader, node, scores, shape)
+        yield _match(reader, node, scores, shape, guarded=guarded)
 
 
-def _softmax(reader: Reader, node: Node) -> Node | None:
-    """The softmax along keys whose result is the first operand of a product."""
-    name = node.inputs[0]
+def _softmax(reader: Reader, node: Node) -> tuple[Node, bool] | None:
+    """The softmax along keys whose result is the first operand of a product.
+
+    It may be guarded: rows are chosen to be 0 by whatever condition, which the proof compares.
+    """
+    name, guarded = node.inputs[0], False
     for _ in range(_STEPS):
         guard = reader.producer(name, "where")
-        if guard is not None:  # where(is_nan(x), 0, x)
-            test = reader.producer(guard.inputs[0], "is_nan")
-            if test is None or test.inputs[0] != guard.inputs[2]:
+        if guard is not None:
+            zeros = [reader.scalar(each) == 0 for each in guard.inputs[1:]]
+            if sum(zeros) != 1:
                 return None
-            name = guard.inputs[2]
+            name, guarded = guard.inputs[2 if zeros[0] else 1], True
             continue
         view = reader.producer(name, "reshape")
         if view is None:
@@ -84,7 +96,7 @@ def _softmax(reader: Reader, node: Node) -> Node | None:
     found = reader.producer(name, "softmax")
     if found is None or found.type.rank < 2:
         return None
-    return found if found.attributes["axis"] in {-1, found.type.rank - 1} else None
+    return (found, guarded) if found.attributes["axis"] in {-1, found.type.rank - 1} else None
 
 
 def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
@@ -104,7 +116,8 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
             if factor != 1 and any(each.hides is None for each in scores.terms):
                 return None
             shapes = (*scores.shapes, node.type.shape)
-            return _Scores(scores.product, scores.scale * factor, terms, shapes)
+            floor = max(scores.floor, _floor(reader, node, above))
+            return _Scores(scores.product, scores.scale * factor, terms, shapes, floor)
     return None
 
 
@@ -132,6 +145,14 @@ def _above(reader: Reader, node: Node) -> Iterator[tuple[str, float, _Term | Non
             yield left, 1.0, None
 
 
+def _floor(reader: Reader, node: Node, above: str) -> float:
+    """The number below which a maximum lets no score be, if it is one that hides keys."""
+    if node.op != "max":
+        return -np.inf
+    (other,) = [name for name in node.inputs if name != above]
+    return _least(reader, other)
+
+
 def _added(reader: Reader, node: Node, operand: str) -> _Term | None:
     """What the second operand of a sum, a difference or a product by 0 and 1 does to scores."""
     if node.op == "add":
@@ -154,9 +175,13 @@ def _hidden(reader: Reader, name: str) -> bool:
 
 
 def _least(reader: Reader, name: str) -> float:
-    """A number that scores vanish beside, or minus infinity in the place of a lesser one."""
-    number = reader.scalar(name)
-    return number if number is not None and number <= _VANISHING else -np.inf
+    """What hides a key, as what is added to scores: a row without keys stays the mean of all.
+
+    Beside a finite number that is added no score may be left, as none is where it is chosen.
+    """
+    value = reader.value(name)
+    least = -np.inf if value is None else float(value.max())
+    return min(least, _VANISHING)
 
 
 def _four_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, int, int, int] | None:
@@ -180,7 +205,14 @@ def _four_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, int, int, int] |
     return batch, heads, rows, keys
 
 
-def _match(reader: Reader, root: Node, scores: _Scores, shape: tuple[int, int, int, int]) -> Match:
+def _match(
+    reader: Reader,
+    root: Node,
+    scores: _Scores,
+    shape: tuple[int, int, int, int],
+    *,
+    guarded: bool,
+) -> Match:
     queries, query_views, query_scale = _unscaled(reader, scores.product.inputs[0])
     keys, key_views, key_scale = _unscaled(reader, scores.product.inputs[1])
     scale = scores.scale * query_scale * key_scale
@@ -196,21 +228,25 @@ def _match(reader: Reader, root: Node, scores: _Scores, shape: tuple[int, int, i
         k = builder.op("transpose", k, permutation=(0, 1, 3, 2))
         v = _shaped(builder, v, (batch, heads, count, result.shape[-1]))
         bias = _bias(builder, terms, scores.terms, shape, q)
+        if bias and scores.floor > -np.inf:
+            bias = [builder.op("max", *bias, builder.like(scores.floor, q))]
         attributes = {"scale": float(scale), "causal": False, "first_query": 0}
         context = builder.op("attention", q, k, v, *bias, **attributes)
         return _shaped(builder, context, result.shape)
 
     probes: dict[int, Probe] = {1: ordinary_rows}
     for index, term in enumerate(scores.terms):
-        probes[3 + index] = ordinary_rows if term.hides is None else _seen(term)
+        probes[3 + index] = _probe(term, guarded=guarded)
     operands = (queries, keys, root.inputs[1], *(term.name for term in scores.terms))
     return Match(what="attention", root=root.name, operands=operands, build=build, probes=probes)
 
 
-def _seen(term: _Term) -> Probe:
-    if not term.hides:
-        return seen_somewhere
-    return lambda random, kind: ~seen_somewhere(random, kind)
+def _probe(term: _Term, *, guarded: bool) -> Probe:
+    """Masks that show each query a key; behind a guard, some that show it none, too."""
+    probe = ordinary_rows if term.hides is None else seen_somewhere
+    if guarded:
+        probe = or_hidden(probe)
+    return (lambda random, kind: ~probe(random, kind)) if term.hides else probe
 
 
 def _unscaled(reader: Reader, name: str) -> tuple[str, list[Node], float]:

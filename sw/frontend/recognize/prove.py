@@ -20,6 +20,7 @@ __all__ = [
     "Build",
     "Probe",
     "difference",
+    "or_hidden",
     "ordinary_rows",
     "rows_of_all_scales",
     "seen_somewhere",
@@ -70,7 +71,9 @@ def _difference(
     try:
         before = _before(reader, root, operands, given)
         after = _after(reader, operands, given, build)
-    except (GraphError, KeyError) as error:
+    except KeyError as error:
+        return f"it depends on {error.args[0]}, too"
+    except GraphError as error:
         return f"it has no replacement: {error}"
     kinds = before.types()[before.outputs["root"]], after.types()[after.outputs["root"]]
     if kinds[0] != kinds[1]:
@@ -117,6 +120,23 @@ def seen_somewhere(random: np.random.Generator, kind: TensorType) -> Array:
     """Bools of which the first one of each row holds: a query sees a key at least."""
     drawn = ordinary_rows(random, kind)
     drawn[(..., slice(1)) if kind.rank else ()] = True
+    return drawn
+
+
+def or_hidden(probe: Probe) -> Probe:
+    """What `probe` draws, but one row of three shows no key, and one the last, but not the first.
+
+    False hides a key, and so does minus infinity.
+    """
+
+    def drawn(random: np.random.Generator, kind: TensorType) -> Array:
+        found = probe(random, kind)
+        rows = found.reshape(-1, kind.shape[-1] if kind.rank else 1)
+        hides, shows = (-np.inf, 0) if kind.is_float else (0, 1)
+        rows[1::3, :1], rows[1::3, -1:] = hides, shows
+        rows[::3] = hides
+        return found
+
     return drawn
 
 

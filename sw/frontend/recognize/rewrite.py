@@ -68,8 +68,11 @@ def _likeness(reader: Reader, match: Match) -> Hashable:
         for place, name in enumerate(match.operands)
     }
     lines = []
-    # What operands compute of each other is part of the part.
-    for index, node in enumerate(reader.between(match.root, reader.given(match.operands))):
+    try:  # What operands compute of each other is part of the part.
+        nodes = reader.between(match.root, reader.given(match.operands))
+    except KeyError:  # It depends on more than its operands, and is like no other part.
+        return match.what, match.root
+    for index, node in enumerate(nodes):
         for name in node.inputs:
             value = reader.value(name)
             if name not in numbers and value is not None:

@@ -17,6 +17,9 @@ SHAPES = {
 }
 
 
+MASK = TensorType("bool", (ROWS, KEYS))
+
+
 class Graph(GraphBuilder):
     """A builder with the operators that attention is made of."""
 
@@ -110,10 +113,56 @@ def test_a_choice_between_scores_and_a_small_number_is_a_mask(hides):
     assert len(attention_of(found).inputs) == 4
 
 
-def test_a_row_without_keys_is_the_mean_of_all_values_as_before():
+def guarded(graph, mask, zero=0.0, test="is_nan"):
+    """Attention whose rows are `zero` where a test says so."""
+    bias = graph.op("where", mask, graph.like(0, "q"), graph.like(-np.inf, "q"))
+    weights = graph.op("softmax", graph.op("add", graph.scores(), bias), axis=-1)
+    condition = graph.op(test, weights) if test == "is_nan" else test
+    rows = graph.op("where", condition, graph.like(zero, "q"), weights)
+    return graph.op("matmul", rows, "v")
+
+
+def test_rows_that_see_no_key_are_proved_to_be_0_behind_a_guard():
     graph = Graph()
     mask = graph.constant(np.arange(ROWS)[:, np.newaxis] > np.zeros(KEYS, np.int64))
-    scores = graph.op("where", mask, graph.scores(), graph.like(-3.4e38, "q"))
+    found, refused = graph.recognized(guarded(graph, mask))
+    assert attention_of(found)
+    assert not refused
+
+
+def test_a_guard_that_makes_something_else_of_rows_is_no_attention():
+    graph = Graph()
+    found, _ = graph.recognized(guarded(graph, graph.input("mask", MASK), zero=5.0))
+    assert not any(node.op == "attention" for node in found.nodes)
+
+
+def test_a_choice_that_hides_other_rows_is_no_guard():
+    """Weights that are dropped by chance are not 0 because of what a query sees."""
+    graph = Graph()
+    mask, drop = graph.input("mask", MASK), graph.input("drop", MASK)
+    found, (refused,) = graph.recognized(guarded(graph, mask, test=drop))
+    assert not any(node.op == "attention" for node in found.nodes)
+    assert refused.reason == "it depends on drop, too"
+
+
+def test_a_choice_by_the_bias_itself_is_compared():
+    """Rows whose first key is hidden are not those that see no key."""
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
+    first = graph.op("slice", bias, starts=(0, 0), sizes=(ROWS, 1), steps=(1, 1))
+    hidden = graph.op("equal", first, graph.like(-np.inf, "q"))
+    weights = graph.op("softmax", graph.op("add", graph.scores(), bias), axis=-1)
+    rows = graph.op("where", hidden, graph.like(0, "q"), weights)
+    found, (refused,) = graph.recognized(graph.op("matmul", rows, "v"))
+    assert not any(node.op == "attention" for node in found.nodes)
+    assert "its replacement differs" in refused.reason
+
+
+@pytest.mark.parametrize("least", [-3.4e38, -1e9, -2e4])
+def test_a_row_without_keys_is_the_mean_of_all_values_as_before(least):
+    graph = Graph()
+    mask = graph.constant(np.arange(ROWS)[:, np.newaxis] > np.zeros(KEYS, np.int64))
+    scores = graph.op("where", mask, graph.scores(), graph.like(least, "q"))
     found, refused = graph.recognized(graph.attend(scores))
     assert attention_of(found)
     assert not refused
