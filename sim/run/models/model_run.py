@@ -14,6 +14,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.estimate import compiling_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
+from celosia.sim.run.models.blind_notes import blind_notes
 from celosia.sim.run.report import Report
 from celosia.sim.run.rewriting import search_progress
 from celosia.sim.run.run import RunOptions, compile_for, needed_memory
@@ -28,6 +29,7 @@ from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.said_ranges import said_ranges
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
@@ -44,7 +46,6 @@ from celosia.sw.quantize.graphs.quantized import (
     quantize_graph,
     run_model,
 )
-from celosia.sw.quantize.graphs.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.true_placement import place_units
 from celosia.sw.quantize.ranges import Clip
@@ -319,7 +320,12 @@ class ModelRunner:
             distances=distances(real, result.outputs, best),
             saturated=result.saturated,
             host=model.host_operators,
-            notes=(*prepared.notes, *_clipped(result.clipped), *notes),
+            notes=(
+                *prepared.notes,
+                *_clipped(result.clipped),
+                *notes,
+                *blind_notes(result.blind),
+            ),
         )
 
     def _segment(

@@ -1,8 +1,8 @@
 """Integer graphs of segments: units with weights, scales and zero points in their formats."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from celosia.sw.ir.graph import (
     DivideBySums,
     Finish,
     Graph,
-    MatMul,
     Normalized,
     Requantize,
     Softmax,
@@ -45,7 +44,7 @@ from celosia.sw.quantize.graphs.units import (
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.norm import quantize_norm
 
-__all__ = ["Keys", "Segment", "emit_segments", "form_name", "with_keys"]
+__all__ = ["Keys", "Segment", "emit_segments", "form_name"]
 
 Keys = tuple[str, int]
 """The tensor that counts the keys of texts, and a text."""
@@ -53,7 +52,7 @@ Keys = tuple[str, int]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Segment:
-    """An integer graph, which sees all keys until `with_keys` says how many there are."""
+    """An integer graph, which sees all keys until `for_masks` says how many there are."""
 
     graph: Graph
     inputs: dict[str, Form]
@@ -81,21 +80,6 @@ def emit_segments(stages: Stages, formats: Formats) -> tuple[list[Segment], Form
     wanted = {form for emitter in emitters for form in emitter.inputs.values()}
     wanted |= {stages.host_form(tensor) for tensor in _host_reads(stages)}
     return [emitter.finish(wanted) for emitter in emitters], formats
-
-
-def with_keys(segment: Segment, counts: Mapping[Keys, int]) -> Graph:
-    """The graph of a segment for texts that have so many keys."""
-
-    def masked(op: Any) -> Any:
-        if op.name not in segment.keys:
-            return op
-        assert isinstance(op, MatMul)
-        assert isinstance(op.finish, DeferredSoftmax)
-        count = counts[segment.keys[op.name]]
-        keys = None if count == op.out.cols else count
-        return replace(op, finish=replace(op.finish, mask=replace(op.finish.mask, keys=keys)))
-
-    return replace(segment.graph, ops=tuple(map(masked, segment.graph.ops)))
 
 
 def _host_reads(stages: Stages) -> set[str]:

@@ -89,9 +89,11 @@ class _Exact(Machine):
                 visible = visible_columns(how.mask, sums)
                 if visible is not None:
                     scores = np.where(visible, scores, -np.inf)
-                powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-                value = _rounded(powers * _NUMERATOR, out)
-                self.write(how.sums, value.sum(axis=1, keepdims=True, dtype=np.int32))
+                # Where a query sees no key, its exponentials are 0, and their sum counts as 1.
+                highest = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float64).min)
+                value = _rounded(np.exp(scores - highest) * _NUMERATOR, out)
+                totals = value.sum(axis=1, keepdims=True, dtype=np.int32)
+                self.write(how.sums, np.maximum(totals, 1))
                 return value
             case Softmax():
                 scores = sums * (how.scale / 2.0**EXPONENT_FRACTION_BITS)

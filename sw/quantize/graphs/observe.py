@@ -10,13 +10,14 @@ import numpy as np
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.recognize.prove import HIDDEN
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.graph_interpret import visible_columns
 from celosia.sw.quantize.graphs.units import Attention, Value
 from celosia.sw.quantize.ranges import ScoreRange
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Observed", "SeenAttention", "observe"]
+__all__ = ["Observed", "SeenAttention", "observe", "raised"]
 
 _ROWS: Final = 4096
 """The most rows of a value that are kept of all samples together."""
@@ -110,9 +111,20 @@ class SeenAttention:
             for head in heads:
                 scores = read(head.query) @ read(head.key).T * self.unit.scale
                 if head.onto is not None:
-                    scores = scores + read(head.onto)
+                    scores = scores + raised(read(head.onto), head.key.rows)
                 visible = visible_columns(replace(self.unit.mask, keys=keys), scores)
                 yield scores if visible is None else np.where(visible, scores, -np.inf)
+
+
+def raised(matrix: Array, keys: int) -> Array:
+    """What is added to scores, for heads of so many keys, without what all keys of a row have.
+
+    A softmax does not see it, but it would leave nothing of integer scores.
+    """
+    heads = matrix.reshape(len(matrix), -1, keys)
+    highest = heads.max(axis=2, keepdims=True)
+    shared = np.where((highest <= HIDDEN) & (highest > -np.inf), highest, 0)
+    return (heads - shared).reshape(matrix.shape)
 
 
 def observe(

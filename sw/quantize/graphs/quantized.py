@@ -13,12 +13,13 @@ from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorT
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
-from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graph import Graph, View
 from celosia.sw.passes.clipped_scores import clipped_scores
-from celosia.sw.quantize.graphs.emit import Segment, emit_segments, with_keys
+from celosia.sw.quantize.graphs.emit import Segment, emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
-from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, observe
+from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
+from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, observe, raised
 from celosia.sw.quantize.graphs.stages import Form, plan_stages
 from celosia.sw.quantize.graphs.units import Attention, Product, Units, Value
 from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
@@ -83,6 +84,8 @@ class Result:
     """How many elements of each tensor are at the end of their type's range, or were clipped."""
     clipped: Counter[str] = field(default_factory=Counter)
     """How many visible scores of each attention have another weight because scores saturate."""
+    blind: Counter[tuple[str, Sight]] = field(default_factory=Counter)
+    """How many rows of scores see no key, or hidden ones only, in all heads of the file's nodes."""
 
 
 def quantize_graph(
@@ -183,6 +186,7 @@ class Execution:
         self.forms: dict[Form, Array] = {}
         self.saturated: Counter[str] = Counter()
         self.clipped: Counter[str] = Counter()
+        self.blind: Counter[tuple[str, Sight]] = Counter()
 
     def run(self, segment: SegmentRunner) -> Result:
         """The outputs; `segment` computes the segments."""
@@ -193,25 +197,37 @@ class Execution:
                 self._convert(stage)
                 self._segment(stage, segment)
         outputs = {name: self._read(tensor) for name, tensor in self.model.outputs.items()}
-        return Result(outputs, +self.saturated, +self.clipped)
+        return Result(outputs, +self.saturated, +self.clipped, self.blind)
 
-    def graph(self, stage: int) -> Graph:
+    def graph(self, stage: int) -> ForMasks:
         """The integer graph of a segment for this run's masks."""
         segment = self.model.segments[stage]
         counts = {keys: self._count(*keys) for keys in set(segment.keys.values())}
-        return with_keys(segment, counts)
+        matrices: dict[str, Array] = {}
+
+        def added(view: View) -> Array:
+            if view.tensor not in matrices:
+                value = self.model.values[segment.inputs[view.tensor].key]
+                matrices[view.tensor] = value.matrix(self._read(value.tensor))
+            return matrices[view.tensor][view.slices]
+
+        return for_masks(segment, counts, added)
 
     def _segment(self, stage: int, run: SegmentRunner) -> None:
         segment = self.model.segments[stage]
         inputs = {name: self.forms[form] for name, form in segment.inputs.items()}
-        found = run(stage, self.graph(stage), inputs)
+        made = self.graph(stage)
+        for (name, sight), rows in made.rows.items():
+            if sight != Sight.SOME:
+                self.blind[segment.operators.get(name.split(".")[0], name), sight] += rows
+        found = run(stage, made.graph, inputs)
         for name, form in segment.outputs.items():
             self.forms[form] = found[name]
         for name, value in found.items():
             if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
                 node = segment.operators.get(name.split(".")[0], name)
                 self.saturated[node] += _at_the_end(value)
-        for name, count in clipped_scores(self.graph(stage), found).items():
+        for name, count in clipped_scores(made.graph, found).items():
             self.clipped[segment.operators.get(name.split(".")[0], name)] += count
 
     def _count(self, tensor: str, text: int) -> int:
@@ -223,6 +239,8 @@ class Execution:
             if level == stage:
                 value = self.model.values[form.key]
                 matrix = value.matrix(self._read(value.tensor))
+                if form.role == "onto":
+                    matrix = raised(matrix, self.model.types[value.tensor].shape[-1])
                 found, clipped = self.model.formats[form].integers(matrix)
                 self.forms[form] = np.ascontiguousarray(found)
                 if form.role != "onto":  # What hides a key is as low as can be.

@@ -1,0 +1,23 @@
+"""Notes of a run in which queries see no key: what their rows are."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from celosia.sw.quantize.graphs.masks import Sight
+
+__all__ = ["blind_notes"]
+
+_TEXTS: Final = {
+    Sight.NONE: "see no key: attention is 0 there (a file without a guard computes NaN)",
+    Sight.HIDDEN: "only see keys that a large negative number hides: attention is their mean there",
+}
+
+
+def blind_notes(rows: Mapping[tuple[str, Sight], int]) -> Iterator[str]:
+    """A note for each reason, with the rows of scores by the file's nodes."""
+    for sight, text in _TEXTS.items():
+        counts = {name: count for (name, kind), count in rows.items() if kind == sight}
+        if counts:
+            first, more = next(iter(counts)), len(counts) - 1
+            place = f"{first} and {more} more" if more else first
+            yield f"{place}: {sum(counts.values()):,} rows of scores {text}"
