@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.sim.run.models.model_run import decibels
+from celosia.sim.run.models.distances import decibels
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress, silent
 from celosia.sw.frontend.nn.graph import FloatGraph

@@ -18,6 +18,7 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 from celosia.sw.frontend.placement.placement import PlacedNode, Placement
 from celosia.sw.frontend.placement.rules import Where
 from celosia.sw.quantize.graphs.files.plan_file import (
@@ -58,6 +59,7 @@ def build(
         "config": asdict(config),
         "placement": placement_document(prepared.placement),
         "notes": list(prepared.notes),
+        "ranges": {name: list(ends) for name, ends in prepared.ranges.items()},
     }
     with open_atomically(output) as file:
         save_model_plan(prepared.model, setting, file)
@@ -65,7 +67,8 @@ def build(
     for note in prepared.notes:
         console.print(f"note: {note}", markup=False)
     console.print(
-        f"{output}: {len(prepared.model.segments)} segments, {output.stat().st_size:,} bytes; "
+        f"{output}: {counted(len(prepared.model.segments), 'segment')}, "
+        f"{counted(output.stat().st_size, 'byte')}; "
         f"{prepared.placement.accelerator_mac_share:.2%} of its multiply-accumulates are the "
         "accelerator's",
         markup=False,
@@ -82,10 +85,13 @@ def read_plan(path: Path, options: RunOptions) -> Prepared:
         placement = _placement(setting["placement"])
         built = dict(setting["config"])
         notes = tuple(map(str, setting["notes"]))
+        ranges = {
+            str(name): (float(low), float(high)) for name, (low, high) in setting["ranges"].items()
+        }
         version = setting["celosia"]
     except PlanFileError as error:
         raise InputError(str(error)) from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: is no whole plan: {error}") from None
     if version != versions()["celosia"]:
         raise InputError(
@@ -96,7 +102,7 @@ def read_plan(path: Path, options: RunOptions) -> Prepared:
         found = built.get(name)
         if found != value:
             raise InputError(f"{path}: is for a configuration with {name} = {found}, not {value}")
-    return Prepared(model, placement, notes)
+    return Prepared(model, placement, notes, ranges=ranges)
 
 
 def _placement(found: dict[str, Any]) -> Placement:

@@ -1,5 +1,6 @@
 """`celosia run MODEL.onnx`: its tables and its JSON document."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.outputs import write_reports
 from celosia.sim.command.tables import print_report
+from celosia.sim.run.models.distances import Distance
 from celosia.sim.run.models.model_document import model_document
 from celosia.sim.run.models.model_run import (
     ModelOutcome,
@@ -26,10 +28,11 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 from celosia.sw.frontend.cost import Costs
 from celosia.sw.quantize.ranges import Clip
 
-__all__ = ["MODEL_SUFFIXES", "run_model_file"]
+__all__ = ["MODEL_SUFFIXES", "outputs_table", "run_model_file"]
 
 MODEL_SUFFIXES: Final = (".onnx", PLAN_SUFFIX)
 """What the name of a model's file, or of a plan, ends with."""
@@ -87,27 +90,59 @@ def run_model_file(
 def _show(console: Console, outcome: ModelOutcome) -> None:
     for report in outcome.reports:
         print_report(console, report)
-    table = Table()
-    for name in ("output", "SQNR", "exact functions", "cosine", "same largest"):
-        table.add_column(name, justify="left" if name == "output" else "right")
-    for each in outcome.distances:
-        top1 = "" if each.top1 is None else f"{each.top1:.2%}"
-        noise = (f"{each.sqnr_db:.1f} dB", f"{each.exact_sqnr_db:.1f} dB")
-        table.add_row(escape(each.name), *noise, f"{each.cosine:.5f}", top1)
-    console.print(table)
+    if outcome.distances:
+        console.print(outputs_table(outcome.distances))
     checked = sum(report.total.elements_checked for report in outcome.reports)
     wrong = sum(report.total.mismatches for report in outcome.reports)
     console.print(
-        f"{wrong:,} of {checked:,} elements in {len(outcome.reports)} segments differ from the "
-        f"integer graph; {outcome.placement.accelerator_mac_share:.2%} of the "
-        f"{outcome.placement.macs:,} multiply-accumulates are the accelerator's"
+        f"{wrong:,} of {checked:,} elements in {counted(len(outcome.reports), 'segment')} differ "
+        f"from the integer graph; {outcome.placement.accelerator_mac_share:.2%} of the "
+        f"{counted(outcome.placement.macs, 'multiply-accumulate')} are the accelerator's"
     )
     if outcome.host:
         listed = ", ".join(f"{count} {op}" for op, count in outcome.host.most_common())
-        console.print(f"warning: {outcome.host.total():,} operators run on the host: {listed}")
+        operators = counted(outcome.host.total(), "operator")
+        verb = "runs" if outcome.host.total() == 1 else "run"
+        console.print(f"warning: {operators} {verb} on the host: {listed}")
     if outcome.saturated:
         listed = ", ".join(f"{n:,} of {name}" for name, n in outcome.saturated.most_common(3))
-        total = outcome.saturated.total()
-        console.print(f"{total:,} elements at the ends of their ranges: {listed}", markup=False)
+        total = counted(outcome.saturated.total(), "element")
+        console.print(f"{total} at the ends of their ranges: {listed}", markup=False)
     for note in outcome.notes:
         console.print(f"note: {note}", markup=False)
+
+
+def outputs_table(distances: Sequence[Distance]) -> Table:
+    """How far outputs are from float; columns that nothing has are left out."""
+    hidden = [each for each in distances if each.counted.rows < each.counted.of]
+    table = Table()
+    if hidden:
+        table.caption = "\n".join(
+            f"{escape(each.name)}: tokens that nobody sees are left out; with them "
+            f"{each.all_sqnr_db:.1f} dB, cosine {each.all_cosine:.5f}"
+            for each in hidden
+        )
+        table.caption_justify = "left"
+    columns: dict[str, Callable[[Distance], str]] = {
+        "SQNR": lambda each: f"{each.sqnr_db:.1f} dB",
+        "exact functions": lambda each: f"{each.exact_sqnr_db:.1f} dB",
+        "cosine": lambda each: f"{each.cosine:.5f}",
+        "pooled cosine": lambda each: _optional(each.pooled_cosine, ".5f"),
+        "same largest": lambda each: _optional(each.top1, ".2%"),
+        "counted": lambda each: str(each.counted) if hidden else "",
+    }
+    shown = {
+        name: cells
+        for name, of in columns.items()
+        if any(cells := [of(each) for each in distances])
+    }
+    table.add_column("output", overflow="fold")
+    for name in shown:
+        table.add_column(name, justify="right")
+    for number, each in enumerate(distances):
+        table.add_row(escape(each.name), *(cells[number] for cells in shown.values()))
+    return table
+
+
+def _optional(number: float | None, form: str) -> str:
+    return "" if number is None else format(number, form)

@@ -21,6 +21,15 @@ def model_document(outcome: ModelOutcome) -> dict[str, Any]:
                 "exact_sqnr_db": _finite(each.exact_sqnr_db),
                 "cosine": each.cosine,
                 "top1": each.top1,
+                "rows": {
+                    "counted": each.counted.rows,
+                    "of": each.counted.of,
+                    "spans": [list(span) for span in each.counted.spans],
+                    "elements": each.counted.elements,
+                },
+                "all_rows_sqnr_db": _finite(each.all_sqnr_db),
+                "all_rows_cosine": each.all_cosine,
+                "pooled_cosine": each.pooled_cosine,
             }
             for each in outcome.distances
         ],

@@ -2,9 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,9 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.estimate import compiling_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
-from celosia.sim.run.models.blind_notes import blind_notes
+from celosia.sim.run.models.distances import Distance, distances
+from celosia.sim.run.models.input_ranges import Ranges, far_outside, few_rows, input_ranges
+from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
 from celosia.sim.run.report import Report
 from celosia.sim.run.rewriting import search_progress
 from celosia.sim.run.run import RunOptions, compile_for, needed_memory
@@ -23,13 +25,13 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
 from celosia.sw.frontend.cost import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
 from celosia.sw.frontend.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
+from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
@@ -51,13 +53,10 @@ from celosia.sw.quantize.graphs.true_placement import place_units
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
-    "Distance",
     "ModelOutcome",
     "ModelRun",
     "ModelRunner",
     "Prepared",
-    "decibels",
-    "distances",
     "other_masks",
     "prepare",
     "random_samples",
@@ -81,19 +80,6 @@ class ModelRun:
     """Where values of 8 bits are clipped."""
     costs: Costs | None = None
     """What it is rewritten by; None: it is quantized as it was recognized."""
-
-
-@dataclass(frozen=True)
-class Distance:
-    """How far an output is from that of the float graph."""
-
-    name: str
-    sqnr_db: float
-    exact_sqnr_db: float
-    """The same integers reach so much with exact functions: polynomials lose the difference."""
-    cosine: float
-    top1: float | None
-    """The share of rows whose largest element is the same one; None: rows are no logits."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +122,8 @@ class Prepared:
     notes: tuple[str, ...]
     graph: FloatGraph | None = None
     """What outputs are compared with; None: the model is from a plan, which does not have it."""
+    ranges: Ranges = field(default_factory=dict)
+    """The least and the largest number of each input in calibration."""
 
 
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
@@ -178,8 +166,12 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
         if not any(types[tensor].size for tensor in graph.outputs.values()):
             reason = f"its outputs ({', '.join(graph.outputs)}) have no elements: give other sizes"
         raise InputError(f"{job.path}: {reason}")
-    placement = place_units(imported.graph, recognized, find_units(recognized.graph))
-    return Prepared(model, placement, (*notes, *model.notes), graph)
+    units = find_units(recognized.graph)
+    if job.calibration is not None:
+        notes += few_rows(recognized.graph, units, model.masks, samples)
+    placement = place_units(imported.graph, recognized, units)
+    ranges = input_ranges(model.inputs, samples)
+    return Prepared(model, placement, (*notes, *model.notes), graph, ranges)
 
 
 def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
@@ -232,13 +224,6 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
         {name: array[number] for name, array in arrays.items()}
         for number in range(len(next(iter(arrays.values()))))
     ]
-
-
-def _clipped(counts: Mapping[str, int]) -> Iterator[str]:
-    """What a run says of scores that saturate."""
-    for name, count in counts.items():
-        what = "score has" if count == 1 else "scores have"
-        yield f"{name}: {count:,} {what} another weight than without saturation (docs/numerics.md)"
 
 
 def _check_samples(path: object, types: Mapping[str, TensorType], graph: FloatGraph) -> None:
@@ -305,9 +290,9 @@ class ModelRunner:
             return values
 
         try:
-            given = check_inputs(model.inputs, model.masks, given)
+            given = check_inputs(model.inputs, model.masks, given, model.onto)
             result = run_model(model, given, segment)
-            real = {} if graph is None else interpret(graph, given)
+            real, rows = ({}, {}) if graph is None else interpret_visibly(graph, given)
             self.tell("the same with exact functions", None)
             best = (
                 {} if graph is None else run_model(model, given, exact(model, self.config)).outputs
@@ -317,14 +302,15 @@ class ModelRunner:
         return result.outputs, ModelOutcome(
             reports=tuple(reports),
             placement=prepared.placement,
-            distances=distances(real, result.outputs, best),
+            distances=distances(real, result.outputs, best, rows),
             saturated=result.saturated,
             host=model.host_operators,
             notes=(
                 *prepared.notes,
-                *_clipped(result.clipped),
+                *clipped_notes(result.clipped),
                 *notes,
                 *blind_notes(result.blind),
+                *far_outside(prepared.ranges, given),
             ),
         )
 
@@ -374,38 +360,3 @@ class ModelRunner:
             on_chip=measured.on_chip,
             elapsed_seconds=seconds,
         )
-
-
-def distances(
-    real: Mapping[str, Array], found: Mapping[str, Array], best: Mapping[str, Array]
-) -> tuple[Distance, ...]:
-    """How far outputs are from those of the float graph; integers are left out.
-
-    `best` are the outputs of the same integers with exact functions.
-    """
-    return tuple(
-        _distance(name, *(each.astype(np.float64) for each in (value, found[name], best[name])))
-        for name, value in real.items()
-        if value.dtype.kind == "f" and value.size
-    )
-
-
-def _distance(name: str, real: Array, found: Array, best: Array) -> Distance:
-    lengths = float(np.linalg.norm(real) * np.linalg.norm(found))
-    top1 = None
-    if "logits" in name and real.ndim:
-        top1 = float((real.argmax(-1) == found.argmax(-1)).mean())
-    return Distance(
-        name=name,
-        sqnr_db=decibels(real, found),
-        exact_sqnr_db=decibels(real, best),
-        cosine=float(np.vdot(real, found)) / lengths if lengths else 1.0,
-        top1=top1,
-    )
-
-
-def decibels(real: Array, found: Array) -> float:
-    """The ratio of a signal to what is lost of it; infinite, if either is nothing."""
-    real, found = real.astype(np.float64), found.astype(np.float64)
-    signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
-    return 10 * float(np.log10(signal / lost)) if lost and signal else float("inf")

@@ -1,7 +1,7 @@
 """Quantized models: integer graphs of segments, and what the host computes between them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,6 +29,7 @@ __all__ = [
     "QuantizedGraph",
     "Result",
     "SegmentRunner",
+    "added_to_scores",
     "check_inputs",
     "check_types",
     "interpreted",
@@ -70,6 +71,11 @@ class QuantizedGraph:
     """What calibration has found that costs accuracy."""
 
     @property
+    def onto(self) -> frozenset[str]:
+        """What is added to scores depends on these tensors."""
+        return added_to_scores(self.values, [node for level in self.host for node in level])
+
+    @property
     def host_operators(self) -> Counter[str]:
         """How many operators of each kind the host computes."""
         return Counter(node.op for level in self.host for node in level)
@@ -107,7 +113,8 @@ def quantize_graph(
     units = find_units(graph)
     stages = plan_stages(graph, units)
     masks = sorted(set(padded_masks(graph, units)))
-    samples = [check_inputs(graph.inputs, masks, sample) for sample in samples]
+    onto = added_to_scores(units.values, graph.nodes)
+    samples = list(_checked(graph, masks, samples, onto))
     _check_biases(graph, units)
     seen = observe(
         graph,
@@ -181,7 +188,7 @@ class Execution:
         self.model = model
         self.values: dict[str, Array] = {
             **model.constants,
-            **check_inputs(model.inputs, model.masks, inputs),
+            **check_inputs(model.inputs, model.masks, inputs, model.onto),
         }
         self.forms: dict[Form, Array] = {}
         self.saturated: Counter[str] = Counter()
@@ -282,21 +289,33 @@ def check_types(types: Mapping[str, TensorType], found: Mapping[str, TensorType]
             raise GraphError(f"{name}: this input is {found[name]}, not {kind}")
 
 
+def added_to_scores(values: Mapping[str, Value], nodes: Sequence[Node]) -> frozenset[str]:
+    """The tensors that what is added to scores is made from, by `nodes` of the host."""
+    found = {value.tensor for value in values.values() if value.scores}
+    for node in reversed(nodes):
+        if node.name in found:
+            found.update(node.inputs)
+    return frozenset(found)
+
+
 def check_inputs(
-    types: Mapping[str, TensorType], masks: Sequence[str], inputs: Mapping[str, Array]
+    types: Mapping[str, TensorType],
+    masks: Sequence[str],
+    inputs: Mapping[str, Array],
+    onto: Collection[str] = (),
 ) -> dict[str, Array]:
     """The `inputs`, of these `types`: narrower numbers of the same kind are widened.
 
-    Raises `GraphError` for names, types and shapes that do not fit, for NaN, and for masks that
-    are not padded on the right.
+    Raises `GraphError` for names, types and shapes that do not fit, for numbers that are not
+    finite, and for masks that are not padded on the right.  What is added to scores is made from
+    `onto`: minus infinity hides a key there.
     """
     given = {name: np.asarray(array) for name, array in inputs.items()}
     check_types(types, {name: TensorType.of(array) for name, array in given.items()})
     arrays = {name: given[name].astype(kind.dtype, copy=False) for name, kind in types.items()}
     for name, kind in types.items():
-        count = int(np.isnan(arrays[name]).sum()) if kind.is_float else 0
-        if count:
-            raise GraphError(f"{name}: {count:,} of its {kind.size:,} elements are NaN")
+        if kind.is_float:
+            _check_finite(name, arrays[name], lowest=name in onto)
     for name in masks:
         if not is_right_padded(arrays[name]):
             raise GraphError(
@@ -304,6 +323,31 @@ def check_inputs(
                 "calibrate with such"
             )
     return arrays
+
+
+def _checked(
+    graph: FloatGraph,
+    masks: Sequence[str],
+    samples: Sequence[Mapping[str, Array]],
+    onto: Collection[str],
+) -> Iterator[dict[str, Array]]:
+    """The samples as `check_inputs` returns them; its message says which one does not fit."""
+    for number, sample in enumerate(samples):
+        try:
+            yield check_inputs(graph.inputs, masks, sample, onto)
+        except GraphError as error:
+            raise GraphError(f"sample {number} of the calibration: {error}") from None
+
+
+def _check_finite(name: str, array: Array, *, lowest: bool) -> None:
+    """Raise `GraphError` for NaN, and for infinity; with `lowest`, minus infinity is a number."""
+    nans, infinite = np.isnan(array), np.isposinf(array) if lowest else np.isinf(array)
+    for found, what in ((nans, "NaN"), (infinite, "infinite")):
+        if count := np.count_nonzero(found):
+            place = tuple(map(int, np.argwhere(found)[0]))
+            raise GraphError(
+                f"{name}: {count:,} of its {array.size:,} elements are {what}, the first at {place}"
+            )
 
 
 def _check_biases(graph: FloatGraph, units: Units) -> None:

@@ -48,6 +48,34 @@ def test_a_bert_with_inputs_and_calibration():
     assert output["sqnr_db"] > 15
     assert abs(output["exact_sqnr_db"] - output["sqnr_db"]) < 6
     assert output["cosine"] > 0.98
+    # Of the second text, the last token is padding.
+    hidden = int((given["attention_mask"] == 0).sum())
+    assert hidden == 1
+    assert output["rows"] == {"counted": 15, "of": 16, "spans": [[0, 14]], "elements": False}
+    assert output["all_rows_sqnr_db"] != output["sqnr_db"]
+    assert output["pooled_cosine"] > 0.99
+    words = " ".join(result.stdout.split())
+    assert "15 of 16 rows" in words
+    assert "tokens that nobody sees are left out; with them" in words
+    assert "in 1 segment differ" in words
+
+
+def test_notes_on_inputs_far_away_and_on_few_rows():
+    given = EXPORTS["vit"].inputs(SMALL, 0)["pixel_values"]
+    np.savez("c.npz", pixel_values=np.stack([given, -given]))
+    np.savez("x.npz", pixel_values=np.float32(40) * given)
+    run = ("run", "vit.onnx", *FAST, "--dim", "batch=1", "--calibrate", "c.npz")
+    text = " ".join(right(*run, "--input", "x.npz").stdout.split())
+    assert "note: pixel_values: its elements are in" in text
+    assert "note: few rows of calibration: 32 for the 192 columns of" in text
+    built = ("build", *run[1:2], *run[4:], "-o", "m.plan")
+    assert "few rows of calibration" in right(*built).stdout
+    result = right("run", "m.plan", *FAST, "--input", "x.npz")
+    assert "note: pixel_values: its elements are in" in result.stdout
+    assert "SQNR" not in result.stdout
+    given[0, 0, 0, 0] = np.inf
+    np.savez("x.npz", pixel_values=given)
+    refused("pixel_values: 1 of its 3,072 elements are infinite", *run, "--input", "x.npz")
 
 
 def test_random_data_is_said_and_segments_are_added_up():

@@ -8,11 +8,10 @@ import pytest
 from onnx import helper
 
 from celosia.isa.presets import PRESETS
+from celosia.sim.run.models.distances import decibels
 from celosia.sim.run.models.model_run import (
     ModelRun,
     ModelRunner,
-    decibels,
-    distances,
     prepare,
     random_samples,
     read_samples,
@@ -65,36 +64,6 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"is no \.npz file of arrays"):
         read_samples(path, graph())
-
-
-def test_distances_in_decibels_and_the_largest_of_logits():
-    real = np.array([[3.0, 4.0], [0.0, 5.0]], np.float32)
-    found = real + np.array([[0.5, 0.0], [0.0, 0.0]], np.float32)
-    best = real + np.array([[0.25, 0.0], [0.0, 0.0]], np.float32)
-    integers = {"n": np.ones(2, np.int64)}
-    (far,) = distances({"logits": real, **integers}, {"logits": found}, {"logits": best})
-    assert far.sqnr_db == pytest.approx(10 * np.log10(50 / 0.25))
-    assert far.exact_sqnr_db == pytest.approx(10 * np.log10(50 / 0.0625))
-    assert far.cosine == pytest.approx(0.99807, abs=1e-5)
-    assert far.top1 == 1.0
-    (same,) = distances({"y": real}, {"y": real}, {"y": real})
-    assert (same.sqnr_db, same.cosine, same.top1) == (np.inf, pytest.approx(1), None)
-
-
-def test_the_distance_of_nothing_and_of_scalars():
-    nothing, one = np.zeros(3, np.float32), np.array([3, 4, 0], np.float32)
-    (zero,) = distances({"y": nothing}, {"y": nothing}, {"y": nothing})
-    assert (zero.cosine, zero.top1) == (1.0, None)
-    (far,) = distances({"y": one}, {"y": 2 * one}, {"y": one})
-    assert far.cosine == pytest.approx(1)
-    (across,) = distances({"y": one}, {"y": np.array([0, 0, 9])}, {"y": one})
-    assert across.cosine == 0
-    (scalar,) = distances({"logits": one[:1].sum()}, {"logits": one[0]}, {"logits": one[0]})
-    assert scalar.top1 is None
-    rows = np.array([[1, 2], [2, 1]], np.float32)
-    found = np.array([[0, 5], [0, 5]], np.float32)
-    (shares,) = distances({"logits": rows}, {"logits": found}, {"logits": rows})
-    assert shares.top1 == 0.5
 
 
 @pytest.mark.parametrize("sizes", [{"n": 0, "m": 2}, {"n": 2, "m": 0}])

@@ -267,8 +267,37 @@ def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
     with pytest.raises(GraphError, match=r"1 of its .* elements are NaN"):
         run_model(quantized("vit"), sample)
     sample["pixel_values"][0, 0, 0, :2] = np.inf, -np.inf
-    with pytest.raises(GraphError, match="it is not finite in sample 0"):
-        quantize_graph(graph, [sample])
+    with pytest.raises(
+        GraphError, match=r"sample 1 .*pixel_values: 2 of its .* are infinite, .* 0\)"
+    ):
+        quantize_graph(graph, [inputs("vit", 1), sample])
+    with pytest.raises(GraphError, match=r"pixel_values: 2 of its [\d,]+ elements are infinite"):
+        run_model(quantized("vit"), sample)
+
+
+def test_minus_infinity_hides_keys_where_it_is_added_to_scores():
+    builder, random = GraphBuilder("test"), np.random.default_rng(0)
+    x = builder.input("x", TensorType("float32", (1, 4, 16)))
+    bias = builder.input("bias", TensorType("float32", (1, 1, 4, 4)))
+    q, k, v = (
+        builder.op(
+            "reshape",
+            builder.op("matmul", x, builder.constant(random.standard_normal((16, 16), np.float32))),
+            shape=(1, 1, 4, 16),
+        )
+        for _ in range(3)
+    )
+    fixed = {"scale": 0.1, "causal": False, "first_query": 0}
+    graph = builder.finish({"y": builder.op("attention", q, k, v, bias, **fixed)})
+    given = {"x": random.standard_normal((1, 4, 16), np.float32)}
+    given["bias"] = np.where(np.tri(4) > 0, 0, -np.inf).astype(np.float32)[None, None]
+    model = quantize_graph(graph, [given])
+    (real,) = interpret(graph, given).values()
+    assert noise(real, run_model(model, given).outputs["y"]) > 20
+    for value in (np.inf, np.nan):
+        given["bias"][0, 0, 1, 2] = value
+        with pytest.raises(GraphError, match=r"bias: 1 of its 16 .*at \(0, 0, 1, 2\)"):
+            run_model(model, given)
 
 
 def test_a_bias_that_is_not_finite_is_refused_with_its_node():

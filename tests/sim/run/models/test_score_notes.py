@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from celosia.sim.run.models.blind_notes import blind_notes
+from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
 from celosia.sw.quantize.graphs.masks import Sight
 
 
@@ -22,3 +22,9 @@ def test_rows_are_counted_by_what_becomes_of_them():
 
 def test_no_such_rows_are_not_mentioned():
     assert not list(blind_notes(Counter()))
+
+
+def test_scores_that_saturate_are_counted_by_node():
+    one, more = clipped_notes({"p": 1, "q": 1200})
+    assert one.startswith("p: 1 score has another weight")
+    assert more.startswith("q: 1,200 scores have another weight")

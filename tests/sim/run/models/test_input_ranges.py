@@ -1,0 +1,77 @@
+"""Notes on inputs that calibration has not seen, and on calibrations of few rows."""
+
+import numpy as np
+import pytest
+
+from celosia.sim.run.models.input_ranges import far_outside, few_rows, input_ranges
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.quantize.graphs.find_units import find_units
+
+KINDS = {"x": TensorType("float32", (2,)), "ids": TensorType("int64", (2,))}
+
+
+def sample(*numbers):
+    return {"x": np.array(numbers, np.float32), "ids": np.array([0, 9])}
+
+
+def test_ranges_are_those_of_all_samples_without_what_hides():
+    found = input_ranges(KINDS, [sample(-1, 2), sample(-np.inf, 5)])
+    assert found == {"x": (-1, 5)}
+    assert input_ranges(KINDS, [sample(-np.inf, -np.inf)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "far"),
+    [
+        ((-4, 4), None),
+        ((-6.9, 0), None),
+        (
+            (0, -12),
+            "in -12..0, those of the calibration in -4..4: outside of that by 1.0 times its",
+        ),
+        ((40, 0), "in 0..40, those of the calibration in -4..4: outside of that by 4.5 times its"),
+        ((-np.inf, 1), None),
+    ],
+)
+def test_what_is_far_outside_is_said_with_how_far(numbers, far):
+    notes = list(far_outside({"x": (-4.0, 4.0)}, sample(*numbers)))
+    assert bool(notes) == bool(far)
+    assert all(note.startswith("x: its elements are ") and str(far) in note for note in notes)
+
+
+def test_a_range_of_one_number_has_no_width():
+    (note,) = far_outside({"x": (0.0, 0.0)}, sample(0, 3))
+    assert "in 0..0: outside of that by 3," in note
+
+
+def graph(columns, rows=4):
+    builder = GraphBuilder("dense")
+    x = builder.input("x", TensorType("float32", (1, rows, columns)))
+    builder.input("mask", TensorType("int64", (1, rows)))
+    with builder.origin("/dense (MatMul)"):
+        y = builder.op("matmul", x, builder.constant(np.ones((columns, 3), np.float32)))
+    return builder.finish({"y": y})
+
+
+def notes(columns, samples, shown=4, masks=()):
+    made = graph(columns)
+    mask = (np.arange(4) < shown).astype(np.int64)[None]
+    return list(few_rows(made, find_units(made), masks, samples * [{"mask": mask}]))
+
+
+def test_few_rows_are_told_with_the_product_that_lacks_the_most():
+    (note,) = notes(32, 6)
+    assert note.startswith("few rows of calibration: 24 for the 32 columns of /dense (MatMul):")
+    assert "with 128 or more" in note
+    assert not notes(32, 32)
+    assert not notes(32, 100)
+    assert "with 200 or more" in notes(100, 49)[0]
+    assert not notes(100, 50)
+    assert not notes(4096, 128), "some hundred do for wide products, too"
+
+
+def test_hidden_tokens_are_no_rows_of_calibration():
+    assert not notes(32, 32, shown=3)
+    (note,) = notes(32, 32, shown=3, masks=("mask",))
+    assert "96 for the 32 columns" in note

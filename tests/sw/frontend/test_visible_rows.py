@@ -1,0 +1,173 @@
+"""Which rows of outputs belong to tokens that somebody sees, by evaluation."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.visible_rows import interpret_visibly
+
+TEXTS, TOKENS, WIDTH = 2, 6, 8
+MASK = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]])
+
+
+def softmax_attention(builder, x, bias):
+    """One head, written as products and a softmax."""
+    random = np.random.default_rng(4)
+    q, k, v = (
+        builder.op(
+            "matmul", x, builder.constant(random.standard_normal((WIDTH, WIDTH), np.float32))
+        )
+        for _ in range(3)
+    )
+    scores = builder.op("matmul", q, builder.op("transpose", k, permutation=(0, 2, 1)))
+    if bias is not None:
+        scores = builder.op("add", scores, bias)
+    weights = builder.op("softmax", scores, axis=-1)
+    return builder.op("add", x, builder.op("matmul", weights, v))
+
+
+def additive(builder, mask):
+    """0 for keys that the mask shows, and as low as exporters go for others."""
+    shown = builder.op("cast", mask, to="float32")
+    hidden = builder.op("sub", builder.like(1, shown), shown)
+    bias = builder.op("mul", hidden, builder.like(-3e38, shown))
+    return builder.op("reshape", bias, shape=(TEXTS, 1, TOKENS))
+
+
+def layer(heads):
+    """Two layers of attention, and what models make of their rows."""
+    builder = GraphBuilder("layer")
+    x = builder.input("x", TensorType("float32", (TEXTS, TOKENS, WIDTH)))
+    mask = builder.input("mask", TensorType("int64", (TEXTS, TOKENS)))
+    bias = additive(builder, mask)
+    rows = softmax_attention(builder, softmax_attention(builder, x, bias), bias)
+    column = builder.constant(np.ones((WIDTH, 1), np.float32))
+    shown = builder.op("reshape", builder.op("cast", mask, to="float32"), shape=(TEXTS, TOKENS, 1))
+    weighed = builder.op("mul", rows, shown)
+    logits = builder.op("reshape", builder.op("matmul", rows, column), shape=(TEXTS, TOKENS))
+    found = {
+        "rows": rows,
+        "logits": logits,
+        "pooled": builder.op("reduce_sum", weighed, axes=(1,), keepdims=False),
+        "careless": builder.op("reduce_sum", rows, axes=(1,), keepdims=False),
+        "mask_again": builder.op("cast", mask, to="int64"),
+    }
+    return builder.finish({name: found[name] for name in heads})
+
+
+def given(mask=MASK):
+    x = np.random.default_rng(1).standard_normal((TEXTS, TOKENS, WIDTH)).astype(np.float32)
+    return {"x": x, "mask": mask}
+
+
+ALL = ("rows", "logits", "pooled", "careless", "mask_again")
+
+
+def test_rows_and_elements_of_hidden_tokens_do_not_count():
+    graph = layer(ALL)
+    outputs, rows = interpret_visibly(graph, given())
+    assert set(rows) == {"rows", "logits", "pooled", "careless"}
+    assert np.array_equal(rows["rows"].visible, MASK == 1)
+    assert np.array_equal(rows["logits"].visible, MASK == 1), "elements of a row, one by one"
+    # A sum that leaves them out is all visible; one that does not is what the model computes.
+    assert rows["pooled"].visible.tolist() == [True, True]
+    assert rows["careless"].visible.all()
+    for name, value in interpret(graph, given()).items():
+        assert np.array_equal(outputs[name], value)
+
+
+def test_what_is_of_texts_can_be_pooled():
+    _, rows = interpret_visibly(layer(ALL), given())
+    assert [rows[name].texts for name in ALL[:4]] == [True, False, True, True]
+
+
+@pytest.mark.parametrize("mask", [np.ones_like(MASK), MASK[:, ::-1], MASK])
+def test_padding_may_be_anywhere(mask):
+    _, rows = interpret_visibly(layer(("rows",)), given(mask))
+    assert np.array_equal(rows["rows"].visible, mask == 1)
+
+
+def test_nobody_is_hidden_where_everybody_is():
+    _, rows = interpret_visibly(layer(("rows",)), given(np.zeros_like(MASK)))
+    assert rows["rows"].visible.all()
+
+
+def attention(bias, causal, cross=False):
+    """Attention of two heads that was recognized, with what `bias` makes of the mask."""
+    builder = GraphBuilder("attention")
+    kind = TensorType("float32", (TEXTS, 2, TOKENS, WIDTH))
+    x = builder.input("x", kind)
+    keys = builder.input("source", kind) if cross else x
+    mask = builder.input("mask", TensorType("int64", (TEXTS, TOKENS)))
+    fixed = {"scale": 0.5, "causal": causal, "first_query": 0}
+    y = builder.op("attention", x, keys, keys, bias(builder, mask), **fixed)
+    return builder.finish({"y": builder.op("neg", y)})
+
+
+def by_heads(builder, mask):
+    return builder.op("reshape", additive(builder, mask), shape=(TEXTS, 1, 1, TOKENS))
+
+
+def run(graph, mask):
+    random = np.random.default_rng(2)
+    drawn = {
+        name: random.standard_normal(kind.shape).astype(np.float32)
+        for name, kind in graph.inputs.items()
+        if kind.is_float
+    }
+    _, rows = interpret_visibly(graph, {**drawn, "mask": mask})
+    return rows["y"].visible
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_hides_what_its_bias_hides(causal):
+    found = run(attention(by_heads, causal), MASK)
+    assert np.array_equal(found, np.broadcast_to((MASK == 1)[:, None], found.shape))
+
+
+def test_the_last_token_of_a_text_is_visible_though_only_it_sees_itself():
+    assert run(attention(by_heads, True), np.ones_like(MASK)).all()
+
+
+def test_padding_that_looks_at_everything_shows_nothing():
+    def unattended(builder, mask):
+        """Rows of tokens on the left see all keys, as exporters write it."""
+        row = builder.op("cast", by_heads(builder, mask), to="float32")
+        own = builder.op(
+            "reshape", builder.op("cast", mask, to="bool"), shape=(TEXTS, 1, TOKENS, 1)
+        )
+        return builder.op("where", own, row, builder.like(0, row))
+
+    mask = np.array([[0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]])
+    found = run(attention(unattended, False), mask)
+    assert np.array_equal(found[:, 0], mask == 1)
+
+
+def test_keys_of_another_sequence_hide_no_rows_of_this_one():
+    assert run(attention(by_heads, False, cross=True), MASK).all()
+
+
+def test_layers_that_were_recognized_hide_the_same():
+    recognized = recognize(layer(("rows",))).graph
+    _, rows = interpret_visibly(recognized, given())
+    assert np.array_equal(rows["rows"].visible, MASK == 1)
+
+
+def test_a_mask_of_pairs_of_tokens_is_no_mask_of_tokens():
+    """Tokens of two texts that share a row: each sees its own text, and all of them count."""
+    builder = GraphBuilder("packed")
+    x = builder.input("x", TensorType("float32", (1, 2, TOKENS, WIDTH)))
+    pairs = builder.input("mask", TensorType("int64", (TOKENS, TOKENS)))
+    shown = builder.op("cast", pairs, to="float32")
+    bias = builder.op(
+        "mul", builder.op("sub", shown, builder.like(1, shown)), builder.like(3e38, shown)
+    )
+    fixed = {"scale": 0.5, "causal": False, "first_query": 0}
+    graph = builder.finish({"y": builder.op("attention", x, x, x, bias, **fixed)})
+    blocks = np.kron(np.eye(2, dtype=np.int64), np.ones((TOKENS // 2, TOKENS // 2), np.int64))
+    assert run(graph, blocks).all()
+    blocks[:, -1] = 0
+    assert run(graph, blocks).tolist() == [[[True] * (TOKENS - 1) + [False]] * 2]
