@@ -257,7 +257,7 @@ def run(
         check_destination(path)
     check_folder(report_to)
     if imported:
-        run_model_file(options, dim, inputs, (calibration, clip), (json, report_to))
+        run_model_file(options, dim, inputs, (calibration, clip), (json, report_to, owners, every))
         return
     if inputs or calibration or clip != "error":
         raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {workload}")

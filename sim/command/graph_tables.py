@@ -11,7 +11,7 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.events import TABLES
-from celosia.sim.command.alike_layers import layer_of, together
+from celosia.sim.command.alike_layers import by_layer, together
 from celosia.sim.command.table_cells import (
     NOTHING,
     mismatches,
@@ -21,6 +21,7 @@ from celosia.sim.command.table_cells import (
     whole,
 )
 from celosia.sim.run.report import Measurement, Report
+from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.passes.short_scales import RoundedScales
@@ -38,37 +39,41 @@ _MOST_OWNERS: Final = 2
 _SMALLEST_SHARE: Final = 0.005
 """The share of an operator's cycles below which an owner is left out of its line."""
 _TEXT_WIDTH: Final = 40
+_COLUMNS: Final = (
+    Column("operator", "name"),
+    Column("cycles"),
+    Column("predicted", needless=4),
+    Column("share", needless=1),
+    Column("MAC use", needless=1),
+    Column("the array's cycles", "text", needless=3),
+    Column("bytes", needless=5),
+    Column("mismatches", needless=2),
+)
 _LAYER_OR_PART: Final = re.compile(r"^\d+\.|\.text\d+$")
 
 
-def groups_table(report: Report, *, every: bool = False) -> Table:
+def groups_table(report: Report, *, every: bool = False) -> FittedTable:
     """A line for each group of operators, layer by layer, and one for the whole program.
 
     Layers that are alike are one, unless `every` layer is asked for.
     """
     setting, total = report.setting, report.total
-    table = Table(
+    table = FittedTable(
+        columns=_COLUMNS,
         title=run_title(setting),
         caption="\n".join([
             run_caption(setting),
             *_program_and_limit(total, setting.config),
             *_memory_limit(report),
         ]),
-        title_justify="left",
-        caption_justify="left",
     )
-    table.add_column("operator", no_wrap=True)
-    for head in ("cycles", "predicted", "share", "MAC use"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("the array's cycles", overflow="fold")
-    table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("mismatches", justify="right", no_wrap=True)
-    parts = report.operators if every else together(report.operators)
-    for part, behind in zip(parts, [*parts[1:], None], strict=True):
-        ends = behind is not None and layer_of(behind) != layer_of(part)
-        table.add_row(*_row(part, total, setting.config), end_section=ends)
-    if len(parts) > 1:
-        table.add_section()
+    operators = report.operators
+    sections = by_layer(operators) if every else together(operators)
+    for section in sections:
+        for part in section:
+            ends = len(operators) > 1 and part is section[-1]
+            table.add_row(*_row(part, total, setting.config), end_section=ends)
+    if len(operators) > 1:
         table.add_row(*_row(total, total, setting.config))
     return table
 
@@ -153,7 +158,7 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
     share = part.cycles / total.cycles if part.cycles and total.cycles else None
     moved = part.dram_read_bytes + part.dram_write_bytes
     return (
-        escape(part.name),
+        part.name,
         whole(part.cycles),
         whole(part.predicted_cycles),
         percent(share),

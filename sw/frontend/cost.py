@@ -40,17 +40,17 @@ class Costs:
         self.config, self.timing = config, timing
         self._known: dict[Hashable, int] = {}
 
-    def integer(self, graph: Graph) -> int:
-        """Predicted cycles of a graph of integers.
+    def integer(self, graph: Graph, before: int = _BEFORE) -> int:
+        """Predicted cycles of a graph of integers; groups overlap with so many `before` them.
 
         Raises `ValueError` for what the accelerator cannot do.
         """
         choices, total = choices_by_rows(graph, self.config), 0
         together = [*map(_members, groups(graph, fused_norms=choices.fused_norms))]
         for place, group in enumerate(together):
-            before = tuple(chain(*together[max(0, place - _BEFORE) : place]))
-            both = self._cycles(graph, (*before, *group), choices)
-            total += both - (self._cycles(graph, before, choices) if before else 0)
+            ahead = tuple(chain(*together[max(0, place - before) : place]))
+            both = self._cycles(graph, (*ahead, *group), choices)
+            total += both - (self._cycles(graph, ahead, choices) if ahead else 0)
         return total
 
     def floating(self, graph: FloatGraph) -> int:

@@ -36,7 +36,7 @@ class Rows:
     """What of an output counts."""
 
     visible: Bools
-    """Of each row; of each element, where elements of one row belong to several tokens."""
+    """One for each row, or for each element, where elements of one row belong to several tokens."""
     texts: bool = False
     """Its first axis is that of the texts, each of which becomes a vector: a mask says which tokens
     are pooled."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
@@ -25,6 +24,7 @@ from celosia.sim.run.models.model_run import (
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
@@ -38,19 +38,31 @@ MODEL_SUFFIXES: Final = (".onnx", PLAN_SUFFIX)
 """What the name of a model's file, or of a plan, ends with."""
 
 
+class ModelOutputs(NamedTuple):
+    """What is written and shown of a run."""
+
+    json: str | None
+    folder: Path | None
+    """The report is written there."""
+    owners: bool = False
+    """All owners of cycles are printed, not only the largest."""
+    layers: bool = False
+    """Layers that are alike are printed one by one."""
+
+
 def run_model_file(
     options: RunOptions,
     sizes: list[str] | None,
     inputs: Path | None,
     calibration: tuple[Path | None, Clip],
-    outputs: tuple[str | None, Path | None],
+    written: tuple[str | None, Path | None, bool, bool],
 ) -> None:
     """Run the model that `options` name.
 
-    `calibration` has samples and a criterion of clipping, `outputs` the JSON file and the folder of
-    a report.  Raises `InputError` for options that only workloads have; `typer.Exit` with 1 if it
-    was wrong.
+    `calibration` has samples and a criterion of clipping, `written` is a `ModelOutputs`.  Raises
+    `InputError` for options that only workloads have; `typer.Exit` with 1 if it was wrong.
     """
+    outputs = ModelOutputs(*written)
     for name in options.details.given():
         raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
     for option in (*options.given.options, *(["--reuse-memory"] * options.reuse_memory)):
@@ -58,7 +70,6 @@ def run_model_file(
             f"{option}: only workloads with a name take this so far; the graphs of "
             f"{options.workload} are compiled by the compiler's own plans"
         )
-    json, folder = outputs
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
     samples, clip = calibration
@@ -78,18 +89,19 @@ def run_model_file(
     with progress_bar() as tell:
         prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
         outcome = run_prepared(prepared, inputs, options, tell)
-    _show(table_console(json), outcome)
+    _show(table_console(outputs.json), outcome, outputs)
     document = model_document(outcome)
-    if json:
-        write_file(json, as_json(document))
-    write_reports(document, folder, None)
+    if outputs.json:
+        write_file(outputs.json, as_json(document))
+    write_reports(document, outputs.folder, None)
     if not outcome.right:
         raise typer.Exit(WRONG)
 
 
-def _show(console: Console, outcome: ModelOutcome) -> None:
+def _show(console: Console, outcome: ModelOutcome, outputs: ModelOutputs) -> None:
     for report in outcome.reports:
-        print_report(console, report)
+        print_report(console, report, owners=outputs.owners, layers=outputs.layers)
+    time = outcome.time
     if outcome.distances:
         console.print(outputs_table(outcome.distances))
     checked = sum(report.total.elements_checked for report in outcome.reports)
@@ -98,6 +110,7 @@ def _show(console: Console, outcome: ModelOutcome) -> None:
         f"{wrong:,} of {checked:,} elements in {counted(len(outcome.reports), 'segment')} differ "
         f"from the integer graph; {outcome.placement.accelerator_mac_share:.2%} of the "
         f"{counted(outcome.placement.macs, 'multiply-accumulate')} are the accelerator's"
+        + ("" if time is None else f", and {time.accelerator_share:.2%} of the predicted time")
     )
     if outcome.host:
         listed = ", ".join(f"{count} {op}" for op, count in outcome.host.most_common())
@@ -112,35 +125,29 @@ def _show(console: Console, outcome: ModelOutcome) -> None:
         console.print(f"note: {note}", markup=False)
 
 
-def outputs_table(distances: Sequence[Distance]) -> Table:
+def outputs_table(distances: Sequence[Distance]) -> FittedTable:
     """How far outputs are from float; columns that nothing has are left out."""
-    hidden = [each for each in distances if each.counted.rows < each.counted.of]
-    table = Table()
-    if hidden:
-        table.caption = "\n".join(
-            f"{escape(each.name)}: tokens that nobody sees are left out; with them "
-            f"{each.all_sqnr_db:.1f} dB, cosine {each.all_cosine:.5f}"
-            for each in hidden
-        )
-        table.caption_justify = "left"
-    columns: dict[str, Callable[[Distance], str]] = {
-        "SQNR": lambda each: f"{each.sqnr_db:.1f} dB",
-        "exact functions": lambda each: f"{each.exact_sqnr_db:.1f} dB",
-        "cosine": lambda each: f"{each.cosine:.5f}",
-        "pooled cosine": lambda each: _optional(each.pooled_cosine, ".5f"),
-        "same largest": lambda each: _optional(each.top1, ".2%"),
-        "counted": lambda each: str(each.counted) if hidden else "",
+    columns: dict[Column, Callable[[Distance], str]] = {
+        Column("SQNR"): lambda each: f"{each.sqnr_db:.1f} dB",
+        Column("exact functions", needless=1): lambda each: f"{each.exact_sqnr_db:.1f} dB",
+        Column("cosine"): lambda each: f"{each.cosine:.5f}",
+        Column("pooled cosine"): lambda each: _optional(each.pooled_cosine, ".5f"),
+        Column("same largest"): lambda each: _optional(each.top1, ".2%"),
     }
     shown = {
-        name: cells
-        for name, of in columns.items()
+        column: cells
+        for column, of in columns.items()
         if any(cells := [of(each) for each in distances])
     }
-    table.add_column("output", overflow="fold")
-    for name in shown:
-        table.add_column(name, justify="right")
+    captions = [
+        f"{escape(each.name)}: {each.counted} counted, those of tokens that somebody sees; all of "
+        f"them give {each.all_sqnr_db:.1f} dB, cosine {each.all_cosine:.5f}"
+        for each in distances
+        if each.counted.rows < each.counted.of
+    ]
+    table = FittedTable(columns=(Column("output", "name"), *shown), caption="\n".join(captions))
     for number, each in enumerate(distances):
-        table.add_row(escape(each.name), *(cells[number] for cells in shown.values()))
+        table.add_row(each.name, *(cells[number] for cells in shown.values()))
     return table
 
 

@@ -41,7 +41,7 @@ class Distance:
     """The share of rows whose largest element is the same one; None: rows are no logits."""
     counted: Counted
     all_sqnr_db: float
-    """That of all rows, those of hidden tokens included."""
+    """All rows have this one, those of hidden tokens included."""
     all_cosine: float
     pooled_cosine: float | None = None
     """The mean over texts: of their vectors, or of the means of their visible rows; None: there is

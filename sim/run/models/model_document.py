@@ -6,6 +6,7 @@ from typing import Any
 from celosia.sim.run.models.model_run import ModelOutcome
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
+from celosia.sw.frontend.time_share import TimeShare
 
 __all__ = ["model_document", "placement_document"]
 
@@ -13,7 +14,7 @@ __all__ = ["model_document", "placement_document"]
 def model_document(outcome: ModelOutcome) -> dict[str, Any]:
     """The report of the only segment, or of all as programs of their own, and what models add."""
     return outcome.report.document() | {
-        "placement": placement_document(outcome.placement),
+        "placement": placement_document(outcome.placement, outcome.time),
         "outputs": [
             {
                 "name": each.name,
@@ -43,11 +44,12 @@ def _finite(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
-def placement_document(placement: Placement) -> dict[str, Any]:
+def placement_document(placement: Placement, time: TimeShare | None = None) -> dict[str, Any]:
     """The share of the accelerator, and where each node runs, for JSON documents."""
     nodes = [(*split_origin(node.origin), node) for node in placement.nodes]
     return {
         "accelerator_mac_share": placement.accelerator_mac_share,
+        "predicted": None if time is None else _time_document(time),
         "nodes": [
             {
                 "name": name,
@@ -57,5 +59,19 @@ def placement_document(placement: Placement) -> dict[str, Any]:
                 "macs": node.macs,
             }
             for name, operator, node in nodes
+        ],
+    }
+
+
+def _time_document(time: TimeShare) -> dict[str, Any]:
+    return {
+        "accelerator_cycles": time.accelerator,
+        "host_cycles": time.total - time.accelerator,
+        "accelerator_time_share": time.accelerator_share,
+        "host_nodes": [
+            {"name": name, "operator": operator, "cycles": cycles}
+            for (name, operator), cycles in (
+                (split_origin(origin), cycles) for origin, cycles in time.host.items()
+            )
         ],
     }

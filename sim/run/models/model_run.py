@@ -31,6 +31,7 @@ from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
+from celosia.sw.frontend.time_share import TimeShare, host_times
 from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
@@ -94,6 +95,8 @@ class ModelOutcome:
     host: Counter[str]
     """Operators of the host by kind."""
     notes: tuple[str, ...]
+    time: TimeShare | None = None
+    """Predicted shares of the time; None: nothing was predicted."""
 
     @property
     def right(self) -> bool:
@@ -312,6 +315,7 @@ class ModelRunner:
                 *blind_notes(result.blind),
                 *far_outside(prepared.ranges, given),
             ),
+            time=_time(model, reports),
         )
 
     def _segment(
@@ -360,3 +364,12 @@ class ModelRunner:
             on_chip=measured.on_chip,
             elapsed_seconds=seconds,
         )
+
+
+def _time(model: QuantizedGraph, reports: Sequence[Report]) -> TimeShare | None:
+    """Predicted shares of the time of a run; None: a program has no prediction."""
+    cycles = [report.total.predicted_cycles for report in reports]
+    known = [each for each in cycles if each is not None]
+    if len(known) != len(cycles):
+        return None
+    return TimeShare(sum(known), host_times(node for level in model.host for node in level))

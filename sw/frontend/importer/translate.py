@@ -114,7 +114,7 @@ class Translator:
             tensor = found.tensors.get(name) if found else None
             if tensor is not None:
                 self.read.add(tensor)
-        root = reason if isinstance(error, Lost) else f"it depends on {label}"
+        root = reason if isinstance(error, Lost) else f"it depends on {label}: {reason}"
         for name in filter(None, node.output):
             scope.tensors.pop(name, None)
             scope.lost[name] = root

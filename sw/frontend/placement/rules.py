@@ -51,6 +51,8 @@ _WORDS: Final = {
     "mul": "multiplication of two tensors",
     "rotate": "rotation of halves",
 }
+_BEHIND: Final = "it is behind a"
+"""Begins the reason of what has the host's operands."""
 _NAMES: Final = frozenset(Function.__members__)
 _ACCELERATED: Final[Decision] = (Where.ACCELERATOR, "")
 
@@ -119,7 +121,7 @@ def _elementwise(reader: Reader, node: Node, before: dict[str, Decision]) -> Dec
     computed = [name for name in node.inputs if reader.value(name) is None]
     ahead = any(_from_accelerator(reader, name, before) for name in computed)
     if not ahead:
-        return Where.HOST, "its operands come from the host"
+        return Where.HOST, _of_the_host(reader, computed, before)
     if node.op in {"add", "sub"}:
         if len(computed) == 1 and reader.type(_other(node, computed[0])).size == prod(
             node.type.shape[-1:]
@@ -129,6 +131,17 @@ def _elementwise(reader: Reader, node: Node, before: dict[str, Decision]) -> Dec
     if node.op == "mul":
         return _function("mul")
     return Where.HOST, f"the accelerator has no {node.op}"
+
+
+def _of_the_host(reader: Reader, names: list[str], before: dict[str, Decision]) -> str:
+    """The reason of a node whose operands the host computes: the one that they have."""
+    for name in names:
+        source = reader.producer(reader.chain(name)[0])
+        if source is not None and source.name in before:
+            reason = before[source.name][1]
+            told = reason.startswith(_BEHIND)
+            return reason if told else f"{_BEHIND} {source.op} of the host: {reason}"
+    return "its operands are inputs"
 
 
 def _other(node: Node, name: str) -> str:

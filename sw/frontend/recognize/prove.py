@@ -142,7 +142,7 @@ def or_hidden(probe: Probe) -> Probe:
 
 def _worst(expected: Array, found: Array) -> str | None:
     if expected.size == 0 or expected.dtype.kind != "f":
-        return None if np.array_equal(expected, found) else "its replacement differs"
+        return None if np.array_equal(expected, found) else "numbers show that it is none"
     if not (np.isfinite(expected).all() and np.isfinite(found).all()):
         return "it is not finite on probes"
     rows = expected.reshape(-1, expected.shape[-1] if expected.ndim else 1)
@@ -152,7 +152,7 @@ def _worst(expected: Array, found: Array) -> str | None:
     if errors[worst] <= limits[worst]:
         return None
     size = np.abs(rows[worst]).max()
-    return f"its replacement differs by {errors[worst]:.2g} in a row of up to {size:.2g}"
+    return f"numbers show that it is none: {errors[worst]:.2g} apart in a row of up to {size:.2g}"
 
 
 class _Wide:

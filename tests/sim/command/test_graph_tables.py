@@ -75,7 +75,7 @@ def test_a_group_is_a_line_with_its_share_of_the_whole():
 
 
 def test_layers_that_are_alike_are_one_line():
-    found = cells(shown(groups_table(REPORT)), "0-1.query")
+    found = cells(shown(groups_table(REPORT)), "0-1.query x2")
     assert found[1:5] == ["800", "-", "100.00%", "37.50%"]
     assert found[6:] == ["2,000", "0 of 60"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.sim.support.words import counted
+from celosia.sim.support.words import counted, cut_middle
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,25 @@ from celosia.sim.support.words import counted
 )
 def test_one_thing_is_not_several(number, words, text):
     assert counted(number, *words) == text
+
+
+@pytest.mark.parametrize(
+    ("width", "text"),
+    [
+        (99, "/model/layer.0/attention/self/query/Add (Add) x6"),
+        (40, ".../layer.0/attention/self/query/Add x6"),
+        (36, "model/layer.0/.../self/query/Add x6"),
+        (32, "model/layer.0/.../query/Add x6"),
+        (20, ".../query/Add x6"),
+        (12, ".../Add x6"),
+    ],
+)
+def test_paths_are_cut_in_the_middle(width, text):
+    assert cut_middle("/model/layer.0/attention/self/query/Add (Add) x6", width) == text
+
+
+def test_names_without_parts_keep_both_ends():
+    assert cut_middle("a_name_that_is_far_too_long", 13) == "a_nam..._long"
+    assert cut_middle("short", 5) == "short"
+    for width in range(1, 30):
+        assert len(cut_middle("a_name_that_is_far_too_long", width)) <= width

@@ -2,14 +2,17 @@
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from onnx import helper
 
 from celosia.sim.command.models.check_command import CHECK_SCHEMA, parse_sizes
+from celosia.sim.command.models.check_table import refusal_notes
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.text import parse_float_graph
+from celosia.sw.passes.rewriting.engine import Refusal
 from tests.support.command_line import refused, right
 from tests.sw.frontend.importer.models import floats, model
 
@@ -55,6 +58,10 @@ def test_a_table_json_and_the_graph():
             "reason": "",
         },
     ]
+    predicted = document["placement"].pop("predicted")
+    assert predicted["accelerator_cycles"] > 0
+    assert (predicted["host_cycles"], predicted["host_nodes"]) == (0, [])
+    assert "100.00% of them the accelerator's" in " ".join(result.stdout.split())
     assert document["placement"] == {
         "accelerator_mac_share": 1.0,
         "nodes": [
@@ -95,6 +102,68 @@ def test_what_the_host_does_has_a_reason_and_the_recognized_graph_is_written():
     assert (tanh["where"], tanh["reason"]) == ("host", "the accelerator has no tanh")
     graph = parse_float_graph(Path("g.mlir").read_text(), {"w": floats(8, 4)})
     assert [node.op for node in graph.nodes] == ["matmul", "gelu", "silu", "tanh"]
+
+
+def test_the_share_of_time_is_beside_that_of_multiply_accumulates():
+    """A sum on the host takes most of the time of a small product."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="/product"),
+        helper.make_node("Add", ["z", "z"], ["t"], name="/sum"),
+    ]
+    proto = model(nodes, {"x": [16, 8], "z": [64, 64]}, ["h", "t"], {"w": floats(8, 4)}, opset=20)
+    Path("m.onnx").write_bytes(proto.SerializeToString())
+    result = right("check", "m.onnx", "--json", "j.json")
+    placement = json.loads(Path("j.json").read_text())["placement"]
+    assert placement["accelerator_mac_share"] == 1
+    predicted = placement["predicted"]
+    assert predicted["host_nodes"] == [{"name": "/sum", "operator": "Add", "cycles": 64 * 64 * 48}]
+    assert predicted["accelerator_time_share"] < 0.01
+    share = 1 - predicted["accelerator_time_share"]
+    words = " ".join(result.stdout.replace("│", " ").split())
+    assert f"the most on the host: {share:.2%}, /sum (Add)" in words
+    assert "it is behind" not in words
+    assert "host: its operands are inputs" in words
+
+
+def test_layers_that_are_alike_are_one_line_unless_all_are_asked_for():
+    nodes, last = [], "x"
+    for layer in range(3):
+        nodes += [
+            helper.make_node("MatMul", [last, "w"], [f"h{layer}"], name=f"/layer.{layer}/fc"),
+            helper.make_node("Relu", [f"h{layer}"], [f"r{layer}"], name=f"/layer.{layer}/relu"),
+        ]
+        last = f"r{layer}"
+    proto = model(nodes, {"x": [16, 8]}, [last], {"w": floats(8, 8)}, opset=20)
+    Path("m.onnx").write_bytes(proto.SerializeToString())
+    short, long = right("check", "m.onnx").stdout, right("check", "m.onnx", "--all").stdout
+    line = next(line for line in short.splitlines() if "/layer.0-2/fc x3" in line)
+    assert "3,072" in line
+    assert "100.00%" in line
+    assert "/layer.1/" not in short
+    assert "/layer.1/fc" in long
+
+
+def test_what_depends_on_one_node_is_one_line_that_ends_with_its_reason():
+    names = ["a", "d", *(f"e{n}" for n in range(5)), "y"]
+    more = [
+        helper.make_node("Det" if n == 0 else "Exp", [one], [other], name=f"/node{n}")
+        for n, (one, other) in enumerate(pairwise(names))
+    ]
+    save(*more)
+    words = " ".join(
+        refused("", "check", "m.onnx", "--dim", "n=3").stdout.replace("│", " ").split()
+    )
+    assert words.count("depend on /node0 (Det): operator Det is not supported") == 1
+    assert "6 nodes" in words
+
+
+def test_refusals_that_are_alike_are_one_note():
+    notes = list(
+        refusal_notes([Refusal("a mask", f"attention.{n}", "it is none") for n in (1, 2, 3)])
+    )
+    assert notes == [
+        "attention.1-3 x3: looks like a mask, but it is none; it is computed as the file writes it"
+    ]
 
 
 def test_nodes_without_a_meaning_are_named_and_the_exit_code_is_2():

@@ -55,8 +55,12 @@ def test_a_bert_with_inputs_and_calibration():
     assert output["all_rows_sqnr_db"] != output["sqnr_db"]
     assert output["pooled_cosine"] > 0.99
     words = " ".join(result.stdout.split())
-    assert "15 of 16 rows" in words
-    assert "tokens that nobody sees are left out; with them" in words
+    assert "last_hidden_state: 15 of 16 rows counted, those of tokens that somebody sees" in words
+    assert "100.00% of the 1,081,344 multiply-accumulates are the accelerator's, and" in words
+    predicted = document["placement"]["predicted"]
+    cycles = predicted["accelerator_cycles"]
+    assert cycles == document["predicted_cycles"]
+    assert predicted["accelerator_time_share"] == cycles / (cycles + predicted["host_cycles"])
     assert "in 1 segment differ" in words
 
 

@@ -143,12 +143,12 @@ def test_all_that_a_model_has_no_meaning_for_is_listed():
     found = imported(model(nodes, {"x": [2, 2]}, ["y", "a"]))
     assert found.refused == {
         "odd (Det)": "operator Det is not supported",
-        "behind (Exp)": "it depends on odd (Det)",
+        "behind (Exp)": "it depends on odd (Det): operator Det is not supported",
         "recurrent (LSTM)": "operator LSTM is not supported",
     }
     assert list(found.graph.outputs) == ["a"]
     assert [n.op for n in found.graph.nodes] == ["relu"]
-    assert found.lost == {"y": "it depends on odd (Det)"}
+    assert found.lost == {"y": "it depends on odd (Det): operator Det is not supported"}
 
 
 def test_files_are_imported_with_data_beside_them(tmp_path):

@@ -62,8 +62,16 @@ def test_a_sum_of_tensors_of_the_host_stays_there():
     graph = Graph()
     assert graph.decision(graph.op("add", "x", "x")) == (
         Where.HOST,
-        "its operands come from the host",
+        "its operands are inputs",
     )
+
+
+def test_what_is_behind_an_operator_of_the_host_has_its_reason():
+    graph = Graph()
+    first = graph.op("add", graph.op("tanh", graph.product), "x")
+    reason = "it is behind a tanh of the host: the accelerator has no tanh"
+    assert graph.decision(first) == (Where.HOST, reason)
+    assert graph.decision(graph.op("sub", first, first)) == (Where.HOST, reason)
 
 
 def test_views_compute_nothing():
