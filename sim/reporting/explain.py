@@ -22,6 +22,7 @@ from celosia.sim.profile.whatif import (
     trusted,
     what_if,
 )
+from celosia.sim.reporting.alike_operators import together
 from celosia.sim.reporting.remedies import bounded_by_memory, remedy
 
 __all__ = ["Explanation", "explain"]
@@ -103,8 +104,9 @@ def explain(document: Mapping[str, Any]) -> Explanation:
     """
     document = until_stopped(document)
     stopped = document.get("status") == "stopped"
-    found = losses(document)
     changes = None if stopped else what_if(document)
+    document = together(document)
+    found = losses(document)
     lost = sum(loss.cycles for loss in found)
     lines, told = [], 0
     parts = {part["workload"]: part for part in clocked_operators(document)}

@@ -15,6 +15,7 @@ from celosia.sim.profile.losses import Loss
 from celosia.sim.profile.operator_groups import group_name
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import ARRAY, RESOURCES, owner_named
+from celosia.sim.reporting.alike_operators import members
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["ADVICE", "bounded_by_memory", "remedy"]
@@ -237,6 +238,8 @@ def _inside(
     """Which of `commands` belong to the operator of `loss`."""
     if len(document["operators"]) == 1:
         return np.ones(len(commands), bool)
-    names = [name if name == loss.operator else group_name(name) for name in profile.operators]
-    chosen = np.array([name == loss.operator for name in names])
+    (part,) = (part for part in document["operators"] if part["workload"] == loss.operator)
+    wanted = members(part)
+    names = [name if name in wanted else group_name(name) for name in profile.operators]
+    chosen = np.array([name in wanted for name in names])
     return chosen[profile.operator[commands]]

@@ -32,7 +32,6 @@ def survey_page(document: Document) -> str:
             ("setting", "Versions", _versions(document)),
         ],
         data={"figures": drawn, "timeline": None},
-        dark=True,
     )
 
 

@@ -1,6 +1,6 @@
 """The figures of a report's page, as Plotly's JSON; that of time is in `timeline.py`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from celosia.sim.reporting.page.palette import (
     group_color,
     group_pattern,
 )
+from celosia.sim.support.words import cut_middle
 
 __all__ = ["Figure", "bank_figure", "layout", "roofline", "stall_bars", "traffic", "utilization"]
 
@@ -27,6 +28,8 @@ _ROW: Final = 24
 """Height of a bar, with the space around it."""
 _FRAME: Final = 130
 _BUTTONS: Final = 28
+_LABEL: Final = 28
+"""Characters of the name of an operator beside its bar."""
 _LOG: Final = {"type": "log", "dtick": "D2", "tickformat": ","}
 
 
@@ -63,6 +66,13 @@ def _by_operator(count: int, more: int = 0) -> dict[str, Any]:
     return {"height": _FRAME + _ROW * max(count, 2) + more, "bargap": 0.25}
 
 
+def _names(names: Sequence[str]) -> dict[str, Any]:
+    """An axis of operators, the first on top; their names are cut in the middle."""
+    labels = [cut_middle(name, _LABEL) for name in names]
+    ticks = {"tickmode": "array", "tickvals": list(names), "ticktext": labels}
+    return {"autorange": "reversed", "type": "category", **ticks}
+
+
 def utilization(document: Document) -> Figure:
     """MAC utilization by operator, and of the whole."""
     parts = [part for part in clocked_operators(document) if part["mac_utilization"] is not None]
@@ -86,7 +96,7 @@ def utilization(document: Document) -> Figure:
         "layout": layout(
             **_by_operator(len(names)),
             xaxis={"range": [0, 100], "title": {"text": "MAC utilization, %"}},
-            yaxis={"autorange": "reversed", "type": "category"},
+            yaxis=_names(names),
             showlegend=False,
         ),
     }
@@ -122,7 +132,7 @@ def stall_bars(document: Document, resource: str) -> Figure:
             **_by_operator(len(names), _BUTTONS),
             barmode="stack",
             margin={"b": 76},  # The buttons are below the axis.
-            yaxis={"autorange": "reversed", "type": "category"},
+            yaxis=_names(names),
             updatemenus=[
                 {
                     "type": "buttons",
@@ -240,7 +250,7 @@ def traffic(document: Document) -> Figure:
             height=_FRAME + 2 * _ROW * max(len(names), 2),
             barmode="group",
             xaxis={"title": {"text": "bytes"}},
-            yaxis={"autorange": "reversed", "type": "category"},
+            yaxis=_names(names),
         ),
     }
 

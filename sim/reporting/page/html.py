@@ -2,9 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = ["Link", "definition_table", "paragraph", "preformatted", "section", "table", "tile"]
+from celosia.sim.support.words import cut_middle
+
+__all__ = [
+    "Link",
+    "Name",
+    "definition_table",
+    "paragraph",
+    "preformatted",
+    "section",
+    "table",
+    "tile",
+]
+
+
+_NARROW: Final = 28
+"""Characters of a name in a table of a narrow page."""
 
 
 class Link(NamedTuple):
@@ -12,6 +27,12 @@ class Link(NamedTuple):
 
     text: str
     to: str
+
+
+class Name(NamedTuple):
+    """A cell with a name that is cut in the middle where a page is narrow."""
+
+    text: str
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -82,6 +103,10 @@ def _is_number(cell: object) -> bool:
 def _cell(value: object) -> str:
     if isinstance(value, Link):
         return f'<a href="{escape(value.to)}">{escape(value.text)}</a>'
+    if isinstance(value, Name):
+        short = cut_middle(value.text, _NARROW)
+        spans = (("wide", value.text), ("narrow", short))
+        return "".join(f'<span class="{kind}">{escape(text)}</span>' for kind, text in spans)
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     return f"{value:,}" if isinstance(value, int | float) else escape(str(value))

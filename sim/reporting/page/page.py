@@ -15,15 +15,18 @@ from celosia.sim.profile.losses import clocked_operators, known_resources
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import RESOURCES
 from celosia.sim.profile.stopped import until_stopped
+from celosia.sim.reporting.alike_operators import together
 from celosia.sim.reporting.explain import Explanation, explain
 from celosia.sim.reporting.page import figures
 from celosia.sim.reporting.page.html import (
+    Name,
     definition_table,
     paragraph,
     preformatted,
     section,
     table,
 )
+from celosia.sim.reporting.page.model import model_section
 from celosia.sim.reporting.page.summary import stop_section, summary_section
 from celosia.sim.reporting.page.timeline import timeline
 from celosia.sim.support.errors import EnvironmentProblem
@@ -42,8 +45,9 @@ def page(document: Document) -> str:
     document = until_stopped(document)
     stored = document["profile"]
     profile = Profile.from_document(stored) if stored else None
-    drawn = _figures(document, profile)
     config, told = AcceleratorConfig(**document["config"]), explain(document)
+    document = together(document)
+    drawn = _figures(document, profile)
     return assemble(
         title=f"{document['workload']} on {document['preset']}, {document['simulator']}",
         lead=told.summary,
@@ -58,11 +62,10 @@ def assemble(
     lead: str,
     sections: list[tuple[str, str, str]],
     data: Any,
-    dark: bool = False,
 ) -> str:
     """A page of sections: the name, what links to it (or nothing), and the HTML of each.
 
-    It is dark where its reader prefers that; with `dark` its figures are, too.
+    It is dark where its reader prefers that, and so are its figures, but for print.
     """
     links = "\n".join(
         f'<a href="#{name}">{escape(short)}</a>' for name, short, _ in sections if short
@@ -70,7 +73,6 @@ def assemble(
     return Template((_ASSETS / "page.html").read_text()).substitute(
         title=escape(title),
         lead=escape(lead),
-        theme=" data-dark" if dark else "",
         style=(_ASSETS / "page.css").read_text(),
         links=links,
         sections="\n".join(html for *_, html in sections),
@@ -119,6 +121,8 @@ def _sections(
     if document["status"] == "stopped":
         yield "stopped", "Why it stopped", stop_section(document, profile)
     yield "summary", "Summary", summary_section(document, told)
+    if "placement" in document:
+        yield "model", "Model", model_section(document)
     yield from _stalls(document)
     if _multiplies(document):
         yield (
@@ -216,7 +220,7 @@ def _schedule(document: Document, profile: Profile | None) -> str:
             body += [f"<h3>{escape(part.name)}</h3>", preformatted(part.schedule)]
     rows = [
         (
-            part["workload"],
+            Name(part["workload"]),
             part["shape"] or "-",
             part["commands"],
             part["cycles"] if part["cycles"] is not None else "-",

@@ -10,7 +10,8 @@ from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.stopped import UNFINISHED_HEADS, blamed, unfinished
 from celosia.sim.profile.whatif import FOLLOWED
 from celosia.sim.reporting.explain import Explanation
-from celosia.sim.reporting.page.html import paragraph, section, table, tile
+from celosia.sim.reporting.page.html import Name, paragraph, section, table, tile
+from celosia.sim.reporting.page.model import model_tiles
 
 __all__ = ["stop_section", "summary_section"]
 
@@ -59,6 +60,7 @@ def summary_section(document: Document, told: Explanation) -> str:
         tiles.insert(3, tile(f"{limit['cycles']:,}", f"cycles at least ({limit['bound']})"))
     if share := document.get("memory_limit_share"):
         tiles.insert(3, tile(f"{share:.2%}", "of the memory's limit"))
+    tiles += model_tiles(document)
     body = [f'<div class="tiles">{"".join(tiles)}</div>']
     if told.doubt or told.changes is not None:
         body.append(paragraph(told.heading))
@@ -80,7 +82,7 @@ def summary_section(document: Document, told: Explanation) -> str:
     return section("summary", heading, *body, long=True)
 
 
-def _where(document: Document) -> list[tuple[int | str, ...]]:
+def _where(document: Document) -> list[tuple[int | str | Name, ...]]:
     """Rows of a table: each operator's cycles, and those in which no row entered the array."""
     array = RESOURCES[ARRAY]
     _, *others = (owner.name for owner in array.owners)
@@ -91,7 +93,7 @@ def _where(document: Document) -> list[tuple[int | str, ...]]:
         worst = max(others, key=lambda name: counters.get(name, 0))
         lost = sum(counters.get(name, 0) for name in others)
         rows.append((
-            part["workload"] if part is not document else "all",
+            Name(part["workload"] if part is not document else "all"),
             part["cycles"],
             f"{part['cycles'] / max(1, document['cycles']):.1%}",
             lost,

@@ -13,7 +13,9 @@ __all__ = ["model_document", "placement_document"]
 
 def model_document(outcome: ModelOutcome) -> dict[str, Any]:
     """The report of the only segment, or of all as programs of their own, and what models add."""
-    return outcome.report.document() | {
+    report = outcome.report
+    return report.document() | {
+        "workload": report.setting.workload,
         "placement": placement_document(outcome.placement, outcome.time),
         "outputs": [
             {

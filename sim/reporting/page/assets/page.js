@@ -14,18 +14,20 @@
     document.getElementById(only).classList.add("chosen");
   }
 
-  // A page that asks for it has dark figures, where its reader prefers that.
+  // Figures are as dark as the page, but on paper: colors that stand for ink, lines and paper follow it.
   const style = getComputedStyle(document.documentElement);
-  const dark = document.documentElement.hasAttribute("data-dark") &&
-    window.matchMedia("screen and (prefers-color-scheme: dark)").matches;
-  function tinted(layout) {
-    if (!dark) return layout;
-    const ink = style.getPropertyValue("--ink"), line = style.getPropertyValue("--line");
-    const axis = { gridcolor: line, zerolinecolor: line, linecolor: ink };
-    return Object.assign({}, layout, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: Object.assign({}, layout.font, { color: ink }),
-      hoverlabel: { bgcolor: style.getPropertyValue("--block"), font: { color: ink } },
-      xaxis: Object.assign({}, layout.xaxis, axis), yaxis: Object.assign({}, layout.yaxis, axis) });
+  const night = window.matchMedia("(prefers-color-scheme: dark)");
+  let dark = night.matches;
+  function tinted(value) {
+    if (!dark || value === null) return value;
+    if (typeof value === "string") {
+      const of = (name) => style.getPropertyValue(name).trim();
+      return { "#1a1a1a": of("--ink"), "#d9d9d9": of("--line"), white: of("--paper"), "#111111": "#cfcfcf",
+        "#e6e6e6": "#3d3d3d" }[value] || value;
+    }
+    if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(tinted);
+    if (typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, tinted(part)]));
   }
 
   function fitted(layout, names) {
@@ -38,11 +40,13 @@
     return Object.assign({}, layout, { font: font, legend: legend });
   }
 
-  const drawn = [];
+  const drawn = [], painters = [];
   for (const [name, figure] of Object.entries(report.figures)) {
     const target = document.getElementById("figure-" + name);
     const menu = (figure.layout.updatemenus || [{}])[0].buttons;
-    drawn.push(Plotly.newPlot(target, figure.data, fitted(figure.layout, figure.data.length), settings).then(() => {
+    const paint = (draw) => draw(target, tinted(figure.data), fitted(figure.layout, figure.data.length), settings);
+    painters.push(() => paint(Plotly.react));
+    drawn.push(paint(Plotly.newPlot).then(() => {
       // A point that has a place of its own leads there.
       target.on("plotly_click", (event) => {
         const place = event.points[0].customdata;
@@ -80,7 +84,8 @@
   }
 
   function mix(color, share) {
-    const part = (at) => Math.round(255 + (parseInt(color.slice(at, at + 2), 16) - 255) * share);
+    const paper = dark ? 22 : 255;
+    const part = (at) => Math.round(paper + (parseInt(color.slice(at, at + 2), 16) - paper) * share);
     return "rgb(" + [1, 3, 5].map(part).join(",") + ")";
   }
 
@@ -210,13 +215,13 @@
   }
 
   function traces(from, to) {
-    return [
+    return tinted([
       ...resources.map((resource) => ownerRow(resource, from, to)),
       ...units.map((unit) => unitRow(unit, from, to)),
       ...arrowLines(from, to),
       ...queues.map((queue) => queueLine(queue, from, to)),
       ...report.timeline.legend,
-    ];
+    ]);
   }
 
   function timeline() {
@@ -228,6 +233,11 @@
     if (narrow()) layout.height += 10 * (report.timeline.legend.length + queues.length);
     const ready = Plotly.newPlot(target, traces(all[0], all[1]), layout, zoomed);
     let shown = all.join();
+    painters.push(() => {
+      const range = target.layout.xaxis.range, again = fitted(report.timeline.layout, report.timeline.legend.length);
+      Object.assign(again, { height: layout.height, xaxis: Object.assign({}, again.xaxis, { range: range }) });
+      return Plotly.react(target, traces(range[0], range[1]), again, zoomed);
+    });
     target.on("plotly_relayout", () => {
       const axis = target.layout.xaxis;
       const range = axis.autorange ? all : axis.range;
@@ -242,6 +252,15 @@
   }
 
   if (report.timeline) drawn.push(timeline());
+  function repaint(paper) {
+    const wanted = night.matches && !paper;
+    if (wanted === dark) return;
+    dark = wanted;
+    painters.forEach((paint) => paint());
+  }
+  night.addEventListener("change", () => repaint(false));
+  window.addEventListener("beforeprint", () => repaint(true));
+  window.addEventListener("afterprint", () => repaint(false));
   Promise.all(drawn).then(() => {
     const shown = query.get("window");
     if (shown && window.celosia) return window.celosia.zoom(...shown.split(":").map(Number));

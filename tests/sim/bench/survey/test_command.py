@@ -51,9 +51,8 @@ def test_the_command_line_is_told_without_folders_of_this_machine(tmp_path, monk
     assert str(tmp_path) not in (out / "index.html").read_text()
 
 
-def test_the_page_is_whole_and_may_be_dark(made):
+def test_the_page_is_whole(made):
     page = (made / "index.html").read_text()
-    assert '<html lang="en" data-dark>' in page
     assert "l=512 total MOPs" in page
     assert 'id="figure-tab3"' in page
     assert "--quick leaves it out" in page

@@ -86,3 +86,24 @@ def test_a_picture_of_a_section_has_its_size(index, tmp_path):
     picture(index, tmp_path / "timeline.png", "?only=timeline", (900, 500))
     data = (tmp_path / "timeline.png").read_bytes()
     assert data[16:24] == (900).to_bytes(4, "big") + (500).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_figures_follow_a_dark_page(index, tmp_path, dark):
+    """A page that its reader wants dark has paper and ink of figures in the page's colors."""
+    wanted = "true" if dark else "false"
+    ask = f"window.matchMedia = () => ({{matches: {wanted}, addEventListener() {{}}}});"
+    night = ":root { --ink: #e8e8e8; --line: #444; --paper: #161616; }" if dark else ""
+    tell = (
+        "const layout = document.getElementById('figure-traffic').layout;"
+        "document.body.dataset.colors = [layout.paper_bgcolor, layout.font.color].join(' ');"
+    )
+    path = tmp_path / "page.html"
+    text = index.read_text().replace(
+        "<main>", f"<style>{night}</style><script>{ask}</script><main>"
+    )
+    path.write_text(text.replace("</body>", f"<script>{tell}</script></body>"))
+    source, errors = page_source(path)
+    assert errors == []
+    colors = "#161616 #e8e8e8" if dark else "white #1a1a1a"
+    assert f'data-colors="{colors}"' in source

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from celosia.sim.reporting.page.html import paragraph, table
+from celosia.sim.reporting.page.html import Name, paragraph, table
 from celosia.sim.reporting.page.page import page
 
 VOID = {"meta", "link"}
@@ -89,3 +89,63 @@ def test_nothing_is_left_to_be_drawn_later(text):
     assert "inflate(" in script
     assert "await " not in script
     assert "DecompressionStream" not in script
+
+
+@pytest.fixture
+def model(document):
+    node = {"name": "/embeddings/Add", "operator": "Add", "cycles": 900}
+    output = {
+        "name": "last_hidden_state",
+        "sqnr_db": 22.46,
+        "exact_sqnr_db": 23.0,
+        "cosine": 0.998,
+        "top1": None,
+        "rows": {"counted": 5, "of": 8, "spans": [[0, 4]], "elements": False},
+        "all_rows_sqnr_db": 14.1,
+        "all_rows_cosine": 0.95,
+        "pooled_cosine": 0.9964,
+    }
+    return {
+        **document,
+        "workload": "minilm.onnx",
+        "placement": {
+            "accelerator_mac_share": 1.0,
+            "predicted": {
+                "accelerator_cycles": 100,
+                "host_cycles": 900,
+                "accelerator_time_share": 0.1,
+                "host_nodes": [node],
+            },
+            "nodes": [],
+        },
+        "outputs": [output],
+        "host": {"gather": 2, "add": 1},
+        "notes": ["calibrated on <random> data"],
+    }
+
+
+def test_a_model_is_named_with_its_distance_and_its_host(model):
+    text = page(model)
+    assert "<title>minilm.onnx on " in text
+    assert '<b class="">22.5 dB</b><span>SQNR of last_hidden_state</span>' in text
+    assert "<th>pooled cosine</th><td>0.99640</td>" in text
+    assert "5 of 8 rows, those of tokens that somebody sees; all: 14.1 dB" in text
+    assert "On the host: 3 operators: 2 gather, 1 add." in text
+    assert "100.00% of the multiply-accumulates, and 10.00% of the predicted time," in text
+    assert "90.00%" in text
+    assert "Note: calibrated on &lt;random&gt; data" in text
+
+
+def test_a_run_that_is_no_model_has_no_section_of_one(text):
+    assert 'id="model"' not in text
+    assert "operators on the host" not in text
+
+
+def test_names_are_cut_where_a_page_is_narrow():
+    (cell,) = re.findall(
+        "<td>(.*)</td>", table(("a",), [[Name("/encoder/layer.0/self/query/Add")]])
+    )
+    wide, narrow = re.findall("<span class=.*?>(.*?)</span>", cell)
+    assert wide == "/encoder/layer.0/self/query/Add"
+    assert len(narrow) <= 28
+    assert narrow.endswith("query/Add")

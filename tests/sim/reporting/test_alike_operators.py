@@ -1,0 +1,52 @@
+"""Operators of layers that are alike, as one."""
+
+import pytest
+
+from celosia.sim.reporting.alike_operators import members, together
+from celosia.sim.reporting.explain import explain
+
+NAMES = ["/norm", *(f"/layer.{n}/{what}" for n in range(3) for what in ("up", "down"))]
+
+
+def part(document, name, number):
+    counters = {"cycles": 100 + number, "array_rows": 60, "wait_load_latency": 40 + number}
+    return {
+        **document["operators"][0],
+        "workload": name,
+        "problem": None,
+        "macs": 16 * len(name.rpartition("/")[2]),
+        "cycles": 100 + number,
+        "commands": 5,
+        "counters": counters,
+        "least_traffic": {"read": 10, "written": number},
+    }
+
+
+@pytest.fixture
+def graph(document):
+    parts = [part(document, name, number) for number, name in enumerate(NAMES)]
+    return {**document, "profile": None, "operators": parts}
+
+
+def test_layers_are_added_up(graph):
+    norm, up, down = together(graph)["operators"]
+    assert norm is graph["operators"][0]
+    assert (up["workload"], down["workload"]) == ("/layer.0-2/up x3", "/layer.0-2/down x3")
+    assert (up["cycles"], up["macs"], up["commands"]) == (101 + 103 + 105, 96, 15)
+    assert up["counters"]["wait_load_latency"] == 41 + 43 + 45
+    assert up["least_traffic"] == {"read": 30, "written": 1 + 3 + 5}
+    assert up["mac_utilization"] == 96 / (graph["config"]["dim"] ** 2 * up["cycles"])
+    assert members(up) == {f"/layer.{n}/up" for n in range(3)}
+    assert members(norm) == {"/norm"}
+
+
+@pytest.mark.parametrize("change", [{"mismatches": 1}, {"problem": {"m": 1}}])
+def test_what_is_wrong_or_a_product_stays(graph, change):
+    graph["operators"] = [{**each, **change} for each in graph["operators"]]
+    assert together(graph)["operators"] == graph["operators"]
+
+
+def test_an_explanation_names_them_once(graph):
+    text = str(explain(graph))
+    assert "129 cycles: /layer.0-2/up x3, wait_load_latency" in text
+    assert "/layer.1/" not in text
