@@ -47,7 +47,7 @@ def test_each_command_does_what_the_text_says(tmp_path, monkeypatch):
     runs = [text for command, text in outputs.items() if command.startswith("celosia run ")]
     assert len(runs) == 3
     for text in runs:
-        assert re.search(r"\b0 of [\d,]+ elements in 1 segments differ", text)
+        assert re.search(r"\b0 of [\d,]+ elements in 1 segment differ", text)
         assert "100.00% of the" in text
     called = next(text for command, text in outputs.items() if "call.py" in command)
     assert re.search(r"\d{6} cycles, 0 of \d+ wrong", called)

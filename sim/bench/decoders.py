@@ -9,6 +9,7 @@ from celosia.sim.run.report import Report
 from celosia.sim.run.run import Runner, RunOptions, run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue
 
@@ -43,7 +44,7 @@ class Decoder:
         if len(self.contexts) > 1:
             context = f"{min(self.contexts)}-{max(self.contexts)} of {len(self.contexts)} texts"
         parts = [f"{self.workload} {self.model}", f"context={context}", f"rows={self.rows}"]
-        parts += [] if self.layers is None else [f"{self.layers} layers"]
+        parts += [] if self.layers is None else [counted(self.layers, "layer")]
         if self.timing.latency != usual.latency:
             parts += [f"latency {self.timing.latency}"]
         if self.timing.bytes_per_cycle != usual.bytes_per_cycle:

@@ -9,6 +9,7 @@ from celosia.sim.run.report import Report
 from celosia.sim.run.run import Runner, RunOptions, run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue
 
@@ -34,8 +35,10 @@ class Encoder:
         """The encoder in words, for people and for the baseline."""
         details, usual = self.details, MemoryTiming()
         parts = [self.workload, *([details.model] if details.model else [])]
-        parts += [] if details.heads is None else [f"{details.heads} heads of {details.dim}"]
-        parts += [] if details.layers is None else [f"{details.layers} layers"]
+        parts += (
+            [] if details.heads is None else [f"{counted(details.heads, 'head')} of {details.dim}"]
+        )
+        parts += [] if details.layers is None else [counted(details.layers, "layer")]
         parts += [f"l={details.seq}", *["causal"] * details.causal]
         parts += [] if self.lanes is None else [f"{self.lanes} lanes"]
         parts += [] if self.preset == "base" else [self.preset]

@@ -55,6 +55,7 @@ from celosia.sim.support.display import progress_bar
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 from celosia.sim.workloads.workload_options import workload_options
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.mlir.print_graph import print_graph
@@ -142,6 +143,7 @@ def compile_workload(
 def _shown(compiled: Compilation, wanted: str | None) -> str:
     if wanted is not None:
         return compiled.text(wanted)
-    head = f"{compiled.name}: {compiled.commands:,} commands, {compiled.cycles:,} cycles expected\n"
+    head = f"{compiled.name}: {counted(compiled.commands, 'command')}, "
+    head += f"{counted(compiled.cycles, 'cycle')} expected\n"
     head += "" if compiled.memory is None else f"{memory_line(compiled.memory)}\n"
     return head if compiled.rounded is None else f"{head}{rounded_line(compiled.rounded)}\n"

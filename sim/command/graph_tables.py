@@ -22,6 +22,7 @@ from celosia.sim.command.table_cells import (
 )
 from celosia.sim.run.report import Measurement, Report
 from celosia.sim.support.fitted import Column, FittedTable
+from celosia.sim.support.words import counted
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.passes.short_scales import RoundedScales
@@ -180,7 +181,8 @@ def _program_line(total: Measurement) -> list[str]:
     if total.entries is None or total.program_bytes is None:
         return []
     kib = total.program_bytes / (1 << 10)
-    return [f"program: {total.commands:,} commands in {total.entries:,} entries, {kib:,.1f} KiB"]
+    entries = counted(total.entries, "entry", "entries")
+    return [f"program: {counted(total.commands, 'command')} in {entries}, {kib:,.1f} KiB"]
 
 
 def _limit_line(total: Measurement, config: AcceleratorConfig) -> list[str]:

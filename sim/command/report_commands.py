@@ -22,6 +22,7 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 
 __all__ = ["register"]
 
@@ -116,7 +117,8 @@ def top(
 
 def _top_table(profile: Profile, count: int) -> Table:
     table = Table(
-        title=f"The hottest of {len(profile.commands):,} instructions", title_justify="left"
+        title=f"The hottest of {counted(len(profile.commands), 'instruction')}",
+        title_justify="left",
     )
     for head in HEADS:
         number = head in ("command", "cycles", "lost", "waited")

@@ -7,6 +7,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sim.fuzz.coverage import all_points
 from celosia.sim.fuzz.findings import Findings, What
 from celosia.sim.fuzz.signals import SignalCoverage, exemption
+from celosia.sim.support.words import counted
 
 __all__ = ["print_findings", "print_signals"]
 
@@ -25,7 +26,7 @@ def print_findings(
             console.print(f"{point}: {count:,}", markup=False)
     rate = 60 * found.cases / found.seconds if found.seconds else 0.0
     console.print(
-        f"{found.cases:,} {what}, {found.commands:,} commands in {found.seconds:.0f} s: "
+        f"{found.cases:,} {what}, {counted(found.commands, 'command')} in {found.seconds:.0f} s: "
         f"{rate:,.0f} {what} per minute; {len(found.failures)} failed"
     )
     for name, why in found.failures:

@@ -16,6 +16,7 @@ from celosia.sim.profile.operator_groups import group_name
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import ARRAY, RESOURCES, owner_named
 from celosia.sim.reporting.alike_operators import members
+from celosia.sim.support.words import counted
 from celosia.sw.driver.assembly import format_command
 
 __all__ = ["ADVICE", "bounded_by_memory", "remedy"]
@@ -99,7 +100,8 @@ def _command(loss: Loss, part: Mapping[str, Any], document: Mapping[str, Any]) -
     commands = part["commands"]
     each = (part["cycles"] or 0) / max(1, commands)
     return (
-        f"Its {commands:,} commands come every {each:.1f} cycles, and the queue of products ran "
+        f"Its {counted(commands, 'command')} {'comes' if commands == 1 else 'come'} every "
+        f"{each:.1f} cycles, and the queue of products ran "
         "empty: fewer commands, or products earlier in the program, save at most "
         f"{loss.cycles:,} cycles."
     )

@@ -16,7 +16,7 @@ from celosia.sim.support.words import cut_middle
 
 __all__ = ["Column", "FittedTable"]
 
-_NAME: Final = 24
+_NAME: Final = 32
 """Characters that a name keeps, if leaving out columns helps."""
 _TEXT: Final = 18
 """Characters of a column of text, which is folded."""

@@ -27,6 +27,7 @@ from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, lanes_of, parse_executor, run_on
 
 __all__ = ["register"]
@@ -81,7 +82,9 @@ def mappings(
         measured = measure_picks(request, drawn, picks, tell, lanes) if picks else None
     console = table_console()
     console.print(
-        _table(drawn, f"{len(drawn.chosen):,} plans; {size:,} combinations; {seconds:.1f} s")
+        _table(
+            drawn, f"{counted(len(drawn.chosen), 'plan')}; {size:,} combinations; {seconds:.1f} s"
+        )
     )
     for line in measured_lines(measured) if measured else ():
         console.print(line)
@@ -97,7 +100,7 @@ def _draw(request: Request, lanes: Sequence[Lane], tell: Progress) -> Drawn:
             raise InputError(f"{result.attempts} workers have died with the same plans")
         found[batch.first] = result
         done += batch.count
-        tell(f"{done:,} of {request.count:,} plans", done / request.count)
+        tell(f"{done:,} of {counted(request.count, 'plan')}", done / request.count)
     return joined(found)
 
 

@@ -10,6 +10,7 @@ from celosia.sim.bench.tune.trial import Trial, try_plan
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, run_on
 from celosia.sw.planning.schedules.choice_space import Choice
 
@@ -88,7 +89,7 @@ def measure_picks(
         if isinstance(found, Lost) or found.cycles is None:
             raise InputError(f"plan {trial.number}, {dict(trial.chosen)}: its workers have died")
         cycles[trial.number] = found.cycles
-        tell(f"{len(cycles)} of {len(picks)} plans on the RTL", len(cycles) / len(picks))
+        tell(f"{len(cycles)} of {counted(len(picks), 'plan')} on the RTL", len(cycles) / len(picks))
     return Measured(
         chosen=[drawn.chosen[number] for number in picks],
         predicted=[float(drawn.values[number, 0]) for number in picks],
@@ -99,7 +100,7 @@ def measure_picks(
 def measured_lines(measured: Measured) -> Iterator[str]:
     """What was measured, in words."""
     yield (
-        f"{len(measured.cycles)} plans on the RTL, {min(measured.cycles):,} to "
+        f"{counted(len(measured.cycles), 'plan')} on the RTL, {min(measured.cycles):,} to "
         f"{max(measured.cycles):,} cycles: predictions are off by {measured.mean_error:.2%} on "
         f"average; rank correlation {measured.order():.3f}, of plans up to twice the best "
         f"{measured.order(2):.3f}"

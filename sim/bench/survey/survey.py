@@ -24,6 +24,7 @@ from celosia.sim.bench.survey.store import RunStore
 from celosia.sim.run.report import commit, versions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, run_on
 
 __all__ = [
@@ -139,14 +140,14 @@ def _finished(
     """The jobs as they end; the longest begin first, so that none is left over at the end."""
     ordered = sorted(jobs, key=lambda job: -job.array_cycles)
     total, done = sum(job.array_cycles for job in jobs), 0
-    tell(f"{len(jobs)} runs on the RTL, {total:,} cycles", 0.0)
+    tell(f"{counted(len(jobs), 'run')} on the RTL, {total:,} cycles", 0.0)
     for count, (job, result) in enumerate(run_on(lanes, run, ordered), 1):
         if isinstance(result, Lost):
             raise WrongRunError(f"{job.settings()}: {result.attempts} workers ended in it")
         yield job, result
         done += job.array_cycles
         # Who shows it knows the time that is left: a second estimate would be another one.
-        tell(f"{count} of {len(jobs)} runs", done / total)
+        tell(f"{count} of {counted(len(jobs), 'run')}", done / total)
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:

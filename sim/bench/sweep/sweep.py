@@ -10,6 +10,7 @@ from celosia.sim.bench.sweep.lines import Lines, open_lines
 from celosia.sim.bench.sweep.point import Done, Line, Point, evaluate, line_of
 from celosia.sim.support.output import write_file
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, run_on
 
 __all__ = ["RUNS", "run_sweep"]
@@ -38,7 +39,7 @@ def run_sweep(
         with closing(run_on(lanes, compute, left)) as results:
             for number, (point, done) in enumerate(results, 1):
                 _keep(lines, folder, point, done)
-                tell(f"{number} of {len(left)} points", number / len(left))
+                tell(f"{number} of {counted(len(left), 'point')}", number / len(left))
         return [lines.known[point.key] for point in points]
 
 

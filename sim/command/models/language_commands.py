@@ -21,6 +21,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
 from celosia.sw.decoding.scorers import device_scorer, integer_scorer
 from celosia.sw.decoding.session import session_bytes
 from celosia.sw.models.quantized_decoder import quantize_decoder
@@ -127,7 +128,7 @@ def _on_rtl(
     quantized = quantized_model(model, folder)
     memory = session_bytes(quantized, context)
     with closing(open_device("verilator", PRESETS["base"], MemoryTiming(), memory, tell)) as device:
-        tell(f"{count:,} tokens on the RTL", None)
+        tell(f"{counted(count, 'token')} on the RTL", None)
         found = score(device_scorer(device, quantized), tokens, context)
     return found, score(float_scorer(model.weights), tokens, context)
 

@@ -138,3 +138,25 @@ def test_what_a_program_takes_is_printed():
     text = shown(groups_table(replace(REPORT, whole=whole)))
     assert "program: 5,000 commands in 1,024 entries, 24.0 KiB" in text
     assert "program:" not in shown(groups_table(REPORT))
+
+
+def test_one_thing_is_not_several():
+    whole = replace(REPORT.operators[1], name="encoder", commands=1, entries=1)
+    text = shown(groups_table(replace(REPORT, whole=whole)))
+    assert "program: 1 command in 1 entry, 0.0 KiB" in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_model_of_many_layers_has_its_numbers_in_any_terminal(width):
+    names = [f"/bert/encoder/layer.{n}/attention/self/query/Add (Add)" for n in range(12)]
+    parts = [replace(FIRST, name=name, cycles=12_345_678) for name in names]
+    report = replace(REPORT, operators=tuple(parts))
+    file = io.StringIO()
+    Console(file=file, width=width).print(groups_table(report))
+    lines = file.getvalue().splitlines()
+    assert all(len(line) <= width for line in lines)
+    (line,) = (line for line in lines if "query/Add" in line)
+    assert "layer.0-11" in line
+    assert "x12" in line
+    assert f"{12 * 12_345_678:,}" in line
+    assert "…" not in "".join(lines)

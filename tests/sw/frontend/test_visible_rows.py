@@ -29,11 +29,11 @@ def softmax_attention(builder, x, bias):
     return builder.op("add", x, builder.op("matmul", weights, v))
 
 
-def additive(builder, mask):
+def additive(builder, mask, lowest=-3e38):
     """0 for keys that the mask shows, and as low as exporters go for others."""
     shown = builder.op("cast", mask, to="float32")
     hidden = builder.op("sub", builder.like(1, shown), shown)
-    bias = builder.op("mul", hidden, builder.like(-3e38, shown))
+    bias = builder.op("mul", hidden, builder.like(lowest, shown))
     return builder.op("reshape", bias, shape=(TEXTS, 1, TOKENS))
 
 
@@ -108,7 +108,8 @@ def attention(bias, causal, cross=False):
 
 
 def by_heads(builder, mask):
-    return builder.op("reshape", additive(builder, mask), shape=(TEXTS, 1, 1, TOKENS))
+    """As low as early exporters go."""
+    return builder.op("reshape", additive(builder, mask, -1e4), shape=(TEXTS, 1, 1, TOKENS))
 
 
 def run(graph, mask):
