@@ -13,6 +13,7 @@ from celosia.sim.profile.alike import Block, blocks, kind_of_name, span_name
         ("aaa", [(0, 1, 3)]),
         ("eaabaabaabf", [(0, 1, 1), (1, 3, 3), (10, 1, 1)]),
         ("ababcab", [(0, 2, 2), (4, 1, 1), (5, 1, 1), (6, 1, 1)]),
+        ("aabaab", [(0, 3, 2)]),
         ("abcabcxx", [(0, 3, 2), (6, 1, 2)]),
     ],
 )
