@@ -41,9 +41,10 @@ def test_what_a_killed_process_has_left_is_removed_and_what_another_makes_is_not
 
 
 def begun_and_killed(folder, begun):
-    def make(_work):
+    def make(work):
         begun.set()
         threading.Event().wait()
+        return work
 
     cached("a/one", make)
 
@@ -72,7 +73,12 @@ def test_who_waits_for_another_process_says_so(place):
     other = threading.Thread(target=cached, args=("a/one", slow))
     other.start()
     assert asked.wait(20)
-    found = cached("a/one", making("fast"), lambda: (told.append("waiting"), go.set()))
+
+    def wait():
+        told.append("waiting")
+        go.set()
+
+    found = cached("a/one", making("fast"), wait)
     other.join()
     assert (found.read_text(), told) == ("slow", ["waiting"])
     cached("a/one", making("again"), lambda: told.append("for nobody"))

@@ -27,7 +27,7 @@ class Base(RtlDevice):
     def close(self) -> None:
         self.error = None
 
-    def _advance(self, edges, goal):
+    def _advance(self, edges, goal) -> None:
         raise AssertionError
 
     def _reset(self):
