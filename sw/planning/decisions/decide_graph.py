@@ -158,7 +158,7 @@ class _Decisions:
         if norm is not None:
             most = min(most, self._norm_rows(norm))
         if isinstance(op.finish, Softmax):
-            most = min(most, max(1, places.accumulator_half // across), places.slots)
+            most = min(most, self._softmax_rows(op, across), places.slots)
         rows = _sizes(even_cuts(op.out.rows, most))
         whole = isinstance(op.finish, Softmax) and max(rows) * across <= places.accumulator_half
         blocks = (across,) if whole else self._blocks(op.out.cols, max(rows))
@@ -176,6 +176,17 @@ class _Decisions:
             norm=norm and self._norm_plan(norm, max(rows), source, short=places.stays),
             tail=() if norm is None else self._tail(norm, rows),
         )
+
+    def _softmax_rows(self, op: MatMul | Transform, across: int) -> int:
+        """Rows of a block of a softmax: whole ones, so that sums are there for all three passes.
+
+        But products of fewer rows than the array has take as long as the tile of weights that they
+        wait for; three passes over blocks of many rows are sooner over then.
+        """
+        most, half = self.places.block_rows, self.places.accumulator_half
+        whole = max(1, half // across)
+        short = isinstance(op, MatMul) and whole < min(self.dim, op.out.rows)
+        return most if short else whole
 
     def _ring_of(self, view: View, ring: str) -> str:
         """Where `view` stays, or else the ring that it is loaded into."""

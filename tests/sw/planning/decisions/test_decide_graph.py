@@ -12,6 +12,7 @@ from celosia.sw.ir.graph import (
     MatMul,
     Op,
     Requantize,
+    Softmax,
     Sums,
     Tensor,
     results,
@@ -24,6 +25,8 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
     softmax_case,
 )
+from celosia.sw.models.pairs import scores_case
+from celosia.sw.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart
@@ -150,3 +153,37 @@ def _few_rows(op: Op) -> Op:
     a, out, finish = (op.a.part(rows=4), op.out.part(rows=4), op.finish)
     assert isinstance(finish, DeferredSoftmax | DivideBySums)
     return replace(op, a=a, out=out, finish=replace(finish, sums=finish.sums.part(rows=4)))
+
+
+def test_a_softmax_of_few_whole_rows_goes_block_by_block():
+    """A tile of weights serves as many rows as the array has, and not fewer."""
+    for tokens, whole in ((512, True), (1024, False)):
+        graph = scores_case(1, tokens, 16, 0, spilled=False).graph
+        (stage,) = decide_graph(graph, BASE).stages
+        assert isinstance(stage, LinearStage)
+        assert (len(stage.tiles) == 1) == whole
+        assert max(stage.rows) >= BASE.dim
+
+
+def test_a_softmax_of_long_rows_is_faster_block_by_block():
+    """Products of the one row that has room take four times as long; three passes take three."""
+    keys = TINY.accumulator_rows // 2 * TINY.dim
+    builder = GraphBuilder("long rows")
+    q, k = (builder.input(Tensor(n, "int8", r, 16)) for n, r in (("q", 16), ("k", keys)))
+    out = builder.tensor(Tensor("out", "uint8", 16, keys))
+    builder.matmul("scores", out, q, k, Softmax(0.1), b_transposed=True)
+    graph = builder.finish("out")
+    plan = decide_graph(graph, TINY)
+    (stage,) = plan.stages
+    assert isinstance(stage, LinearStage)
+    rows = replace(stage, rows=(1,) * 16, tiles=(keys // TINY.dim,))
+    whole = predict_plan(graph, replace(plan, stages=(rows,)), TINY).cycles
+    assert predict_plan(graph, plan, TINY).cycles < 0.9 * whole
+
+
+def test_a_softmax_of_fewer_rows_than_the_array_has_stays_whole():
+    """There is nothing to gain: its blocks would not be taller."""
+    graph = scores_case(1, 2 * BASE.dim, 64, 0, spilled=False).graph
+    (stage,) = decide_graph(graph, BASE).stages
+    assert isinstance(stage, LinearStage)
+    assert len(stage.tiles) == 1
