@@ -5,17 +5,19 @@ et al., arXiv 2302.14017): scores with their softmax, and a linear layer with th
 the layer normalization behind it.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.isa.numerics import EXPONENT_FRACTION_BITS
-from celosia.sw.ir.graph import AddResidual, Softmax, Sums, Tensor
+from celosia.isa.numerics.exponential import NUMERATOR_MAX
+from celosia.sw.ir.graph import AddResidual, Requantize, Softmax, Sums, Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case, normalized_twice
 from celosia.sw.models.random_operands import INT8_SPREAD, int8_matrix, int16_matrix
 
-__all__ = ["linear_norm_case", "scores_case"]
+__all__ = ["context_case", "linear_norm_case", "scores_case"]
 
 _SCORES_SPREAD: Final = 2.0
 """Standard deviation of scores: that of their products times their scale."""
@@ -28,8 +30,30 @@ def scores_case(heads: int, rows: int, width: int, seed: int, *, spilled: bool) 
 
     With `spilled`, scores go to memory as int32 sums and come back for softmax.
     """
-    random = np.random.default_rng(seed)
     builder = GraphBuilder(f"scores and softmax, {heads} heads, {rows} tokens, {width} wide")
+    _probabilities(builder, (heads, rows, width), spilled=spilled)
+    inputs = _operands(seed, rows, heads * width, ("query", "key"))
+    return Case(builder.finish("probabilities"), inputs)
+
+
+def context_case(heads: int, rows: int, width: int, seed: int, *, spilled: bool) -> Case:
+    """The same, and the contexts (int8) that the probabilities weight, as products of their own."""
+    builder = GraphBuilder(f"attention by operators, {heads} heads, {rows} tokens, {width} wide")
+    weights = _probabilities(builder, (heads, rows, width), spilled=spilled)
+    values = builder.input(Tensor("value", "int8", rows, heads * width))
+    out = builder.tensor(Tensor("context", "int8", rows, heads * width))
+    finish = Requantize(float(np.float32(1 / NUMERATOR_MAX)))
+    for head in range(heads):
+        own = weights.part(row=head * rows, rows=rows)
+        vh, oh = (x.part(col=head * width, cols=width) for x in (values, out))
+        builder.matmul(f"context.head{head}", oh, own, vh, finish)
+    inputs = _operands(seed, rows, heads * width, ("query", "key", "value"))
+    return Case(builder.finish("context"), inputs)
+
+
+def _probabilities(builder: GraphBuilder, size: tuple[int, int, int], *, spilled: bool) -> View:
+    """The probabilities of all heads, one below the other."""
+    heads, rows, width = size
     q, k = (builder.input(Tensor(name, "int8", rows, heads * width)) for name in ("query", "key"))
     out = builder.tensor(Tensor("probabilities", "uint8", heads * rows, rows))
     spread = INT8_SPREAD**2 * np.sqrt(width)
@@ -45,8 +69,12 @@ def scores_case(heads: int, rows: int, width: int, seed: int, *, spilled: bool) 
         own = sums.part(row=head * rows, rows=rows)
         builder.matmul(name, own, qh, kh, Sums(), b_transposed=True)
         builder.transform(f"softmax.head{head}", block, own, softmax)
-    inputs = {name: int8_matrix(random, rows, heads * width) for name in ("query", "key")}
-    return Case(builder.finish("probabilities"), inputs)
+    return out
+
+
+def _operands(seed: int, rows: int, cols: int, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(seed)
+    return {name: int8_matrix(random, rows, cols) for name in names}
 
 
 def linear_norm_case(rows: int, cols: int, depth: int, seed: int, *, spilled: bool) -> Case:

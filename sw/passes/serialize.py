@@ -2,10 +2,12 @@
 
 Assumes the operations of a lowered graph.  Guarantees commands with the same results, in the same
 order, with a fence wherever another unit goes on: each then begins when all before it is over.
+Some units may go on beside the others: they take no turn, and end none.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig
@@ -14,7 +16,9 @@ from celosia.sw.ir.graph import Tensor
 from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store, Transform
 from celosia.sw.passes.lower_program import lower_program
 
-__all__ = ["serialize"]
+__all__ = ["Unit", "serialize"]
+
+Unit = Literal["load", "execute", "transform", "store"]
 
 
 def serialize(
@@ -22,22 +26,31 @@ def serialize(
     config: AcceleratorConfig,
     tensors: Mapping[str, Tensor],
     addresses: Mapping[str, int],
+    beside: Collection[Unit] = (),
 ) -> Iterator[tuple[Command, ...]]:
     """The commands that the program begins with, then those of each of `ops`, fences before them.
 
-    Fences keep the order of memory, so that no load waits for a counter.
+    Units `beside` the others take no turns.  Fences keep the order of memory, so that no load waits
+    for a counter.
     """
     alone = [replace(op, after=0) if isinstance(op, Load) else op for op in ops]
     first, *commands = lower_program(alone, config, tensors, addresses)
     yield first
-    unit = None
-    for op, own in zip(alone, commands, strict=True):
-        fence = (encoding.FENCE.encode(),) if unit not in (None, _unit(op)) else ()
+    turn: Unit | None = None
+    stores = awaited = 0  # All so far, and those before the last fence.
+    for op, own in zip(ops, commands, strict=True):
         unit = _unit(op)
-        yield (*fence, *own)
+        fenced = unit not in beside and turn not in (None, unit)
+        if fenced or (isinstance(op, Load) and op.after > awaited):
+            awaited = stores
+            yield (encoding.FENCE.encode(), *own)
+        else:
+            yield own
+        stores += unit == "store"
+        turn = turn if unit in beside else unit
 
 
-def _unit(op: Op) -> str:
+def _unit(op: Op) -> Unit:
     match op:
         case Load() | LoadParameters():
             return "load"

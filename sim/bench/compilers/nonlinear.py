@@ -4,9 +4,10 @@ Cycles of the accelerator are those of its RTL.  Cycles of a host are a model: e
 cycles per element with which the survey's baseline is reproduced.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -20,15 +21,26 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.quantized import random_model
+from celosia.sw.driver.device import Device
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.models.offloaded import host_elements, offloaded
-from celosia.sw.passes.serialize import serialize
+from celosia.sw.passes.serialize import Unit, serialize
 from celosia.sw.pipeline import CompiledGraph, compile_graph
-from celosia.sw.planning.choices import DEFAULT
+from celosia.sw.plan import choose
 from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
 
-__all__ = ["HOST_CYCLES", "MODES", "Mode", "ModeLine", "Nonlinear", "run_nonlinear"]
+__all__ = [
+    "HOST_CYCLES",
+    "MODES",
+    "Mode",
+    "ModeLine",
+    "Nonlinear",
+    "by_turns",
+    "measure_compiled",
+    "measure_mode",
+    "run_nonlinear",
+]
 
 HOST_CYCLES: Final[Mapping[str, int]] = {
     "softmax": 48,
@@ -176,18 +188,32 @@ def measure_mode(
         values = interpret(case.graph, case.inputs)
         graph = offloaded(case.graph)
         case = Case(graph, {name: values[name] for name in graph.inputs})
-    compiled = compile_graph(case.graph, config, choices=replace(DEFAULT, overlap=mode.overlap))
+    choices = choose(case.graph, config)
+    if not mode.overlap:
+        choices = replace(choices, overlap=False)
+    compiled = compile_graph(case.graph, config, choices=choices)
     if mode.serial:
-        compiled = _serial(compiled, config)
+        compiled = by_turns(compiled, config)
+    opened = partial(open_device, simulator, config, progress=tell)
+    return measure_compiled(mode.name, compiled, case, opened)
+
+
+def measure_compiled(
+    name: str, compiled: CompiledGraph, case: Case, opened: Callable[..., Device]
+) -> Measurement:
+    """Run a compiled case on the device that `opened` makes, which is closed again."""
     size = -(-(compiled.end - MEMORY_BASE) // MEMORY_STEP) * MEMORY_STEP
-    with closing(open_device(simulator, config, memory_bytes=size, progress=tell)) as device:
-        return measure_graph(mode.name, device, compiled, case).whole
+    with closing(opened(memory_bytes=size)) as device:
+        return measure_graph(name, device, compiled, case).whole
 
 
-def _serial(compiled: CompiledGraph, config: AcceleratorConfig) -> CompiledGraph:
+def by_turns(
+    compiled: CompiledGraph, config: AcceleratorConfig, beside: Collection[Unit] = ()
+) -> CompiledGraph:
     """`compiled` with the fences of `serialize` in place of counters."""
     ops = [written.op for written in compiled.ops]
-    commands = tuple(serialize(ops, config, compiled.graph.tensors, compiled.addresses))
+    tensors = compiled.graph.tensors
+    commands = tuple(serialize(ops, config, tensors, compiled.addresses, beside))
     program = tuple(command for each in commands for command in each)
     return replace(compiled, commands=commands, program=program)
 

@@ -11,7 +11,7 @@ from celosia.sim.bench.survey.survey import Survey
 
 __all__ = ["csv_text", "summary_table"]
 
-_COLUMNS = ("name", "paper", "ours", "difference", "kind", "settings", "netlist", "note")
+_COLUMNS = ("name", "paper", "ours", "difference", "kind", "settings", "netlist", "note", "unit")
 
 
 def csv_text(item: Item) -> str:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from celosia.sim.support.words import cut_middle
 
 __all__ = [
+    "Below",
     "Link",
     "Name",
     "definition_table",
@@ -33,6 +34,13 @@ class Name(NamedTuple):
     """A cell with a name that is cut in the middle where a page is narrow."""
 
     text: str
+
+
+class Below(NamedTuple):
+    """A cell of a table with small letters below; lines of both are broken where they must."""
+
+    text: str
+    small: str
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -107,6 +115,8 @@ def _cell(value: object) -> str:
         short = cut_middle(value.text, _NARROW)
         spans = (("wide", value.text), ("narrow", short))
         return "".join(f'<span class="{kind}">{escape(text)}</span>' for kind, text in spans)
+    if isinstance(value, Below):
+        return f"<span>{escape(value.text)}</span><small>{escape(value.small)}</small>"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     return f"{value:,}" if isinstance(value, int | float) else escape(str(value))

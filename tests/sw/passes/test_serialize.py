@@ -3,7 +3,9 @@
 from celosia.isa import encoding
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import PRESETS
+from celosia.sw.ir.program import Load, Products, Store, Transform
 from celosia.sw.models.cases import attention_case
+from celosia.sw.models.pairs import scores_case
 from celosia.sw.passes.serialize import serialize
 from celosia.sw.pipeline import compile_graph
 
@@ -34,4 +36,33 @@ def test_a_fence_is_between_operations_of_different_units_and_only_there():
             unit, fenced = kind, False
     assert changes == commands.count(fence)
     configured = [c for c in commands if c.funct == Funct.CONFIG and c not in compiled.program]
+    assert not configured, "no load waits for a counter"
+
+
+def test_loads_and_stores_may_go_on_beside_products_and_transforms():
+    """But a load of what was stored behind the last fence waits for one."""
+    compiled = compile_graph(scores_case(2, 24, 8, 0, spilled=True).graph, TINY)
+    ops = [written.op for written in compiled.ops]
+    begin, *each = serialize(
+        ops, TINY, compiled.graph.tensors, compiled.addresses, beside=("load", "store")
+    )
+    fence, turn = encoding.FENCE.encode(), None
+    stores = safe = fenced_loads = 0
+    for op, commands in zip(ops, each, strict=True):
+        fenced = commands[0] == fence
+        assert fence not in commands[1:]
+        own = {Products: "execute", Transform: "transform"}.get(type(op))
+        safe = stores if fenced else safe
+        if own:
+            assert fenced == (turn not in (None, own))
+            turn = own
+        elif isinstance(op, Load):
+            assert op.after <= safe
+            fenced_loads += fenced
+        else:
+            assert not fenced
+        stores += isinstance(op, Store)
+    assert stores
+    assert fenced_loads
+    configured = [c for c in begin if c.funct == Funct.CONFIG and c not in compiled.program]
     assert not configured, "no load waits for a counter"

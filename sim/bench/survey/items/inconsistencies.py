@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celosia.sim.bench.survey.parts.operators import Elementwise, Product, layer_operators
-from celosia.sim.bench.survey.parts.values import Evidence, Item, Study, Value
+from celosia.sim.bench.survey.parts.values import CYCLES, PERCENT, Evidence, Item, Study, Value
 from celosia.sw.reference.encoder import BERT_BASE
 
 __all__ = ["STUDIES"]
@@ -14,6 +14,8 @@ _WIDTH: Final = 16
 """Rows of the array, and lanes of the vector unit."""
 _SOFTMAX_PASSES: Final = 3
 _SAMPLE_LAYERS: Final = 6
+_UNITS: Final = (PERCENT, "elements per cycle", CYCLES)
+"""What the numbers are of, each in the name of its own."""
 
 
 class _Facts:
@@ -47,7 +49,8 @@ def _values(evidence: Evidence) -> Iterator[Value]:
     facts = _Facts(evidence)
     found = (*_latency(facts), *_shares(facts), *_operators(facts), *_axis(facts))
     for name, theirs, ours, note in found:
-        yield Value(name=name, paper=theirs, ours=ours, kind="arithmetic", note=note)
+        unit = next(unit for unit in _UNITS if unit in name)
+        yield Value(name=name, paper=theirs, ours=ours, kind="arithmetic", unit=unit, note=note)
 
 
 _Line = tuple[str, float, float, str]

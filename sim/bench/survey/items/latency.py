@@ -14,7 +14,15 @@ from celosia.sim.bench.survey.parts.products import (
     product_job,
     stack_job,
 )
-from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
+from celosia.sim.bench.survey.parts.values import (
+    CYCLES,
+    PERCENT,
+    Evidence,
+    Item,
+    Scope,
+    Study,
+    Value,
+)
 from celosia.sw.reference.encoder import BERT_BASE
 
 __all__ = ["LENGTHS", "STUDIES"]
@@ -25,6 +33,7 @@ _LONG_LENGTH: Final = 1024
 _FIRST: Final = LENGTHS[0]
 _STACK: Final = 4
 """Layers that are run one behind the other, to see whether they add up."""
+_UNIT: Final = f"times BERT-Base at l = {_FIRST}"
 _STEPS: Final = 16
 """Steps of a decoder that are computed, each for those around it."""
 
@@ -56,7 +65,7 @@ def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
             if (run := evidence.runs.get(job)) is None:
                 continue
             name = f"{model} l={tokens}"
-            yield evidence.rtl(item, f"{name} cycles of a layer", run.cycles, job)
+            yield evidence.rtl(item, f"{name} cycles of a layer", run.cycles, job, unit=CYCLES)
             if unit is None:
                 continue
             yield Value(
@@ -64,6 +73,7 @@ def _measured(evidence: Evidence, item: str) -> Iterator[Value]:
                 paper=evidence.paper.value(item, name),
                 ours=shape.layers * run.cycles / unit,
                 kind="rtl x layers",
+                unit=_UNIT,
                 settings=job.settings(),
                 netlist=job.netlist,
                 note=f"{shape.layers} times one layer, over BERT-Base at l = {_FIRST}",
@@ -78,7 +88,7 @@ def _stacked(evidence: Evidence, item: str, layer: int) -> Iterator[Value]:
     job = stack_job(_STACK, _FIRST)
     if (run := evidence.runs.get(job)) is not None:
         name = f"BERT-Base l={_FIRST}: {_STACK} layers over {_STACK} times one, percent more"
-        yield evidence.rtl(item, name, 100 * (run.cycles / (_STACK * layer) - 1), job)
+        yield evidence.rtl(item, name, 100 * (run.cycles / (_STACK * layer) - 1), job, unit=PERCENT)
 
 
 def _generated(evidence: Evidence, item: str, unit: int) -> Iterator[Value]:
@@ -95,6 +105,7 @@ def _generated(evidence: Evidence, item: str, unit: int) -> Iterator[Value]:
             paper=evidence.paper.value(item, f"GPT-2 l={tokens}"),
             ours=tokens * mean / unit,
             kind="rtl x layers",
+            unit=_UNIT,
             settings=jobs[-1].settings(),
             netlist=jobs[-1].netlist,
             note=f"{tokens} steps on the straight line through those behind {CONTEXTS[0]} and "
@@ -158,6 +169,7 @@ def _beside(evidence: Evidence, name: str, suffix: str, ours: float) -> Value:
         paper=printed.value,
         ours=ours,
         kind="model",
+        unit=_UNIT,
         settings={"overlap": "scratchpad only" if suffix else "all"},
         note="" if inside else "outside of the rounding interval widened by 10 %",
     )
@@ -178,6 +190,7 @@ def _errors(evidence: Evidence) -> Iterator[Value]:
                 name=f"l={tokens} {product.operator}: error of the analytical model, percent",
                 ours=100 * (cycles / run.cycles - 1),
                 kind="model",
+                unit=PERCENT,
                 settings=job.settings(),
                 netlist=job.netlist,
                 note=f"{cycles:,.0f} cycles instead of {run.cycles:,}",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from celosia.sim.bench.mappings.sample import COLUMNS
 from celosia.sim.bench.mappings.samplers import Sampler
 from celosia.sim.bench.survey.items.mapping_jobs import MappingJob, MappingRun
-from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
+from celosia.sim.bench.survey.parts.values import PERCENT, Evidence, Item, Scope, Study, Value
 
 __all__ = ["STUDIES"]
 
@@ -68,6 +68,7 @@ def _values(evidence: Evidence, operator: _Operator, sampler: Sampler) -> Iterat
                 name=f"{operator.name}: {column}, {word}{drawn}",
                 ours=ours,
                 kind="model",
+                unit=PERCENT if word.startswith(PERCENT) else "times the least",
                 paper=None if printed is None else printed.value,
                 **more,
             )

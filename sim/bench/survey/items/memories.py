@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from celosia.sim.bench.survey.parts.jobs import Job
 from celosia.sim.bench.survey.parts.products import layer_products, product_job
-from celosia.sim.bench.survey.parts.values import Evidence, Item, Scope, Study, Value
+from celosia.sim.bench.survey.parts.values import PERCENT, Evidence, Item, Scope, Study, Value
 
 __all__ = ["STUDIES"]
 
@@ -54,7 +54,7 @@ def _cell(evidence: Evidence, acc: int, pad: int, memory: tuple[int, int]) -> It
     name = f"accumulator {acc} KiB, scratchpad {pad} KiB"
     others = "" if memory == _USUAL else f", latency {memory[0]}, {memory[1]} B/cycle"
     settings = {**setting, "seq": 512, "products": len(runs)}
-    more = {"settings": settings, "netlist": job.netlist}
+    more = {"settings": settings, "netlist": job.netlist, "unit": PERCENT}
     utilization = 100 * macs / (job.config.macs_per_cycle * cycles)
     printed = evidence.paper.value("fig13", name)
     yield Value(name=name + others, paper=printed, ours=utilization, kind="rtl", **more)

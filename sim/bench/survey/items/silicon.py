@@ -3,7 +3,7 @@
 from typing import Final
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench.survey.parts.values import Evidence, Item, Study, Value
+from celosia.sim.bench.survey.parts.values import PERCENT, Evidence, Item, Study, Value
 from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
 from celosia.sim.export.silicon.area.report import AreaReport, area_document
 from celosia.sim.export.silicon.cells.library import choose_library
@@ -15,7 +15,20 @@ from celosia.sim.support.progress import silent
 __all__ = ["STUDIES"]
 
 _PRESET: Final = "base"
-_KEYS: Final = {"area added, percent": "with_sram", "logic added, percent": "logic"}
+_KEYS: Final = {
+    "area added, percent": ("with_sram", "cells, and every bit of memory at six transistors"),
+    "area added with copies, percent": (
+        "with_sram_copies",
+        "the same, a memory of n clocked read ports being n memories",
+    ),
+    "area added with latches, percent": (
+        "counted",
+        "cells, small memories as latches, and only large ones at six transistors a bit",
+    ),
+    "area added with latches and copies, percent": ("counted_copies", "both"),
+    "logic added, percent": ("logic", "cells alone, over the cells of the design without"),
+}
+"""What is counted as area: the survey does not say what its number is of."""
 
 
 def _measured(evidence: Evidence) -> tuple[Value, ...]:
@@ -29,8 +42,16 @@ def _measured(evidence: Evidence) -> tuple[Value, ...]:
     document = area_document(AreaReport(_PRESET, area, mapper, unit, lean))
     settings = {"preset": _PRESET, **document["tools"]}
     return tuple(
-        evidence.value("area", name, 100 * document[unit][key], "arithmetic", settings=settings)
-        for name, key in _KEYS.items()
+        evidence.value(
+            "area",
+            name,
+            100 * document[unit][key],
+            "arithmetic",
+            settings=settings,
+            unit=PERCENT,
+            note=note,
+        )
+        for name, (key, note) in _KEYS.items()
     )
 
 
@@ -52,8 +73,10 @@ def _make(evidence: Evidence) -> Item:
             evidence.value("area", "power added, percent", None, "model", note=power),
         ),
         notes=(
-            "Cells of sky130 and memories at six transistors a bit, against a placed design with "
-            "its SRAM in ASAP7: a share beside a share, of another way to count.",
+            "Cells of sky130, against a placed design with its SRAM in ASAP7: a share beside a "
+            "share, of another way to count. Beside the survey's number stands the count that has "
+            "every bit of memory at six transistors; the others count more for small memories, and "
+            "for those that are read at several ports.",
         ),
         missing=missing,
     )

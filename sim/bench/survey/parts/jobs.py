@@ -10,6 +10,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.bench.compilers.nonlinear import MODES, measure_mode
+from celosia.sim.bench.survey.parts.exposed import exposed_cycles
 from celosia.sim.run.report import Measurement
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.cache import digest
@@ -75,6 +76,8 @@ class Job:
     overrides: tuple[str, ...] = ()
     latency: int = MemoryTiming.latency
     bytes_per_cycle: int = MemoryTiming.bytes_per_cycle
+    log: bool = False
+    """Tell whose each cycle was, too."""
     array_cycles: int
     """Cycles that the array needs at least: how long the run will take, roughly."""
 
@@ -114,6 +117,7 @@ class Job:
             overrides=self.overrides,
             timing=self.timing,
             details=self.details,
+            log=self.log,
         )
         report = run_workload(options).report
         return Run.of(report.total, report.operators)
@@ -150,6 +154,8 @@ class Run:
     """Time on the wall, which depends on the machine."""
     operators: Mapping[str, int] = field(default_factory=dict, hash=False)
     """Cycles by the name of an operator, those of all layers together."""
+    exposed: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Cycles by kind of work (`exposed_cycles`), if a log was kept."""
 
     @classmethod
     def of(cls, measured: Measurement, operators: Iterable[Measurement] = ()) -> "Run":
@@ -170,6 +176,7 @@ class Run:
             elements_checked=measured.elements_checked,
             seconds=measured.elapsed_seconds,
             operators=_by_operator(operators),
+            exposed=exposed_cycles(measured.executed) if measured.executed else {},
         )
 
     def document(self) -> dict[str, Any]:

@@ -67,13 +67,15 @@ def product_job(product: LayerProduct, **setting: Any) -> Job:
 def layer_job(tokens: int, mode: str = "", model: str = "BERT-Base") -> Job:
     """The run of one layer of `model` on `tokens` tokens, on `base`.
 
-    `mode` is one of a host's, of BERT-Base alone; empty: as compiled.
+    `mode` is one of a host's, of BERT-Base alone; empty: as compiled.  One of BERT-Base on `TOKENS`
+    tells whose each cycle was.
     """
     details = WorkloadOptions(model=None if mode else model.lower(), seq=tokens)
     return Job(
         workload="a layer of BERT-Base" if mode else "encoder-layer",
         details=details,
         mode=mode,
+        log=not mode and (model, tokens) == ("BERT-Base", TOKENS),
         array_cycles=_layer_cycles(model, tokens),
     )
 

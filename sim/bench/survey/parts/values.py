@@ -7,11 +7,14 @@ from typing import Any, Final
 from celosia.sim.bench.survey.parts.jobs import Job, Task
 from celosia.sim.bench.survey.parts.paper import Paper
 
-__all__ = ["KINDS", "Evidence", "Item", "Scope", "Study", "Value"]
+__all__ = ["CYCLES", "KINDS", "PERCENT", "Evidence", "Item", "Scope", "Study", "Value"]
 
 KINDS: Final = ("rtl", "rtl x layers", "model", "arithmetic")
 """How a number of ours is obtained: measured on the RTL, measured of one layer and multiplied,
 computed by a model of time, or counted."""
+
+CYCLES: Final = "cycles"
+PERCENT: Final = "percent"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,8 @@ class Value:
     netlist: str | None = None
     """The hash of the RTL that was run; None: no RTL was."""
     note: str = ""
+    unit: str = ""
+    """What it is a number of, for the axis of a chart; empty: a number as such."""
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -64,6 +69,7 @@ class Value:
             "settings": dict(self.settings),
             "netlist": self.netlist,
             "note": self.note,
+            "unit": self.unit,
         }
 
 

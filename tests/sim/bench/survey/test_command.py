@@ -54,7 +54,7 @@ def test_the_command_line_is_told_without_folders_of_this_machine(tmp_path, monk
 def test_the_page_is_whole(made):
     page = (made / "index.html").read_text()
     assert "l=512 total MOPs" in page
-    assert 'id="figure-tab3"' in page
+    assert 'id="figure-tab3-0"' in page
     assert "--quick leaves it out" in page
     assert "http" not in page.partition("<script>")[0]
 

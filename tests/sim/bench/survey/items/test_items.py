@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from celosia.isa.presets import resolve_config
 from celosia.sim.bench.survey.items import bottleneck, generation, latency, memories, silicon
 from celosia.sim.bench.survey.items.inconsistencies import STUDIES as INCONSISTENT
 from celosia.sim.bench.survey.items.intensity import STUDIES as INTENSITIES
 from celosia.sim.bench.survey.parts.decoding import step_job
-from celosia.sim.bench.survey.parts.jobs import Run, Task
+from celosia.sim.bench.survey.parts.jobs import Job, Run, Task
 from celosia.sim.bench.survey.parts.paper import Printed, paper
 from celosia.sim.bench.survey.parts.products import layer_job
 from celosia.sim.bench.survey.parts.values import Evidence, Scope, Value
+from celosia.sim.bench.survey.survey import chosen_studies
 from celosia.sim.support.errors import EnvironmentProblem
 
 QUICK = Scope(quick=True)
@@ -177,6 +179,7 @@ def test_the_shares_before_are_those_that_the_host_was_fitted_to():
         assert value.ours == pytest.approx(100 / 94 * (value.paper or 0), rel=0.1)
         assert value.kind == "model"
     assert found["after: MAC utilization, as compiled"].ours == 50
+    assert not [name for name in found if name.startswith("after: ") and "share" in name]
     assert ours(found["speed-up"]) > 20
     assert len(study.jobs(Scope())) == 4
     whole = made(study, Scope())
@@ -186,6 +189,56 @@ def test_the_shares_before_are_those_that_the_host_was_fitted_to():
         assert whole[f"speed-up, {mode}"].ours == pytest.approx(ours(whole["speed-up"]))
     shares = [ours(value) for name, value in whole.items() if name.startswith("before: ")]
     assert sum(shares) == pytest.approx(100)
+
+
+def test_the_shares_after_are_those_that_are_not_hidden():
+    (study,) = bottleneck.STUDIES
+    runs = {job: made_up(job) for job in study.jobs(QUICK)}
+    (job,) = (job for job in runs if isinstance(job, Job) and job.log)
+    shares = {"matmul and GELU": 90, "softmax": 4, "layernorm": 3, "residual": 2, "waiting": 1}
+    cycles = runs[job].cycles
+    exposed = {kind: cycles * share // 100 for kind, share in shares.items()}
+    runs[job] = replace(runs[job], exposed=exposed)
+    item = study.make(Evidence(paper(), runs, QUICK))
+    found = {
+        value.name.removeprefix("after: ").removesuffix(" share"): value
+        for value in item.values
+        if value.name.startswith("after: ") and value.name.endswith(" share")
+    }
+    assert {kind: round(ours(value)) for kind, value in found.items()} == shares
+    printed = [value.paper for value in found.values()]
+    assert printed == [87, 3, 7, 4, None]
+
+
+def test_area_says_which_counts_it_has(monkeypatch):
+    growth = {"with_sram": 0.1, "with_sram_copies": 0.2, "counted": 0.3, "counted_copies": 0.4}
+    unit = silicon.lean_parameter(resolve_config("base"))
+    document = {"tools": {}, unit: {**growth, "logic": 0.5}}
+    for name in ("Mapper", "AreaReport", "choose_library", "find_yosys", "measure_area"):
+        monkeypatch.setattr(silicon, name, lambda *_: None)
+    monkeypatch.setattr(silicon, "area_document", lambda _report: document)
+    item = silicon.STUDIES[0].make(Evidence(paper(), {}, Scope()))
+    counts = {value.ours: value.note for value in item.values if value.ours is not None}
+    assert [round(ours) for ours in counts] == [10, 20, 30, 40, 50]
+    assert all(counts.values()), "each says what it is of"
+    (beside,) = (value for value in item.values if value.paper == 14)
+    assert beside.note == "cells, and every bit of memory at six transistors"
+
+
+OTHER_RUNS = ("area", "fig18", "fig21")
+"""Items whose runs are not `Job`s."""
+
+
+@pytest.mark.parametrize(
+    "study",
+    [study for study in chosen_studies(None) if study.id not in OTHER_RUNS],
+    ids=lambda study: study.id,
+)
+def test_what_is_drawn_beside_the_survey_says_what_it_is_of(study):
+    """So that no chart has numbers of two kinds on one axis."""
+    item = study.make(Evidence(paper(), {job: made_up(job) for job in study.jobs(QUICK)}, QUICK))
+    for value in item.values:
+        assert value.unit or value.paper is None or value.ours is None, value.name
 
 
 def test_area_says_what_is_missing(monkeypatch):
