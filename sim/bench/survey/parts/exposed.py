@@ -1,4 +1,4 @@
-"""Whose each cycle of a run is: products hide all other work, but not all of it."""
+"""What each cycle of a run went to: products hide all other work, but not all of it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
