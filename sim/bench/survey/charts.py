@@ -18,12 +18,12 @@ _LEAST_LABEL: Final = 2
 """Percent of a share that has room for its number."""
 _LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "matmul": (QUEUE_COLORS["execute"], ""),
-    "matmul and GELU": (QUEUE_COLORS["execute"], "/"),
-    "gelu": (QUEUE_COLORS["execute"], "x"),
+    "matmul and GELU": (QUEUE_COLORS["execute"], ""),
+    "gelu": ("#56b4e9", ""),
     "softmax": (QUEUE_COLORS["transform"], ""),
     "layernorm": (QUEUE_COLORS["store"], ""),
     "residual": (QUEUE_COLORS["load"], ""),
-    "quantize": (QUEUE_COLORS["transform"], "/"),
+    "quantize": ("#f0c442", ""),
     "waiting": (GRID, "."),
 }
 """Color and pattern of each kind of work."""
@@ -79,6 +79,7 @@ def _share(kind: str, shares: Mapping[str, float], rows: Sequence[str]) -> dict[
         "x": values,
         "text": [f"{value:.0f}" if value >= _LEAST_LABEL else "" for value in values],
         "textposition": "inside",
+        "insidetextanchor": "middle",
         "marker": {"color": color, "pattern": {"shape": pattern}},
         "hovertemplate": f"%{{y}}: %{{x:.3~g}} %<extra>{kind}</extra>",
     }
