@@ -90,7 +90,7 @@ class Scaler(wiring.Component):
         Reads scales of columns, as the bits of float32; never waits.
     valid : ``Out(1)``
         There is a new result.
-    elements : ``Out(signed(22)).array(lanes)``
+    elements : ``Out(signed(24)).array(lanes)``
         The result.
     long : ``Out(1)``
         The scale of one of its columns has more than ``scale_bits``.

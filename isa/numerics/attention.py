@@ -47,7 +47,7 @@ CONTEXT_FRACTION_BITS: Final = 16
 RECIPROCAL_BITS: Final = 32
 """Fraction bits of the reciprocal of a row's sum."""
 
-SCORE_BITS: Final = 22
+SCORE_BITS: Final = 24
 """Width of a score until its row's maximum is subtracted, in bits, signed."""
 
 _SCORE_MAX: Final = (1 << SCORE_BITS - 1) - 1
@@ -64,7 +64,7 @@ def attention_scores(
     wait in memory are.
 
     >>> attention_scores([[-300, 5, 80_000, 1 << 30]], 0.5)
-    array([[   -150,       2,   40000, 2097151]], dtype=int32)
+    array([[   -150,       2,   40000, 8388607]], dtype=int32)
     >>> attention_scores([[-300, 5, 80_000, 1 << 30]], 0.5, stored=True)
     array([[ -150,     2, 32767, 32767]], dtype=int16)
     """

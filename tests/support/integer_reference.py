@@ -36,6 +36,7 @@ LIMITS = {
     "int8": (-(2**7), 2**7 - 1),
     "uint8": (0, 2**8 - 1),
     "int16": (-(2**15), 2**15 - 1),
+    "score": (-(2**23), 2**23 - 1),
     "int32": (-(2**31), 2**31 - 1),
 }
 _OVERFLOW = Fraction(2**25 - 1) * 2**103  # From here on, float32 rounds to infinity.

@@ -156,9 +156,9 @@ def int16(rng: np.random.Generator, dim: int) -> np.ndarray:
 
 
 def scores(rng: np.random.Generator, dim: int) -> np.ndarray:
-    """Random scores of every magnitude up to their 22 bits, extremes among them."""
-    values = rng.integers(-(1 << 21), 1 << 21, dim) >> rng.integers(0, 22, dim)
-    extremes = rng.choice([-(1 << 21), (1 << 21) - 1, 0], dim)
+    """Random scores of every magnitude up to their 24 bits, extremes among them."""
+    values = rng.integers(-(1 << 23), 1 << 23, dim) >> rng.integers(0, 24, dim)
+    extremes = rng.choice([-(1 << 23), (1 << 23) - 1, 0], dim)
     return np.where(rng.integers(0, 9, dim) == 0, extremes, values)
 
 

@@ -203,7 +203,7 @@ def scores(bench: Bench, keys: int) -> Array:
 
 
 def score_rows(x: Array, scale: float) -> list[list[int]]:
-    return of_elements(lambda q: reference.requantize(q, bits(scale), "int16"), x)
+    return of_elements(lambda q: reference.requantize(q, bits(scale), "score"), x)
 
 
 def masks(blocks: Blocks, keys: int) -> list[list[bool]]:

@@ -15,7 +15,7 @@ from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.placement.rules import Where
 from celosia.sw.frontend.time_share import TimeShare
-from celosia.sw.passes.rewriting.engine import Refusal
+from celosia.sw.passes.rewriting.engine import Fault, Refusal
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
@@ -109,9 +109,12 @@ def show_check(
 
 
 def refusal_notes(refusals: Iterable[Refusal]) -> Iterator[str]:
-    """What looked like an operator and is none, alike ones together."""
+    """What looked like an operator and is none, alike ones together, behind mistakes of passes."""
     kinds: dict[tuple[str, str, str], list[Refusal]] = {}
     for each in refusals:
+        if isinstance(each, Fault):
+            yield str(each)
+            continue
         kind = (kind_of_name(each.root), each.what, kind_of_name(each.reason))
         kinds.setdefault(kind, []).append(each)
     for alike in kinds.values():

@@ -171,12 +171,12 @@ def test_every_distance(mode, step):
 def test_distances_from_every_reference():
     rng = np.random.default_rng(5)
     steps: list[Step | None] = []
-    for reference in (-(1 << 21), -32768, -1, 0, 1, 32767, 700, (1 << 21) - 1):
+    for reference in (-(1 << 23), -32768, -1, 0, 1, 32767, 700, (1 << 23) - 1):
         steps.append(Step(Mode.HEADER, np.full(16, reference)))
         steps += [Step(Mode.EXPONENT, int16(rng, 16)) for _ in range(10)]
-        for near in (0, 16, 17, 20, 21):
+        for near in (0, 16, 17, 20, 23):
             row = reference - (1 << near) + int16(rng, 16)
-            steps.append(Step(Mode.EXPONENT, np.clip(row, -(1 << 21), (1 << 21) - 1)))
+            steps.append(Step(Mode.EXPONENT, np.clip(row, -(1 << 23), (1 << 23) - 1)))
     run(16, steps)
 
 

@@ -48,8 +48,8 @@ class Row:
     def expected(self) -> list[int]:
         bits = self.scale if self.scales is None else self.scales
         if self.kind is SCORE:
-            scale, low = scale_from_bits(bits), 0 if self.relu else -(1 << 21)
-            return requantize(self.elements, scale, low=low, high=(1 << 21) - 1).tolist()
+            scale, low = scale_from_bits(bits), 0 if self.relu else -(1 << 23)
+            return requantize(self.elements, scale, low=low, high=(1 << 23) - 1).tolist()
         result = requantize_to(
             self.elements,
             scale_from_bits(bits),
@@ -125,7 +125,7 @@ def random_rows(seed: int, dim: int, count: int) -> list[Row | None]:
     rows: list[Row | None] = []
     for elements in magnitudes(rng, count, dim):
         useful = np.float32(2.0 ** rng.uniform(-33, 17) * rng.choice([-1, 1]))
-        choices = [near_ties(rng, elements, limit) for limit in (140, 300, 33_000, 2_100_000)]
+        choices = [near_ties(rng, elements, limit) for limit in (140, 300, 33_000, 8_400_000)]
         scale = int(rng.choice([*choices, int(useful.view(np.uint32)), int(rng.integers(1 << 32))]))
         scales = np.array([near_ties(rng, elements, 40_000) for _ in range(dim)], np.int64)
         rows.append(
@@ -173,7 +173,7 @@ def test_ties_of_each_rounding_go_to_even():
     run(16, rows)
 
 
-@pytest.mark.parametrize(("kind", "bits"), [(ElementType.INT16, 16), (SCORE, 22)])
+@pytest.mark.parametrize(("kind", "bits"), [(ElementType.INT16, 16), (SCORE, 24)])
 def test_bounds_of_a_type(kind, bits):
     """Products next to the largest and the smallest number, and to the next power of two."""
     top = 1 << bits - 1

@@ -161,7 +161,7 @@ def test_hidden_columns_count_nowhere_whatever_they_hold():
     meaning(Function.MAXIMUM, x, slots, **values)
     meaning(Function.SUM, x, slots, **values)
     (shares,) = meaning(Function.PROBABILITY, x, slots, kind=np.dtype(np.int16), visible=visible)
-    scores = np.clip(x, -(1 << 21), (1 << 21) - 1)
+    scores = np.clip(x, -(1 << 23), (1 << 23) - 1)
     assert (shares == softmax(scores, np.int16, mask=visible)).all()
     (counted,) = meaning(Function.EXPONENT, x, slots, **values)
     expected, totals = deferred_softmax(scores, mask=visible)

@@ -266,9 +266,9 @@ def test_the_maximum_may_be_found_among_raw_scores(raw, scale):
 
 
 def test_scores_saturate_where_their_words_end():
-    """22 bits, 2048 as a real number, until the maximum is subtracted; int16 if they are stored."""
-    raw = [0, 1 << 15, -(1 << 15) - 1, (1 << 21) - 1, 1 << 21, -(1 << 21), -(1 << 21) - 1, 1 << 30]
-    wide = [0, 32768, -32769, 2097151, 2097151, -2097152, -2097152, 2097151]
+    """24 bits, 8192 as a real number, until the maximum is subtracted; int16 if they are stored."""
+    raw = [0, 1 << 15, -(1 << 15) - 1, (1 << 23) - 1, 1 << 23, -(1 << 23), -(1 << 23) - 1, 1 << 30]
+    wide = [0, 32768, -32769, 8388607, 8388607, -8388608, -8388608, 8388607]
     assert attention_scores(raw, 1.0).tolist() == wide
     assert attention_scores(raw, 1.0, stored=True).tolist() == [
         max(-32768, min(x, 32767)) for x in raw
@@ -281,7 +281,7 @@ def test_scores_saturate_where_their_words_end():
     seen=st.lists(st.booleans(), min_size=12, max_size=12),
 )
 def test_what_all_scores_of_a_row_share_does_not_count(row, moved, seen):
-    """As far as no score leaves its 22 bits: the distances are what they were."""
+    """As far as no score leaves its 24 bits: the distances are what they were."""
     mask = [seen[: len(row)]]
     both = [[x + moved for x in row]], [row]
     assert len({str(deferred_softmax(scores, mask)) for scores in both}) == 1
@@ -338,9 +338,9 @@ def test_sums_of_column_blocks_are_those_of_the_row():
     [
         (lambda: softmax([[1]], np.int32), ValueError, "type: int32 is none of uint8, int8, int16"),
         (
-            lambda: softmax([[1 << 21]]),
+            lambda: softmax([[1 << 23]]),
             ValueError,
-            r"scores: 2097152 is not in -2097152\.\.2097151",
+            r"scores: 8388608 is not in -8388608\.\.8388607",
         ),
         (lambda: softmax(np.zeros((3, 0), int)), ValueError, r"0 columns are not in 1\.\.4096"),
         (

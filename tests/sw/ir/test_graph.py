@@ -49,7 +49,7 @@ def test_a_graph_prints_in_a_stable_form():
         "input key: int8[3x4]\n"
         "input value: int8[3x4]\n"
         "scores.head0: numerators[0:3, 0:3] = query[0:3, 0:4] @ key[0:3, 0:4].T"
-        " -> deferred_softmax 0.64, sums to sums[0:3, 0:1]\n"
+        " -> deferred_softmax 0.64, stored, sums to sums[0:3, 0:1]\n"
         "context.head0: context[0:3, 0:4] = numerators[0:3, 0:3] @ value[0:3, 0:4]"
         " -> divide_by sums[0:3, 0:1], requantize 3.0517578e-05\n"
         "output context: int8[3x4]\n"

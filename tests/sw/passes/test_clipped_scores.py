@@ -40,9 +40,9 @@ def counted(scores, *, stored: bool, mask: Mask = NO_MASK) -> int:
         ([35, 34, 0], True, 1),  # 35 and 34 become equal: one of them weighs more.
         ([-40, -41, -60], True, 2),  # All become equal.
         ([-40, -41, -60], False, 0),
-        ([2000, 1999, -5000], False, 0),
-        ([2100, 2099, 2098], False, 2),
-        ([-2100, -2101, -3000], False, 2),
+        ([8000, 7999, -9000], False, 0),
+        ([8210, 8209, 8208], False, 2),
+        ([-8210, -8211, -9000], False, 2),
     ],
 )
 def test_scores_with_another_weight_are_counted(row, stored, count):

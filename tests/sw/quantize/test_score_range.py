@@ -30,7 +30,7 @@ def test_scores_may_wait_if_maxima_are_well_within_int16(rows, waits):
 
 
 @pytest.mark.parametrize(
-    ("most", "saturates"), [(2047.9, False), (2048.0, True), (-2047.9, False), (-2048.0, True)]
+    ("most", "saturates"), [(8191.9, False), (8192.0, True), (-8191.9, False), (-8192.0, True)]
 )
-def test_scores_saturate_from_2048_on(most, saturates):
-    assert taken([most, -9000.0], [0.0]).saturates is saturates
+def test_scores_saturate_from_8192_on(most, saturates):
+    assert taken([most, -90000.0], [0.0]).saturates is saturates

@@ -100,9 +100,9 @@ def test_a_run_beyond_its_calibration_says_how_many_scores_lost_their_weight():
 
 
 def test_calibration_says_that_scores_saturate():
-    samples = [given(24, seed, 3000) for seed in range(2)]
+    samples = [given(24, seed, 9000) for seed in range(2)]
     (note,) = quantize_graph(attention(24), samples).notes
-    assert "beyond 2,048 they saturate" in note
+    assert "beyond 8,192 they saturate" in note
     assert not quantize_graph(attention(24), [given(24, 0, 1000)]).notes
 
 
