@@ -11,6 +11,7 @@ from celosia.sw.frontend.recognize.activations import find_activations
 from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_convolutions
 from celosia.sw.frontend.recognize.curves import find_curves
+from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_norms
 from celosia.sw.frontend.recognize.orders import find_orders
@@ -37,6 +38,7 @@ PASSES: Final[dict[str, Finder]] = {
     "masks": find_masks,
     "orders": find_orders,
     "groups": find_groups,
+    "keys": find_key_biases,
     "views": find_long_views,
 }
 """The recognizers by name, in their order: views are shortened when nobody adds to them."""

@@ -245,6 +245,16 @@ def groups(g):
     return g.op("attention", q, k, v, scale=1.0, causal=False, first_query=0)
 
 
+def keys(g):
+    q, k, v = heads(g)
+    width = g.type(k).shape[-1]
+    product = g.op("matmul", k, g.known(width, width))
+    bias = g.op("mul", g.vector(width), g.number(60))
+    biased = g.viewed(g.op("add", product, bias))
+    q = biased if g.chance() else q
+    return g.op("attention", q, biased, v, scale=0.1, causal=False, first_query=0)
+
+
 def repeated(g, x, times):
     batch, shared, keys, cols = g.type(x).shape
     x = g.op("reshape", x, shape=(batch, shared, 1, keys, cols))
@@ -267,6 +277,7 @@ FORMS = {
     "masks": masks,
     "orders": orders,
     "groups": groups,
+    "keys": keys,
     "views": views,
 }
 """What each pass looks for."""
