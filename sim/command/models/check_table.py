@@ -196,11 +196,9 @@ def _captions(placed: Placed) -> Iterator[str]:
         yield _time_caption(placed.time)
     reasons = placement.on_host()
     listed = "; ".join(f"{count} as {reason}" for reason, count in reasons.most_common())
-    yield (
-        f"{counted(reasons.total(), 'node')} on the host: {listed}"
-        if reasons
-        else ("no node on the host")
-    )
+    gathers = placed.time is not None and placed.time.host
+    nothing = "no node on the host" + (": it only puts operands together" if gathers else "")
+    yield f"{counted(reasons.total(), 'node')} on the host: {listed}" if reasons else nothing
 
 
 def _time_caption(time: TimeShare) -> str:

@@ -12,7 +12,7 @@ from celosia.sim.command.models.check_command import CHECK_SCHEMA, parse_sizes
 from celosia.sim.command.models.check_table import refusal_notes
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.text import parse_float_graph
-from celosia.sw.passes.rewriting.engine import Refusal
+from celosia.sw.passes.rewriting.engine import Fault, Refusal
 from tests.support.command_line import refused, right
 from tests.sw.frontend.importer.models import floats, model
 
@@ -222,3 +222,19 @@ def test_a_model_of_torch_is_told_how_to_become_one():
     Path("m.pt").write_bytes(b"PK\3\4 of torch")
     refused("m.pt: not an ONNX file: weights of torch become an ONNX file where", "check", "m.pt")
     refused("m.pt is no ONNX file: weights of torch become", "run", "m.pt")
+
+
+def test_operands_that_the_host_puts_together_are_told_of():
+    """Nothing of a convolution is the host's but the rows that the product reads."""
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="/conv", pads=[1, 1, 1, 1])]
+    proto = model(nodes, {"x": [1, 3, 8, 8]}, ["y"], {"w": floats(16, 3, 3, 3)})
+    Path("conv.onnx").write_bytes(proto.SerializeToString())
+    result = right("check", "conv.onnx")
+    assert "no node on the host: it only puts operands together" in " ".join(result.stdout.split())
+
+
+def test_a_pass_that_raised_is_told_as_what_it_is():
+    fault, refusal = Fault("pass x", "/a", "E: b"), Refusal("a mask", "/m", "it is none")
+    first, second = refusal_notes([refusal, fault])
+    assert first == str(fault)
+    assert second.startswith(str(refusal))
