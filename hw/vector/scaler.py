@@ -49,9 +49,7 @@ class ScaleRequest(data.StructLayout):
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "raw": 1,  # It stays as it is, whatever else is asked: it does not come to a `Scaler`.
-            "kind": unsigned(
-                2
-            ),  # An ElementType of at most 16 bits, or `SCORE`: it saturates to it.
+            "kind": unsigned(2),  # What it saturates to: int8, uint8, int16 or `SCORE`.
             "relu": 1,
             "zero_point": unsigned(8),  # Added to uint8 only.
             "by_column": 1,  # The scales are a row of parameters.

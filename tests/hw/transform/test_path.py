@@ -36,7 +36,7 @@ OTHER_EXPONENT = {
     "lowest": 44018,
     "unit": 46760,
 }
-"""Of scores with 11 fraction bits, and half as large numerators."""
+"""Constants of scores with 11 fraction bits, and of numerators half as large."""
 
 
 def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]:

@@ -281,7 +281,7 @@ def test_scores_saturate_where_their_words_end():
     seen=st.lists(st.booleans(), min_size=12, max_size=12),
 )
 def test_what_all_scores_of_a_row_share_does_not_count(row, moved, seen):
-    """As far as no score leaves its 24 bits: the distances are what they were."""
+    """Distances are what they were, as far as no score leaves its 24 bits."""
     mask = [seen[: len(row)]]
     both = [[x + moved for x in row]], [row]
     assert len({str(deferred_softmax(scores, mask)) for scores in both}) == 1

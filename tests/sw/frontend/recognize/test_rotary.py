@@ -104,7 +104,7 @@ def joined_elsewhere(builder):
 
 @pytest.mark.parametrize("tables", [columns_looked_up, joined_elsewhere])
 def test_tables_whose_halves_are_alike_by_chance_only_are_no_rotation(tables):
-    """Whatever is recognized stays what it was for every order of columns, and for any angles."""
+    """No rotation is found, and the graph computes the same for any angles."""
     before = graph(whole, tables)
     after = recognize(before).graph
     assert not any(node.op == "rotate" for node in after.nodes)

@@ -46,7 +46,7 @@ def test_all_products_of_other_transformers_are_units(name):
 
 @pytest.mark.parametrize(("name", "rotations"), [("llama", 4), ("gpt2", 0)])
 def test_queries_and_keys_are_turned_on_the_accelerator(name, rotations):
-    """Those of each of two layers."""
+    """Queries and keys of each of two layers are."""
     units = {id(unit): unit for unit in find_units(recognized(name)).units.values()}
     assert sum(isinstance(unit, Rotation) for unit in units.values()) == rotations
 

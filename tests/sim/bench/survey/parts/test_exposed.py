@@ -1,4 +1,4 @@
-"""Whose cycles are: a log that is made up, and one of a run."""
+"""The owners of cycles that no product hides, of a log that is made up and one of a run."""
 
 import numpy as np
 

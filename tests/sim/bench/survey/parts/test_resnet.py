@@ -7,7 +7,7 @@ from celosia.sim.bench.survey.parts.resnet import Layer, Pool, resnet_layers
 
 
 def test_it_has_its_layers_weights_and_operations():
-    """Of the first version: 3.8e9 products by its authors, and 25.5 million weights."""
+    """Its first version has 3.8e9 products by its authors, and 25.5 million weights."""
     layers = resnet_layers()
     convolutions = [layer for layer in layers if isinstance(layer, Layer)]
     assert len(convolutions) == 54
