@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-LAYERS = ("isa", "hw", "sw", "sim")
+LAYERS = ("isa", "hw", "sw", "sim", "lab")
 
 setup(
     packages=[

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.decode.decoder import Decoder, Kind
-from celosia.hw.decode.layouts import COMMAND, Completed
+from celosia.hw.lib.layouts import COMMAND, Completed
 from celosia.hw.execute.path import ExecutePath
 from celosia.hw.gemmini.loops.stages import gemmini_stages
 from celosia.hw.issue.issue import Issue, Waits

@@ -8,22 +8,22 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.bench import baseline
-from celosia.sim.bench.mappings.command import register as register_mappings
-from celosia.sim.bench.silicon import SILICON, Sweep
-from celosia.sim.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
-from celosia.sim.bench.survey.command import register as register_survey
-from celosia.sim.bench.sweep.command import register as register_sweep
-from celosia.sim.bench.tune.command import register as register_tune
+from celosia.lab.bench import baseline
+from celosia.lab.mappings.command import register as register_mappings
+from celosia.lab.bench.silicon import SILICON, Sweep
+from celosia.lab.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
+from celosia.lab.survey.command import register as register_survey
+from celosia.lab.sweep.command import register as register_sweep
+from celosia.lab.tune.command import register as register_tune
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command.assembly_commands import register as register_assembly
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.config_report import app as config_app
 from celosia.sim.command.document import write_documents
-from celosia.sim.command.faults.commands import register as register_verification
+from celosia.lab.fuzz.fuzz_command import register as register_verification
 from celosia.sim.command.models.commands import register as register_models
-from celosia.sim.command.models.language_commands import register as register_language
-from celosia.sim.command.models.optimize_command import register as register_optimize
+from celosia.lab.training.language_commands import register as register_language
+from celosia.lab.substitute.optimize_command import register as register_optimize
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
 from celosia.sim.command.options.common import (
     BudgetOption,

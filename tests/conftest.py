@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
-from celosia.sw.passes.rewriting.mistakes import MISTAKES
+from celosia.sw.rewriting.mistakes import MISTAKES
 from tests.support.shared_results import set_folder
 
 # Simulations are slow and xdist's workers share two cores: no deadline, no complaint about speed.

@@ -23,7 +23,7 @@ COMMAND = re.compile(r"^(?:[\w ]+\$ )?(?:\.venv/bin/)?(celosia [a-z-].*)$")
 """A line of a block that is a command, with a prompt or without."""
 END = re.compile(r"(?:;| (?:#|\|\|?|>|2>|&&|\.\.\.))(?: |$)")
 """What ends a command's own words."""
-TEMPLATES = ("sim/bench/survey/parts/text.md",)
+TEMPLATES = ("lab/survey/parts/text.md",)
 """Pages that stand elsewhere when they are printed."""
 ABBREVIATED = re.compile(r"\.\.\.|\[|\||<")
 """A form of a command, and not one to type."""

@@ -30,13 +30,13 @@ EXCEPTIONS = {
     "isa/numerics": {"numpy"},
     "isa/functions": {"numpy"},
     "isa/execution": {"numpy"},
-    "sw/models/exports": {"onnx"},
-    "sw/models/exports/writing": {"onnx"},
+    "lab/exports": {"onnx"},
+    "lab/exports/writing": {"onnx"},
     "sw/frontend/importer": {"numpy", "onnx"},
     "sw/frontend/importer/handlers": {"numpy", "onnx"},
     "sw/frontend/importer/source": {"google", "numpy", "onnx"},
-    "sw/mlir/dialects": {"xdsl"},
-    "sw/reference/language/training": {"jax", "optax"},
+    "sw/dialects": {"xdsl"},
+    "lab/training": {"jax", "optax"},
 }
 """Folders that may import more than their layer."""
 

@@ -71,7 +71,7 @@ def test_each_command_does_what_the_text_says(copy):
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         outputs[command] = done.stdout
-    for name in ("sw/refine.py", "hw/execute/rows.py"):
+    for name in ("sw/compiler/refine.py", "hw/execute/rows.py"):
         assert (copy / name).read_text() == (ROOT / name).read_text(), f"{name} is not restored"
     compared = [text for command, text in outputs.items() if "compare" in command]
     assert re.search(r"load .*\+\d+", compared[0])

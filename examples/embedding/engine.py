@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.accelerator import Accelerator
 from celosia.hw.bus.bus import ReadPort, WritePort
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["MatrixEngine"]

@@ -12,7 +12,7 @@ from amaranth.sim import Simulator
 from engine import MatrixEngine
 from memory import BurstMemory
 
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MEMORY_BASE

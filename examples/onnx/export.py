@@ -2,7 +2,7 @@
 
     python export.py FOLDER [NAME ...]
 
-writes a file for each name of `celosia.sw.models.exports.catalog` that torch and transformers (and,
+writes a file for each name of `celosia.lab.exports.catalog` that torch and transformers (and,
 for the fused ones, ONNX Runtime's optimizer) can make here, with random weights, and prints its
 operators beside those of the model that Celosia builds without these packages.  What a producer
 cannot export is said, and the others go on.
@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from celosia.sw.models.exports.catalog import EXPORTS
-from celosia.sw.models.exports.writing.size import SMALL, Size
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL, Size
 
 NEEDED = "torch transformers onnx onnxscript onnxruntime"
 

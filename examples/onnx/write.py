@@ -2,7 +2,7 @@
 
     python write.py NAME FOLDER
 
-NAME is one of `celosia.sw.models.exports.catalog`; weights and data are seeded.
+NAME is one of `celosia.lab.exports.catalog`; weights and data are seeded.
 """
 
 import sys
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.sw.models.exports.catalog import EXPORTS, Inputs
-from celosia.sw.models.exports.writing.size import STANDARD
+from celosia.lab.exports.catalog import EXPORTS, Inputs
+from celosia.lab.exports.writing.size import STANDARD
 
 TOKENS = 32
 SAMPLES = 16

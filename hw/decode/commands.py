@@ -7,7 +7,7 @@ from amaranth import Const, Module, Mux
 from amaranth.hdl import Value
 
 from celosia.hw.decode.hulls import Span, blocks_of, rows_apart, rows_of_blocks, space_of
-from celosia.hw.decode.layouts import operands
+from celosia.hw.lib.layouts import operands
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.decode import (
     Leaving,

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.commands import A_HULL, COMPUTES, decode_execute, decode_load, decode_store
 from celosia.hw.decode.configuration import Configuration
 from celosia.hw.decode.hulls import Hull
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.decode.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.decode.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.decode.transform_op import TransformOp

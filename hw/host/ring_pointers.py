@@ -5,7 +5,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import Fault
-from celosia.hw.decode.layouts import Completed
+from celosia.hw.lib.layouts import Completed
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause

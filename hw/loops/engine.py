@@ -9,7 +9,7 @@ from amaranth import Cat, Module, Signal, unsigned
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
 from celosia.isa.config import AcceleratorConfig

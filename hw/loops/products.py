@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
-from celosia.hw.decode.layouts import COMMAND, assembled, operands
+from celosia.hw.lib.layouts import COMMAND, assembled, operands
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, GARBAGE, LOCAL_ADDRESS_BITS

@@ -6,7 +6,7 @@ from amaranth import Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 

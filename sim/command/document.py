@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from celosia.isa.documents.document import generate
-from celosia.sim.bench.survey.parts.text import survey_text
+from celosia.lab.survey.parts.text import survey_text
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.extras import import_extra
 

@@ -24,7 +24,7 @@ from celosia.sim.workloads.workloads import (
     check_options,
 )
 from celosia.sw.ir.graph import Graph
-from celosia.sw.plan import GraphPlan, Rejected, plan_graph, plan_product
+from celosia.sw.compiler.plan import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.describe import describe_graph, describe_product
 from celosia.sw.planning.forms import plan as forms

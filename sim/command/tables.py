@@ -8,21 +8,21 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.bench.advice import AdviceLine, followed
-from celosia.sim.bench.compilers.nonlinear import (
+from celosia.lab.bench.advice import AdviceLine, followed
+from celosia.lab.compilers.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
     VTA_UTILIZATION,
     Nonlinear,
 )
-from celosia.sim.bench.compilers.row import Row
-from celosia.sim.bench.costs.cost import CostSet
-from celosia.sim.bench.decoders import PEERS, DecoderLine
-from celosia.sim.bench.encoders import EncoderLine
-from celosia.sim.bench.silicon import SiliconLine, runs_by_name
-from celosia.sim.bench.speed import Speed
-from celosia.sim.bench.suite import Bench, ProductLine
-from celosia.sim.bench.trace import MEGABYTES, SLOWER, TraceLine
+from celosia.lab.compilers.row import Row
+from celosia.lab.costs.cost import CostSet
+from celosia.lab.bench.decoders import PEERS, DecoderLine
+from celosia.lab.bench.encoders import EncoderLine
+from celosia.lab.bench.silicon import SiliconLine, runs_by_name
+from celosia.lab.bench.speed import Speed
+from celosia.lab.bench.suite import Bench, ProductLine
+from celosia.lab.bench.trace import MEGABYTES, SLOWER, TraceLine
 from celosia.sim.command.graph_tables import (
     groups_table,
     memory_line,

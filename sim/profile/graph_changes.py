@@ -5,8 +5,8 @@ import itertools
 from celosia.sim.profile.whatif import Change, Hardware, expected_changes
 from celosia.sim.support.progress import Progress, silent
 from celosia.sw.ir.graph import Graph
-from celosia.sw.pipeline import compile_graph, predict_graph
-from celosia.sw.plan import choose
+from celosia.sw.compiler.pipeline import compile_graph, predict_graph
+from celosia.sw.compiler.plan import choose
 
 __all__ = ["graph_changes"]
 

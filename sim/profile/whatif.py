@@ -9,9 +9,9 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.pipeline import predict_plan
+from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.refine import best_plan
+from celosia.sw.compiler.refine import best_plan
 
 __all__ = [
     "FOLLOWED",

@@ -24,11 +24,11 @@ from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.passes.short_scales import RoundedScales, rounded_scales, short_scales
-from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.planning.schedules.starts import compilers_plan
+from celosia.sw.compiler.starts import compilers_plan
 from celosia.sw.scheduling.expansion.expand import expand
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload"]

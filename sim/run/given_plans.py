@@ -7,7 +7,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.run.tuning_log import best_known
+from celosia.lab.tune.tuning_log import best_known
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.graph import Graph
@@ -15,10 +15,10 @@ from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.primitives import ScheduleFile
-from celosia.sw.planning.schedules.starts import scheduled_plan
+from celosia.sw.compiler.starts import scheduled_plan
 from celosia.sw.planning.schedules.text import parse_schedule
-from celosia.sw.planning.stages.compose import best_stages, staged_plan
-from celosia.sw.planning.stages.search import STRATEGIES
+from celosia.sw.branches.compose import best_stages, staged_plan
+from celosia.lab.branches.search import STRATEGIES
 
 __all__ = ["BEST", "GivenPlan"]
 
@@ -39,7 +39,7 @@ class GivenPlan:
     tuned: str | None = None
     """A log of `celosia tune`."""
     stages: str | None = None
-    """A strategy of stages (`celosia.sw.planning.stages.search`), or `BEST`."""
+    """A strategy of stages (`celosia.lab.branches.search`), or `BEST`."""
 
     @property
     def options(self) -> tuple[str, ...]:

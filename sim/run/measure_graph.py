@@ -28,7 +28,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.pipeline import CompiledGraph, predict_graph
+from celosia.sw.compiler.pipeline import CompiledGraph, predict_graph
 from celosia.sw.timeline.limits import graph_limit
 
 __all__ = ["GraphMeasurement", "measure_graph"]

@@ -14,9 +14,9 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.program import Load, LoadParameters, Store
-from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
-from celosia.sw.plan import choose
-from celosia.sw.refine import best_plan
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
+from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.refine import best_plan
 
 __all__ = ["Predicted", "predict_workload"]
 

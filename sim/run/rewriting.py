@@ -6,8 +6,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sw.frontend.cost import Costs
-from celosia.sw.frontend.optimize import optimize_integers
+from celosia.sw.compiler.costs import Costs
+from celosia.lab.substitute.optimize import optimize_integers
 from celosia.sw.ir.graph import Graph
 
 __all__ = ["rewritten", "search_progress"]

@@ -43,8 +43,8 @@ from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.short_scales import rounded_scales
-from celosia.sw.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
-from celosia.sw.plan import choose
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
+from celosia.sw.compiler.plan import choose
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.timeline.limits import graph_limit
 

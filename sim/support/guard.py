@@ -20,7 +20,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.program_file import ProgramError
 from celosia.sw.frontend.importer.source.problems import ImportProblem
-from celosia.sw.passes.rewriting.mistakes import MISTAKE, told
+from celosia.sw.rewriting.mistakes import MISTAKE, told
 
 __all__ = ["BAD_INPUT", "INTERRUPTED", "WRONG", "guarded", "run_guarded"]
 

@@ -20,7 +20,7 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models import cases
-from celosia.sw.models.branches import BRANCHES, branches_case
+from celosia.lab.graphs.branches import BRANCHES, branches_case
 from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.quantize.model import IntegerEncoder

@@ -25,7 +25,7 @@ from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angle
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.models.quantized_decoder import QuantizedDecoder
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.pipeline import CompiledGraph
+from celosia.sw.compiler.pipeline import CompiledGraph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import Floats
 

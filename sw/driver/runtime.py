@@ -27,10 +27,10 @@ from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, verify
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.short_scales import short_scale
-from celosia.sw.pipeline import compile_plan, predict_graph
+from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.refine import best_plan
+from celosia.sw.compiler.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = ["Compiled", "ProductForm", "compile_product", "describe_product", "matmul"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia.sw.models.exports.catalog import EXPORTS
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "onnx" / "export.py"
 

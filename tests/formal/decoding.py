@@ -13,7 +13,7 @@ from amaranth.lib import data
 
 from celosia.hw.decode.configuration import State
 from celosia.hw.decode.decoder import Decoder, Kind, hull_count
-from celosia.hw.decode.layouts import COMMAND
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.ranges import space_base, space_rows
 from celosia.isa.config import AcceleratorConfig

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from celosia.hw.accelerator import Accelerator
-from celosia.hw.decode.layouts import Completed
+from celosia.hw.lib.layouts import Completed
 from celosia.hw.observe.counters import owner_number
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import (

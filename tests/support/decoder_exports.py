@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from celosia.sw.models.exports.gpt2 import gpt2
-from celosia.sw.models.exports.llama import llama
-from celosia.sw.models.exports.opt import opt
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.gpt2 import gpt2
+from celosia.lab.exports.llama import llama
+from celosia.lab.exports.opt import opt
+from celosia.lab.exports.writing.size import SMALL
 
 EXPORTED: Final[dict[str, Callable[..., Any]]] = {"gpt2": gpt2, "opt": opt, "llama": llama}
 """The forms of decoders by name."""

@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from celosia.sim.bench.sweep.point import Done, Point, line_of
+from celosia.lab.sweep.point import Done, Point, line_of
 
 __all__ = ["killing_compute"]
 

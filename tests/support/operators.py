@@ -15,7 +15,7 @@ from celosia.sw.ir import graph as ir
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store, Transform
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.scheduling.drains import mask_settings
 
 __all__ = ["Blocks", "Operators"]

@@ -17,7 +17,7 @@ import numpy as np
 from celosia.isa.config import ConfigError
 from celosia.isa.encoding import pack_ring
 from celosia.isa.presets import parse_override, resolve_config
-from celosia.sim.mutate.patch import load_foreign
+from celosia.lab.mutate.patch import load_foreign
 from celosia.sim.profile.packing import pack, unpack
 from celosia.sim.reporting.run_file import read_run
 from celosia.sim.run.report import as_json

@@ -10,7 +10,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.masks import Sight
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model

@@ -27,7 +27,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.devices import open_device
-from celosia.sim.fuzz.programs.programs import random_program
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sw.driver.device import Device, DeviceError, Issue
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 

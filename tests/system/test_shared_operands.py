@@ -16,7 +16,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
 from celosia.sw.quantize.graphs.units import Attention

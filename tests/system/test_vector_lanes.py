@@ -9,7 +9,7 @@ from celosia.isa.encoding import TRANSFORM
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
-from celosia.sim.fuzz.programs.programs import random_program
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sw.driver.device import Device, DeviceError
 from celosia.sw.driver.program_file import ProgramFile
 from tests.support.transforms import scratchpad_row

@@ -4,7 +4,7 @@ from typing import Final
 
 from amaranth import Cat, Module, Mux, Signal, Value
 
-from celosia.hw.decode.layouts import COMMAND, operands
+from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.gemmini.loops.lines import Lines
 from celosia.hw.gemmini.loops.matrices import State
 from celosia.hw.gemmini.loops.moves import Moves

@@ -17,11 +17,11 @@ from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import BAD_INPUT, guarded
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.support.problems import InputError
-from celosia.sw.frontend.cost import Costs
+from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.frontend.time_share import TimeShare, predict_shares
+from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.true_placement import place_units
 

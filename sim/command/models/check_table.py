@@ -14,8 +14,8 @@ from celosia.sim.support.words import counted, cut_middle
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.placement.rules import Where
-from celosia.sw.frontend.time_share import TimeShare
-from celosia.sw.passes.rewriting.engine import Fault, Refusal
+from celosia.sim.run.models.time_share import TimeShare
+from celosia.sw.rewriting.engine import Fault, Refusal
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported

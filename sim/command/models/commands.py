@@ -2,10 +2,10 @@
 
 import typer
 
-from celosia.sim.command.models.accuracy_command import accuracy
+from celosia.lab.accuracy.accuracy_command import accuracy
 from celosia.sim.command.models.build_command import build
 from celosia.sim.command.models.check_command import check
-from celosia.sim.command.models.opt_command import opt
+from celosia.lab.substitute.opt_command import opt
 
 __all__ = ["register"]
 

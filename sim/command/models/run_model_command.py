@@ -29,7 +29,7 @@ from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
-from celosia.sw.frontend.cost import Costs
+from celosia.sw.compiler.costs import Costs
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = ["MODEL_SUFFIXES", "outputs_table", "run_model_file"]

@@ -23,21 +23,21 @@ from celosia.sim.run.run import RunOptions, compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
-from celosia.sw.frontend.cost import Costs
+from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
-from celosia.sw.frontend.optimize import optimize_model
+from celosia.lab.substitute.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
-from celosia.sw.frontend.time_share import TimeShare, host_times
+from celosia.sim.run.models.time_share import TimeShare, host_times
 from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units

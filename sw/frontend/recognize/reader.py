@@ -6,7 +6,7 @@ from typing import Any, Final
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
-from celosia.sw.passes.rewriting.walk import Walk
+from celosia.sw.rewriting.walk import Walk
 
 __all__ = ["VIEWS", "Reader"]
 

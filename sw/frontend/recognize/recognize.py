@@ -20,7 +20,7 @@ from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
 from celosia.sw.frontend.recognize.rotary import find_rotary
 from celosia.sw.frontend.recognize.roundings import without_roundings
 from celosia.sw.frontend.recognize.views import find_groups, find_long_views
-from celosia.sw.passes.rewriting.engine import Fault
+from celosia.sw.rewriting.engine import Fault
 
 __all__ = ["PASSES", "Recognized", "recognize", "recognized_graph"]
 

@@ -9,7 +9,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.recognize.prove import Build, Probe, difference
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.passes.rewriting.engine import Level, Refusal, Rule, sweep
+from celosia.sw.rewriting.engine import Level, Refusal, Rule, sweep
 
 __all__ = ["FLOAT", "Finder", "Match", "Refusal", "Rewritten", "rebuild", "rewrite"]
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celosia.hw.decode.layouts import Completed
+from celosia.hw.lib.layouts import Completed
 from celosia.hw.host.ring_pointers import RingPointers
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause

@@ -9,7 +9,7 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import encoder_case, random_integer_encoder
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.c_host import c_host
 

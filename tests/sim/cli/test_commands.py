@@ -12,8 +12,8 @@ import pytest
 
 import celosia.isa
 from celosia.sim import cli
-from celosia.sim.bench.suite import Bench
-from celosia.sim.bench.survey.parts.text import COMMITTED
+from celosia.lab.bench.suite import Bench
+from celosia.lab.survey.parts.text import COMMITTED
 from celosia.sim.support.output import write_file
 from tests.support.command_line import SMALL, invoke, refused, right, valid
 from tests.support.interruptible import interruptible

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.sim.fuzz.files.attempt import attempt
-from celosia.sim.fuzz.files.kinds import KINDS, kinds
+from celosia.lab.fuzz.files.attempt import attempt
+from celosia.lab.fuzz.files.kinds import KINDS, kinds
 from tests.support.command_line import invoke
 
 READ = [name for name in kinds() if not KINDS[name].cache_folder]

@@ -31,7 +31,7 @@ from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sim.fuzz.programs.programs import random_program
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import Device, DeviceError
 

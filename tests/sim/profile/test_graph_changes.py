@@ -9,8 +9,8 @@ from celosia.sim.profile.whatif import Hardware, what_if
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sim.workloads.workloads import WORKLOADS, GraphWorkload
-from celosia.sw.pipeline import compile_graph, predict_graph
-from celosia.sw.plan import choose
+from celosia.sw.compiler.pipeline import compile_graph, predict_graph
+from celosia.sw.compiler.plan import choose
 
 CONFIG = PRESETS["tiny"]
 LOST = {"workload": "attention", "counters": {"drain": 10_000_000}}

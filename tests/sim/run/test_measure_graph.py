@@ -13,7 +13,7 @@ from celosia.sw.models.cases import (
     layernorm_case,
     random_integer_encoder,
 )
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.faulty_devices import EMPTY_LOG, Idle, Logging, Stopping
 

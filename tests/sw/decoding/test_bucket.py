@@ -10,7 +10,7 @@ from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import Patch, compile_bucket
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 from tests.sw.models.decoder_runs import model
 

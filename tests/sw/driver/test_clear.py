@@ -20,7 +20,7 @@ from celosia.isa.operations.semantics import step
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
 from celosia.sim.devices.devices import open_device
-from celosia.sim.fuzz.programs.programs import random_program
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sw.driver.clear import clear_commands, zeros_needed
 
 TINY = PRESETS["tiny"]

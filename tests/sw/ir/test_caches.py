@@ -17,7 +17,7 @@ from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from tests.sw.models.decoder_runs import model
 
 TINY = resolve_config("tiny", ())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph import Mask, View
 from celosia.sw.ir.program import (
     Load,
@@ -21,7 +21,7 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.ir.program_verify import verify
 from celosia.sw.models.cases import Case, attention_case, layernorm_case, matmul_case, softmax_case
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from tests.support.levels import CONFIGS
 from tests.support.nests import apart
 

@@ -21,7 +21,7 @@ from celosia.sw.ir.program import (
 from celosia.sw.ir.program_verify import verify
 from celosia.sw.ir.scratch_verify import ScratchChecker
 from celosia.sw.models.cases import attention_case
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.planning.choices import Choices
 from tests.support.levels import configured
 

@@ -15,7 +15,7 @@ from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angle
 from celosia.sw.models.decoder_shape import DecoderShape, Form, Text
 from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.models.random_decoder import random_decoder
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 
 CAPACITY = 24

@@ -21,7 +21,7 @@ from celosia.sw.models.decoder_shape import (
     Form,
     Text,
 )
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from tests.sw.models.decoder_runs import CAPACITY, Session, interpreted, model, on_device, tokens
 
 FORMS = ("gpt2", "opt")

@@ -10,7 +10,7 @@ from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.decoder import Cache, forward
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.perplexity import float_scorer, score
-from celosia.sw.reference.language.training.compare import held_out_tokens
+from celosia.lab.training.compare import held_out_tokens
 from tests.support.integer_models import SHAPE, quantized, tokens, weights
 
 

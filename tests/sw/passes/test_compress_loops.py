@@ -20,7 +20,7 @@ from celosia.sw.models.cases import (
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.loops.nodes import Node, Shapes, command_node, repeated
 from celosia.sw.passes.loops.search import Reach, with_loops
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import BERT_BASE
 from tests.support.levels import CONFIGS, configured
 

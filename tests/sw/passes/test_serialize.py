@@ -5,9 +5,9 @@ from celosia.isa.encoding import Funct
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.program import Load, Products, Store, Transform
 from celosia.sw.models.cases import attention_case
-from celosia.sw.models.pairs import scores_case
+from celosia.lab.graphs.pairs import scores_case
 from celosia.sw.passes.serialize import serialize
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 
 TINY = PRESETS["tiny"]
 KINDS = {

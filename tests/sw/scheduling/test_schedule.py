@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.program import Load, Products
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
 from celosia.sw.planning.choices import DEFAULT, Choices

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from celosia.sw.models.exports.catalog import EXPORTS
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from tests.support.command_line import refused, right
 
 FAST = ("--sim", "functional")

@@ -12,7 +12,7 @@ from celosia.sim.command.models.check_command import CHECK_SCHEMA, parse_sizes
 from celosia.sim.command.models.check_table import refusal_notes
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.text import parse_float_graph
-from celosia.sw.passes.rewriting.engine import Fault, Refusal
+from celosia.sw.rewriting.engine import Fault, Refusal
 from tests.support.command_line import refused, right
 from tests.sw.frontend.importer.models import floats, model
 

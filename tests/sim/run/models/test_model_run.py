@@ -21,8 +21,8 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.models.exports.catalog import EXPORTS
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.samples import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 from tests.sw.frontend.importer.models import floats, model

@@ -10,7 +10,7 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.passes.rewriting.engine import Refusal
+from celosia.sw.rewriting.engine import Refusal
 
 ROWS, HEADS, WIDTH = 5, 2, 4
 COLS = HEADS * WIDTH

@@ -13,8 +13,8 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize, recognized_graph
-from celosia.sw.models.exports.catalog import EXPORTS
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 
 BATCH, TOKENS = 2, 12
 SIZES = {"batch": BATCH, "sequence": TOKENS, "encoder_sequence": 3 * TOKENS // 4}

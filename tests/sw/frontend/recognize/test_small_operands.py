@@ -16,7 +16,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.passes.rewriting.engine import Fault
+from celosia.sw.rewriting.engine import Fault
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch

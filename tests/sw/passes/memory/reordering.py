@@ -13,7 +13,7 @@ from celosia.sw.ir import program_interpret
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.memory.order import before
-from celosia.sw.pipeline import CompiledGraph
+from celosia.sw.compiler.pipeline import CompiledGraph
 
 __all__ = ["reordered", "values_after"]
 

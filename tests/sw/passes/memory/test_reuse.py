@@ -9,15 +9,15 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
-from celosia.sim.fuzz.graphs.levels import check_device
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.lab.fuzz.graphs.levels import check_device
+from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_case, random_integer_encoder
 from celosia.sw.passes.memory.check_reuse import check_reuse, sharing
 from celosia.sw.passes.memory.fit import fit
 from celosia.sw.passes.memory.lives import Life, lives
 from celosia.sw.passes.memory.order import before, loads_over
-from celosia.sw.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.passes.memory.reordering import values_after
 

@@ -25,8 +25,8 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
     softmax_case,
 )
-from celosia.sw.models.pairs import scores_case
-from celosia.sw.pipeline import predict_plan
+from celosia.lab.graphs.pairs import scores_case
+from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart

@@ -29,7 +29,7 @@ from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules import primitives
 from celosia.sw.planning.schedules.apply import apply_steps
 from celosia.sw.planning.schedules.roles import rings_of
-from celosia.sw.planning.schedules.starts import plain_plan
+from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["CONFIG", "Drawn", "cases", "draw", "starts"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.stages import Form
 from tests.support.quantized_exports import quantized

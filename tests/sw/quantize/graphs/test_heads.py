@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.sw.models.exports.writing.size import SMALL
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.heads import score_factors
 from celosia.sw.quantize.graphs.quantized import quantize_graph
 from tests.support.quantized_exports import inputs, quantized, recognized

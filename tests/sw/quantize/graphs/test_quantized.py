@@ -12,7 +12,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from celosia.sim.fuzz.graphs.random_graph import random_case
+from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
 from celosia.sw.planning.choices import ALTERNATIVES, DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph

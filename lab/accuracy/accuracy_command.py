@@ -1,0 +1,117 @@
+"""`celosia accuracy`: how far the catalog's models, MiniLM and curves are from float."""
+
+from importlib import import_module
+from typing import Annotated, Any, Final
+
+import typer
+from rich.table import Table
+
+from celosia.lab.accuracy.models import (
+    CurveAccuracy,
+    ModelAccuracy,
+    SentenceAccuracy,
+    curve_accuracies,
+    model_accuracy,
+    sentence_accuracy,
+)
+from celosia.sim.command.options.common import JsonOption
+from celosia.sim.command.options.model import ClipOption
+from celosia.sim.run.report import as_json, versions
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sw.quantize.ranges import CLIPS, Clip
+
+__all__ = ["ACCURACY_SCHEMA", "accuracy"]
+
+ACCURACY_SCHEMA: Final = "celosia.accuracy/1"
+_CURVES: Final = "curves"
+_MINILM: Final = "minilm"
+
+
+@guarded
+def accuracy(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME", help="Models of the catalog, minilm, curves; default: the catalog."
+        ),
+    ] = None,
+    *,
+    clip: ClipOption = "error",
+    compare: Annotated[
+        bool, typer.Option("--compare-clips", help="With each criterion of clipping.")
+    ] = False,
+    json: JsonOption = None,
+) -> None:
+    """Measure how far quantized models are from float, by the interpreter of integer graphs."""
+    check_destination(json)
+    exports = import_extra("celosia.lab.exports.catalog", "onnx").EXPORTS
+    for name in names or ():
+        if name not in {*exports, _MINILM, _CURVES}:
+            known = ", ".join((*exports, _MINILM, _CURVES))
+            raise InputError(f"{name}: there is no such model; there are {known}")
+    lines: list[Any] = []
+    with progress_bar() as tell:
+        for name in names or exports:
+            if name == _CURVES:
+                lines += curve_accuracies()
+                continue
+            for each in CLIPS if compare else (clip,):
+                tell(f"{name}, {each}", None)
+                lines.append(_measured(name, each, tell))
+    console = table_console(json)
+    for table in (
+        _models([line for line in lines if isinstance(line, ModelAccuracy)]),
+        _sentences([line for line in lines if isinstance(line, SentenceAccuracy)]),
+        _curves([line for line in lines if isinstance(line, CurveAccuracy)]),
+    ):
+        if table.row_count:
+            console.print(table)
+    if json:
+        rows = [line.document() for line in lines]
+        write_file(json, as_json({"schema": ACCURACY_SCHEMA, "versions": versions(), "rows": rows}))
+
+
+def _measured(name: str, clip: Clip, tell: Progress) -> ModelAccuracy | SentenceAccuracy:
+    if name != _MINILM:
+        return model_accuracy(name, clip, tell)
+    # Loaded when it is asked for: nobody else needs the packages that read this model.
+    published = import_module("celosia.sw.reference.published")
+    try:
+        return sentence_accuracy(clip, tell)
+    except published.MissingModelError as error:
+        raise InputError(str(error)) from None
+
+
+def _models(lines: list[ModelAccuracy]) -> Table:
+    table = _table("model", "clip", "SQNR", "exact functions", "worst input", "all channels")
+    for line in lines:
+        numbers = (line.sqnr_db, line.exact_sqnr_db, line.least_sqnr_db, line.whole_sqnr_db)
+        table.add_row(line.model, line.clip, *(f"{number:.1f} dB" for number in numbers))
+    return table
+
+
+def _sentences(lines: list[SentenceAccuracy]) -> Table:
+    table = _table("model", "clip", "sentences", "mean cosine", "least cosine")
+    for line in lines:
+        cosines = (f"{line.mean:.5f}", f"{line.least:.5f}")
+        table.add_row(_MINILM, line.clip, str(line.sentences), *cosines)
+    return table
+
+
+def _curves(lines: list[CurveAccuracy]) -> Table:
+    table = _table("curve", "computed by", "deviation", "SQNR")
+    for line in lines:
+        table.add_row(line.curve, line.computed, f"{line.spread:g}", f"{line.sqnr_db:.1f} dB")
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table()
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < 2 else "right")
+    return table

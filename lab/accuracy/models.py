@@ -1,0 +1,192 @@
+"""How far quantized models are from float: the exports of the catalog, MiniLM, and curves alone.
+
+Models are calibrated on some seeds and measured on others, at their last hidden state.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.sim.run.models.distances import decibels
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.progress import Progress, silent
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.quantize.curves import choose_curve, real_curve
+from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
+from celosia.sw.quantize.graphs.units import Product
+from celosia.sw.quantize.ranges import INT8_LARGEST, Clip, best_step
+
+__all__ = [
+    "SPREADS",
+    "CurveAccuracy",
+    "ModelAccuracy",
+    "SentenceAccuracy",
+    "curve_accuracies",
+    "model_accuracy",
+    "sentence_accuracy",
+]
+
+SPREADS: Final = (0.05, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)
+"""Standard deviations of what enters a curve."""
+_NUMBERS: Final = (1000, 200)
+_TOKENS: Final = 64
+_CALIBRATION: Final = range(1, 65)
+_INPUTS: Final = range(1000, 1004)
+"""Seeds that calibration does not have."""
+_LARGE: Final = 4
+"""A channel is large that is so many times the median of all."""
+
+
+@dataclass(frozen=True)
+class ModelAccuracy:
+    """A model with one criterion of clipping, in dB; means over inputs."""
+
+    model: str
+    clip: Clip
+    sqnr_db: float
+    """Without the large channels, as is the next one."""
+    exact_sqnr_db: float
+    """The same integers with exact functions."""
+    whole_sqnr_db: float
+    """With all channels."""
+    least_sqnr_db: float
+    """What the worst input reaches, without the large channels."""
+
+    def document(self) -> dict[str, Any]:
+        """The line as an object for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SentenceAccuracy:
+    """The published MiniLM, as `celosia run encoder` has it: cosines of sentences to float32."""
+
+    clip: Clip
+    sentences: int
+    mean: float
+    least: float
+
+    def document(self) -> dict[str, Any]:
+        """The line as an object for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class CurveAccuracy:
+    """A curve of normal numbers, with int8 results."""
+
+    curve: str
+    spread: float
+    computed: str
+    """The function of the accelerator that computes it, and its factor."""
+    sqnr_db: float
+
+    def document(self) -> dict[str, Any]:
+        """The line as an object for JSON."""
+        return asdict(self)
+
+
+def curve_accuracies() -> Iterator[CurveAccuracy]:
+    """Each curve at each of the `SPREADS`, computed as the quantizer chooses to."""
+    normal = np.random.default_rng(0).standard_normal(_NUMBERS, np.float32)
+    for name in ACTIVATIONS:
+        for spread in SPREADS:
+            x = normal * np.float32(spread)
+            chosen = choose_curve(name, 1.0, x[::2])
+            y = chosen(x[1::2])
+            step = best_step(y)
+            found = np.clip(np.rint(y / step), -INT8_LARGEST, INT8_LARGEST) * step
+            real = real_curve(name, x[1::2].astype(np.float64))
+            factor = "" if chosen.alpha == 1 else f", {chosen.alpha:g} x"
+            yield CurveAccuracy(name, spread, chosen.function + factor, decibels(real, found))
+
+
+def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccuracy:
+    """An export of the catalog, by the interpreter of integer graphs."""
+    export = _exports().EXPORTS[name]
+    standard = import_extra("celosia.lab.exports.writing.size", "onnx").STANDARD
+    graph = _hidden(_imported(export.build(), _TOKENS))
+
+    def inputs(seed: int) -> dict[str, Array]:
+        drawn = export.inputs(standard, seed, tokens=_TOKENS)
+        return {key: value for key, value in drawn.items() if key in graph.inputs}
+
+    samples = [inputs(seed) for seed in _CALIBRATION]
+    model = quantize_graph(
+        graph, samples, lambda what, done, total: tell(f"{name}: {what}", None), clip=clip
+    )
+    found = []
+    for seed in _INPUTS:
+        given = inputs(seed)
+        (real,) = interpret(graph, given).values()
+        small = _small_channels(real)
+        outputs = [
+            next(iter(run_model(model, given, runner).outputs.values()))
+            for runner in (interpreted, exact(model))
+        ]
+        found.append(
+            [decibels(real[..., small], each[..., small]) for each in outputs]
+            + [decibels(real, outputs[0])]
+        )
+    mean, best, whole = np.mean(found, axis=0).tolist()
+    return ModelAccuracy(name, clip, mean, best, whole, float(np.min(found, axis=0)[0]))
+
+
+def sentence_accuracy(clip: Clip, tell: Progress = silent) -> SentenceAccuracy:
+    """MiniLM, calibrated on the project's texts, on its evaluation texts.
+
+    Raises `MissingModelError` without the published weights.
+    """
+    # Loaded when it is asked for: it needs packages that nothing else here does.
+    sentences = import_extra("celosia.sw.models.sentences", "minilm")
+    model = sentences.quantize_published(
+        lambda done, total: tell("minilm: choosing formats", done / total), clip=clip
+    )
+    cosines = sentences.evaluation_cosines(model)
+    return SentenceAccuracy(clip, len(cosines), float(cosines.mean()), float(cosines.min()))
+
+
+def _exports() -> Any:
+    return import_extra("celosia.lab.exports.catalog", "onnx")
+
+
+def _imported(model: Any, tokens: int) -> FloatGraph:
+    """The float graph of an `onnx.ModelProto` for one text of `tokens`, recognized."""
+    sizes: Mapping[str, int] = {
+        "batch": 1,
+        "sequence": tokens,
+        "encoder_sequence": 3 * tokens // 4,
+    }
+    shapes = (value.type.tensor_type.shape.dim for value in model.graph.input)
+    opened = {size.dim_param for shape in shapes for size in shape}
+    importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(model.SerializeToString())
+        named = {name: sizes[name] for name in opened & sizes.keys()}
+        return recognized_graph(importer.import_model(path, named).graph)
+
+
+def _hidden(graph: FloatGraph) -> FloatGraph:
+    """The graph up to its last hidden state: what the product that makes logits reads."""
+    ((name, tensor),) = graph.outputs.items()
+    head = find_units(graph).units.get(tensor)
+    if "logits" not in name or not isinstance(head, Product):
+        return graph
+    return replace(graph, outputs={"last_hidden_state": head.x.tensor})
+
+
+def _small_channels(real: Array) -> Array:
+    """Which channels are not large."""
+    sizes = np.sqrt(np.square(real.reshape(-1, real.shape[-1])).mean(axis=0))
+    return sizes <= _LARGE * np.median(sizes)

@@ -1,0 +1,265 @@
+"""The speed of simulation, against a reference loop on the same machine at the same time.
+
+The loop (`benchmarks/array_loop.c`) does nothing but update the registers of a 16x16 array, in
+plain C.  It and the model are built by the same compiler at -O1 and measured in turns, each in
+processor time inside its run, so that the share of one in the other does not depend on what else
+the machine does.  Instructions per simulated cycle, where valgrind is there, do not either.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from celosia.isa.encoding import Command, pack_ring
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.lab.bench import replay
+from celosia.sim.devices.verilated import VerilatorDevice
+from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.support.cache import cached, digest
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.display import Steps
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.progress import Progress
+from celosia.sim.verilator.build import model_library
+from celosia.sim.verilator.doctor import absence
+from celosia.sim.verilator.harness.settings import bench_config
+from celosia.sim.verilator.toolchain import Compiler, find_compiler, run_tools
+from celosia.sim.workloads.product_workloads import device_bytes, matmul
+from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sw.driver.device import Device
+from celosia.sw.driver.runtime import compile_product
+
+__all__ = [
+    "CASES",
+    "PAIRS",
+    "Pair",
+    "Speed",
+    "SpeedCase",
+    "SpeedLine",
+    "array_loop",
+    "instructions_per_cycle",
+    "loop_speed",
+    "measure_speed",
+    "save_recording",
+]
+
+PAIRS: Final = 5
+
+_COUNTED_SHAPE: Final = "128x128x128"
+_LOOP_CYCLES: Final = 8_000_000
+_VALGRIND_SECONDS: Final = 900
+_COLLECTED: Final = re.compile(r"Collected : (\d+)")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Cycles per second of processor time, of both, measured one after the other."""
+
+    loop: float
+    model: float
+
+    @property
+    def share(self) -> float:
+        """The model's speed in the loop's."""
+        return self.model / self.loop
+
+
+@dataclass(frozen=True)
+class SpeedCase:
+    """What is simulated on preset `base`."""
+
+    name: str
+    bound: float
+    """The least share of the loop's speed."""
+    workload: str
+    details: WorkloadOptions
+
+    def options(self) -> RunOptions:
+        """The options of the case's runs."""
+        return RunOptions(workload=self.workload, simulator="verilator", details=self.details)
+
+
+CASES: Final = (
+    SpeedCase("matmul 512x768x768", 0.22, "matmul", WorkloadOptions(shape="512x768x768")),
+    SpeedCase(
+        "encoder-layer bert-base l=128",
+        0.2,
+        "encoder-layer",
+        WorkloadOptions(model="bert-base", seq=128),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedLine:
+    """How fast a workload was."""
+
+    case: SpeedCase
+    pairs: tuple[Pair, ...]
+    results_right: bool
+    """Every run of the model had the right result."""
+
+    @property
+    def share(self) -> float:
+        """The median share of the loop's speed."""
+        return median(pair.share for pair in self.pairs)
+
+    @property
+    def right(self) -> bool:
+        """The results are right, and the bound is kept."""
+        return self.results_right and self.share >= self.case.bound
+
+    def document(self) -> dict[str, Any]:
+        """The line as an object for JSON."""
+        return {
+            "name": self.case.name,
+            "bound": self.case.bound,
+            "share": self.share,
+            "right": self.right,
+            "cycles_per_second": median(pair.model for pair in self.pairs),
+            "loop_cycles_per_second": median(pair.loop for pair in self.pairs),
+            "pairs": [{"loop": pair.loop, "model": pair.model} for pair in self.pairs],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """The lines of the benchmark of speed, and what they were measured with."""
+
+    lines: tuple[SpeedLine, ...]
+    instructions_per_cycle: float | None = None
+    """None: valgrind is not there."""
+    compiler: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether all lines are right."""
+        return all(line.right for line in self.lines)
+
+    def document(self) -> dict[str, Any]:
+        """All lines as an object for JSON."""
+        return {
+            "workloads": [line.document() for line in self.lines],
+            "instructions_per_cycle": self.instructions_per_cycle,
+            "compiler": self.compiler,
+        }
+
+
+def measure_speed(
+    tell: Progress,
+    runner: Runner = run_workload,
+    cases: Sequence[SpeedCase] = CASES,
+    pairs: int = PAIRS,
+) -> Speed:
+    """Measure preset `base` in Verilator on `cases`.
+
+    Raises `EnvironmentProblem` where a compiler or Verilator is missing, `InputError` outside of a
+    checkout.
+    """
+    compiler = find_compiler()
+    loop = array_loop(compiler)
+    library = model_library(PRESETS["base"], progress=tell)
+    steps = Steps(tell, len(cases) * pairs)
+    lines = tuple(_measure(case, loop, runner, steps, pairs) for case in cases)
+    tell("counting instructions", None)
+    return Speed(
+        lines=lines,
+        instructions_per_cycle=instructions_per_cycle(library),
+        compiler=compiler.identity.partition("\n")[2].partition("\n")[0],
+    )
+
+
+def _measure(case: SpeedCase, loop: Path, runner: Runner, steps: Steps, pairs: int) -> SpeedLine:
+    measured: list[Pair] = []
+    right = True
+    for number in range(pairs):
+        steps.begin(f"{case.name}, pair {number + 1} of {pairs}")
+        speed = loop_speed(loop)
+        report = runner(case.options(), steps).report
+        measured.append(Pair(speed, report.total.cycles_per_second or 0.0))
+        right = right and report.right
+    return SpeedLine(case=case, pairs=tuple(measured), results_right=right)
+
+
+def array_loop(compiler: Compiler) -> Path:
+    """The reference loop, built."""
+    source = checkout_root() / "benchmarks" / "array_loop.c"
+
+    def make(work: Path) -> Path:
+        words = [*compiler.command, "-O1", "-x", "c", str(source), "-o", "array_loop"]
+        run_tools([words], work)
+        return work / "array_loop"
+
+    return cached(f"bench/{digest([compiler.identity, source.read_bytes()])}-array-loop", make)
+
+
+def loop_speed(loop: Path, cycles: int = _LOOP_CYCLES) -> float:
+    """Cycles per second of processor time of the reference loop."""
+    done = subprocess.run([str(loop), str(cycles)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise EnvironmentProblem(
+            f"{loop}: exit code {done.returncode}: {done.stdout or done.stderr}"
+        )
+    return float(json.loads(done.stdout)["cycles_per_second"])
+
+
+def instructions_per_cycle(library: Path, shape: str = _COUNTED_SHAPE) -> float | None:
+    """Machine instructions of a model of preset `base`, with its memory, per simulated cycle.
+
+    None where valgrind is not there.
+    """
+    if absence("valgrind"):
+        return None
+    (operator,) = matmul(WorkloadOptions(shape=shape), 0)
+    config, timing, size = PRESETS["base"], MemoryTiming(), device_bytes([operator])
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(VerilatorDevice(config, timing, size, library=library)) as device,
+    ):
+        operands = operator.operands
+        compiled = compile_product(device, operands.problem, timing=timing)
+        compiled.load(operands.a, operands.b, operands.bias)
+        save_recording(Path(folder), device, compiled.commands, timing)
+        cycles = compiled.run().cycles
+        assert cycles is not None
+        # A run of no cycles is what does not belong to the model.
+        counts = [_count_instructions(library, folder, edges) for edges in (2 * cycles, 0)]
+    return (counts[0] - counts[1]) / cycles
+
+
+def save_recording(
+    folder: Path, device: Device, program: Sequence[Command], timing: MemoryTiming
+) -> None:
+    """Put what `celosia.lab.bench.replay` needs to run `program` on `device` into `folder`."""
+    size = device.memory_bytes
+    (folder / "bench").write_bytes(bytes(bench_config(device.config, timing, size)))
+    (folder / "memory").write_bytes(device.read(MEMORY_BASE, size))
+    (folder / "ring").write_bytes(pack_ring(program))
+
+
+def _count_instructions(library: Path, folder: str, edges: int) -> int:
+    """Machine instructions of a process that replays `edges` cycles."""
+    command = [
+        *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
+        *(sys.executable, "-I", "-S", replay.__file__, str(library), folder),
+        *(str(MemoryTiming.seed), str(edges)),
+    ]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_VALGRIND_SECONDS, check=True
+        )
+    except subprocess.SubprocessError as error:
+        raise EnvironmentProblem(f"valgrind: {error}") from error
+    collected = _COLLECTED.search(done.stderr)
+    if not collected:
+        raise EnvironmentProblem(f"valgrind: no count in {done.stderr!r}")
+    return int(collected[1])

@@ -1,0 +1,1 @@
+"""Stages of concurrent branches by search."""

@@ -1,0 +1,1 @@
+"""Graphs that benches compare ideas on."""

@@ -1,0 +1,151 @@
+"""`celosia mappings`: very many plans of a product, and some of them on the RTL."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from celosia.lab.mappings.measured import (
+    MOST_CYCLES,
+    Measured,
+    measure_picks,
+    measured_lines,
+)
+from celosia.lab.mappings.sample import COLUMNS, Drawn, Request, draw_batch, joined
+from celosia.lab.mappings.samplers import Sampler
+from celosia.lab.mappings.statistics import spread_of, spread_picks
+from celosia.lab.sweep.words import options_of
+from celosia.sim.command.options.common import ExecutorOption
+from celosia.sim.run.report import as_json, commit, versions
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
+from celosia.sim.support.workers import Lane, Lost, lanes_of, parse_executor, run_on
+
+__all__ = ["register"]
+
+SCHEMA: Final = "celosia.mappings/1"
+_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to `app`."""
+    app.command(context_settings=_ANY)(guarded(mappings))
+
+
+def mappings(
+    context: typer.Context,
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help="A product, with options of celosia plan.")
+    ],
+    *,
+    count: Annotated[int, typer.Option("--count", min=1, help="Plans to draw.")] = 1000,
+    sampler: Annotated[
+        Sampler,
+        typer.Option("--sampler", help="Of all, of those that divide evenly, or every one."),
+    ] = Sampler.UNIFORM,
+    rtl: Annotated[
+        int, typer.Option("--rtl", min=0, help="Plans, spread over all, that run on the RTL.")
+    ] = 0,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write what was found.")
+    ] = None,
+    executor: ExecutorOption = "local:1",
+) -> None:
+    """Draw random legal plans of a product: their cycles, bytes and energy, and how these spread.
+
+    Every plan compiles.  Its cycles are those of a model that knows pieces, rings and banks
+    (docs/tuning.md says how wrong it is); --rtl compares.
+    """
+    parse_executor(executor)
+    options, config = options_of([workload, *context.args])
+    request = Request(
+        options=options, config=config, sampler=sampler, count=count, seed=options.timing.seed
+    )
+    size = request.space.size
+    if sampler is Sampler.EVERY:
+        request = replace(request, count=min(count, size))
+    check_destination(json)
+    with progress_bar() as tell, lanes_of(executor) as lanes:
+        begun = time.monotonic()
+        drawn = _draw(request, lanes, tell)
+        seconds = time.monotonic() - begun
+        picks = _picks(drawn, rtl)
+        measured = measure_picks(request, drawn, picks, tell, lanes) if picks else None
+    console = table_console()
+    console.print(
+        _table(
+            drawn, f"{counted(len(drawn.chosen), 'plan')}; {size:,} combinations; {seconds:.1f} s"
+        )
+    )
+    for line in measured_lines(measured) if measured else ():
+        console.print(line)
+    if json is not None:
+        write_file(json, as_json(_document(request, drawn, seconds, measured)))
+
+
+def _draw(request: Request, lanes: Sequence[Lane], tell: Progress) -> Drawn:
+    found: dict[int, Drawn] = {}
+    done = 0
+    for batch, result in run_on(lanes, draw_batch, request.batches()):
+        if isinstance(result, Lost):
+            raise InputError(f"{result.attempts} workers have died with the same plans")
+        found[batch.first] = result
+        done += batch.count
+        tell(f"{done:,} of {counted(request.count, 'plan')}", done / request.count)
+    return joined(found)
+
+
+def _picks(drawn: Drawn, count: int) -> Sequence[int]:
+    """Plans that stand for all, by cycles x bytes."""
+    product = drawn.values[:, COLUMNS.index("cycles x bytes")]
+    return spread_picks(product, count, drawn.values[:, 0] <= MOST_CYCLES) if count else ()
+
+
+def _table(drawn: Drawn, title: str) -> Table:
+    table = Table("", title=title, title_justify="left")
+    for head in ("least", "10th percentile", "median", "most", "below 3 x least"):
+        table.add_column(head, justify="right")
+    for name, values in zip(COLUMNS, drawn.values.T, strict=True):
+        spread = spread_of(values)
+        table.add_row(
+            name,
+            f"{spread.least:,.4g}" if spread.least >= 1e9 else f"{spread.least:,.0f}",
+            f"{spread.tenth:.3f} x",
+            f"{spread.median:.3f} x",
+            f"{spread.most:.3f} x",
+            f"{spread.below_three:.2f} %",
+        )
+    return table
+
+
+def _document(
+    request: Request, drawn: Drawn, seconds: float, measured: Measured | None
+) -> Mapping[str, Any]:
+    quantiles = np.percentile(drawn.values, range(101), axis=0)
+    return {
+        "schema": SCHEMA,
+        "versions": versions(),
+        "commit": commit(),
+        "options": str(request.options.details.shape),
+        "config": asdict(request.config),
+        "sampler": request.sampler.value,
+        "count": request.count,
+        "seed": request.seed,
+        "combinations": request.space.size,
+        "seconds": seconds,
+        "spread": {
+            name: spread_of(values).document()
+            for name, values in zip(COLUMNS, drawn.values.T, strict=True)
+        },
+        "percentiles": dict(zip(COLUMNS, quantiles.T.tolist(), strict=True)),
+        "rtl": None if measured is None else measured.document(),
+    }

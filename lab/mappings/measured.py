@@ -1,0 +1,107 @@
+"""Some plans of a sample on the RTL: how far the model is off, and whether it keeps their order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celosia.lab.mappings.sample import Drawn, Request
+from celosia.lab.mappings.statistics import rank_correlation
+from celosia.lab.tune.trial import Trial, try_plan
+from celosia.sim.devices.devices import open_device
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
+from celosia.sim.support.workers import Lane, Lost, run_on
+from celosia.lab.tune.spaces.choice_space import Choice
+
+__all__ = ["MOST_CYCLES", "Measured", "measure_picks", "measured_lines"]
+
+MOST_CYCLES: Final = 40_000_000
+"""Plans that are expected to take longer are not run on the RTL."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Plans that ran on the RTL, every result compared."""
+
+    chosen: Sequence[Mapping[str, Choice]]
+    predicted: Sequence[float]
+    cycles: Sequence[int]
+
+    @property
+    def mean_error(self) -> float:
+        """The mean of how far predictions are off, as a share of the cycles."""
+        pairs = zip(self.predicted, self.cycles, strict=True)
+        return sum(abs(ours / theirs - 1) for ours, theirs in pairs) / len(self.cycles)
+
+    def order(self, within: float = float("inf")) -> float:
+        """The rank correlation of plans that take up to `within` times the fewest cycles."""
+        least = min(self.cycles)
+        pairs = [
+            pair
+            for pair in zip(self.predicted, self.cycles, strict=True)
+            if pair[1] <= within * least
+        ]
+        return rank_correlation(*zip(*pairs, strict=True))
+
+    def document(self) -> dict[str, Any]:
+        """What was measured as an object for JSON."""
+        return {
+            "mean_error": self.mean_error,
+            "rank_correlation": self.order(),
+            "rank_correlation_up_to_twice_the_best": self.order(2),
+            "plans": [
+                {"chosen": dict(chosen), "predicted": predicted, "cycles": cycles}
+                for chosen, predicted, cycles in zip(
+                    self.chosen, self.predicted, self.cycles, strict=True
+                )
+            ],
+        }
+
+
+def measure_picks(
+    request: Request,
+    drawn: Drawn,
+    picks: Sequence[int],
+    tell: Progress,
+    lanes: Sequence[Lane] | None = None,
+) -> Measured:
+    """Run the plans of these numbers, on `lanes` or, without any, in this process.
+
+    Raises `InputError` if one ends its workers.
+    """
+    # Built once, before workers ask.
+    open_device("verilator", request.config, request.options.timing, progress=tell).close()
+    trials = [
+        Trial(
+            options=request.options,
+            config=request.config,
+            oracle="rtl",
+            strategy=request.sampler.value,
+            number=number,
+            chosen=drawn.chosen[number],
+        )
+        for number in picks
+    ]
+    cycles: dict[int, int] = {}
+    here = ((trial, try_plan(trial)) for trial in trials)
+    for trial, found in here if lanes is None else run_on(lanes, try_plan, trials):
+        if isinstance(found, Lost) or found.cycles is None:
+            raise InputError(f"plan {trial.number}, {dict(trial.chosen)}: its workers have died")
+        cycles[trial.number] = found.cycles
+        tell(f"{len(cycles)} of {counted(len(picks), 'plan')} on the RTL", len(cycles) / len(picks))
+    return Measured(
+        chosen=[drawn.chosen[number] for number in picks],
+        predicted=[float(drawn.values[number, 0]) for number in picks],
+        cycles=[cycles[number] for number in picks],
+    )
+
+
+def measured_lines(measured: Measured) -> Iterator[str]:
+    """What was measured, in words."""
+    yield (
+        f"{counted(len(measured.cycles), 'plan')} on the RTL, {min(measured.cycles):,} to "
+        f"{max(measured.cycles):,} cycles: predictions are off by {measured.mean_error:.2%} on "
+        f"average; rank correlation {measured.order():.3f}, of plans up to twice the best "
+        f"{measured.order(2):.3f}"
+    )

@@ -1,0 +1,131 @@
+"""Which tests are run for a change that names none."""
+
+import re
+from functools import cache
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from celosia.lab.mutate.fault import Fault
+from celosia.sim.support.problems import InputError
+
+__all__ = ["LAYERS", "mirrored_tests", "nearest_tests", "own_tests"]
+
+LAYERS: Final = ("isa", "hw", "sw", "sim")
+_DIRECTED: Final = {
+    "hw": (
+        "tests/system/test_differential.py",
+        "tests/hw/test_accelerator.py",
+        "tests/hw/host/test_axi_top.py",
+        "tests/hw/host/test_axi_errors.py",
+        "tests/system/test_recovery.py",
+        "tests/system/test_operators.py",
+        "tests/system/test_hostile_bus.py",
+        "tests/system/test_tokens.py",
+        "tests/system/test_loops.py",
+        "tests/system/test_loop_ws.py",
+        "tests/system/test_bert.py",
+    ),
+    "isa": ("tests/isa", "tests/system/test_differential.py"),
+    "sw": ("tests/sw", "tests/system/test_graphs.py"),
+    "sim": ("tests/sim",),
+}
+"""What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
+_NEAREST: Final = 3
+"""Files of tests that are run for a change that those of its own file let pass."""
+
+
+def mirrored_tests(fault: Fault, root: Path) -> tuple[str, ...]:
+    """Tests for a patch that names none: mirrors of its files, their neighbors, directed ones."""
+    tests: dict[str, None] = {}
+    neighbors: dict[str, None] = {}
+    layers: dict[str, None] = {}
+    for each in fault.paths:
+        path = PurePosixPath(each)
+        if path.parts[0] in LAYERS:
+            layers[path.parts[0]] = None
+            mirror = PurePosixPath("tests") / path.with_name(f"test_{path.name}")
+            if (root / mirror).is_file():
+                tests[str(mirror)] = None
+            for near in sorted((root / mirror.parent).glob("test_*.py")):
+                neighbors[near.relative_to(root).as_posix()] = None
+    tests |= neighbors
+    for layer in layers:
+        tests |= dict.fromkeys(_DIRECTED[layer])
+    if not tests:
+        raise InputError(f"{fault.name}: touches nothing in {', '.join(LAYERS)}")
+    return tuple(tests)
+
+
+def own_tests(path: str, root: Path) -> tuple[str, ...]:
+    """The test files that answer for the source file `path` alone: the first of these rules.
+
+    1. Its mirror: `sw/a/b.py` has `tests/sw/a/test_b.py`, `tests/sw/a/test_b_*.py`, all of
+       `tests/sw/a/b/`; else the mirror of a shorter name (`test_b.py` for `b_c.py`), and
+       `tests/sw/test_a.py`.
+    2. Without one: the test files of its layer that import it.
+    3. Not imported by any: those of the source files that import it, by these rules.
+    4. Without these: the test files of the mirrored folder, or the nearest one above it.
+    """
+    left, seen, found = [path], {path}, set[Path]()
+    while left and not found:
+        for each in left:
+            tests = f"tests/{each.partition('/')[0]}"
+            found |= _mirrors(each, root) or _importers(each, root, tests, "test_*.py")
+        new = [
+            importer.relative_to(root).as_posix()
+            for each in left
+            for layer in LAYERS
+            for importer in sorted(_importers(each, root, layer, "*.py"))
+        ]
+        left = [each for each in dict.fromkeys(new) if each not in seen]
+        seen.update(left)
+    folder = root / "tests" / PurePosixPath(path).parent
+    while not found and folder != root:
+        found = {*folder.glob("test_*.py")}
+        folder = folder.parent
+    return tuple(sorted(test.relative_to(root).as_posix() for test in found))
+
+
+def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
+    """Test files of any layer that import the source file `path` and are not its `own_tests`.
+
+    At most three: those with the most folders in common with its mirror, then the least deep ones.
+    """
+    folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
+    own = own_tests(path, root)
+
+    def distance(test: str) -> tuple[int, int, str]:
+        parts = PurePosixPath(test).parts
+        common = takewhile(lambda pair: pair[0] == pair[1], zip(parts, folder, strict=False))
+        return -sum(1 for _ in common), len(parts), test
+
+    found = {
+        each.relative_to(root).as_posix() for each in _importers(path, root, "tests", "test_*.py")
+    }
+    return tuple(sorted(found.difference(own), key=distance)[:_NEAREST])
+
+
+def _mirrors(path: str, root: Path) -> set[Path]:
+    file = PurePosixPath(path)
+    folder, stem = root / "tests" / file.parent, file.stem
+    patterns = (f"test_{stem}.py", f"test_{stem}_*.py", f"{stem}/test_*.py")
+    own = {test for pattern in patterns for test in folder.glob(pattern)}
+    while not own and "_" in stem.strip("_"):
+        stem = stem.rpartition("_")[0]
+        own = {*folder.glob(f"test_{stem}.py")}
+    return own or {*folder.parent.glob(f"test_{folder.name}.py")}
+
+
+def _importers(path: str, root: Path, folder: str, pattern: str) -> set[Path]:
+    """The files of `folder` that import the source file `path`."""
+    file = PurePosixPath(path)
+    module = "celosia." + ".".join((*file.parent.parts, file.stem)).removesuffix(".__init__")
+    words = re.compile(rf"^(?:from|import) {re.escape(module)}(?= |$)", re.MULTILINE)
+    files = (root / folder).rglob(pattern)
+    return {file for file in files if words.search(_text(file))}
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text()

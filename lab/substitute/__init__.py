@@ -1,0 +1,1 @@
+"""Substitutions of operators, and the search over them."""

@@ -1,0 +1,198 @@
+"""`celosia optimize`: the steps of a search for a cheaper graph, and what they are worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.lab.sweep.words import options_of
+from celosia.sim.command.models.check_command import parse_sizes
+from celosia.sim.command.options.common import (
+    JsonOption,
+    LatencyOption,
+    PresetOption,
+    RateOption,
+    SetOption,
+)
+from celosia.sim.command.options.model import SizesOption
+from celosia.sim.run.compiled_forms import graphs_of_workload
+from celosia.sim.run.graph_texts import (
+    TEXT_SUFFIX,
+    AnyGraph,
+    level_of,
+    read_graph_file,
+    write_graph_file,
+)
+from celosia.sim.run.models.model_run import random_samples
+from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.rewriting import search_progress
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sw.compiler.costs import Costs
+from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
+from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.ir.graph import Graph
+from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
+
+__all__ = ["OPTIMIZE_SCHEMA", "register"]
+
+OPTIMIZE_SCHEMA: Final = "celosia.optimize/1"
+_NAMED: Final = {**REWRITABLE, **SMALL}
+_ANY: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to `app`."""
+    app.command(context_settings=_ANY)(guarded(optimize))
+
+
+def optimize(
+    context: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD|FILE",
+            help=f"A workload with its options, an .onnx, a .mlir, or {', '.join(_NAMED)}.",
+        ),
+    ],
+    *,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="The best step only, while one makes it cheaper.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE.mlir", help="Write the cheapest graph."),
+    ] = None,
+    sizes: SizesOption = None,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    json: JsonOption = None,
+) -> None:
+    """Search for a graph that computes the same in fewer cycles, by substitutions."""
+    check_destination(json)
+    check_destination(output)
+    if output is not None and output.suffix != TEXT_SUFFIX:
+        raise InputError(f"-o {output}: the name of a graph's text ends with {TEXT_SUFFIX}")
+    timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
+    costs = Costs(resolve_config(preset or "base", overrides or ()), timing)
+    with progress_bar() as tell:
+        graphs = _graphs(what, context.args, sizes, tell)
+        if output is not None and len(graphs) != 1:
+            raise InputError(f"-o {output}: {what} is {len(graphs)} graphs, not one")
+        way: Way = "greedy" if greedy else "search"
+        try:
+            found = [each for graph in graphs for each in _optimized(graph, costs, way, tell)]
+        except ValueError as error:
+            raise InputError(f"{what}: {error}") from None
+    _show(table_console(json), found)
+    if output is not None:
+        write_graph_file(found[0].optimized.graph, output)
+    if json:
+        write_file(json, as_json(_document(what, way, found)))
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A graph that was rewritten, of one of the levels."""
+
+    name: str
+    optimized: Optimized[Any]
+
+    @property
+    def level(self) -> str:
+        """The graph's dialect."""
+        return level_of(self.optimized.graph)
+
+
+def _graphs(
+    what: str, words: Sequence[str], sizes: list[str] | None, tell: Progress
+) -> tuple[AnyGraph, ...]:
+    """What is to be rewritten.  Raises `InputError`."""
+    path = Path(what)
+    if what not in _NAMED and path.suffix not in {".onnx", TEXT_SUFFIX}:
+        sized = [word for text in sizes or () for word in ("--dim", text)]
+        options, _ = options_of([what, *words, *sized])
+        return graphs_of_workload(options, tell)
+    if words:
+        raise InputError(f"{' '.join(words)}: only workloads have such options, not {what}")
+    if path.suffix == ".onnx":
+        importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+        return (importer.import_model(path, parse_sizes(sizes or ())).graph,)
+    if sizes:
+        raise InputError(f"--dim: {what} has its sizes already")
+    return (_NAMED[what]() if what in _NAMED else read_graph_file(path),)
+
+
+def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[_Stage]:
+    """The graph rewritten; of a float graph, also the graphs of integers that it becomes."""
+    progress = search_progress(tell)
+    if isinstance(graph, Graph):
+        found = optimize_integers(graph, costs, way=way, progress=progress)
+        return [_Stage(graph.name, found)]
+    recognized = recognized_graph(graph)
+    done = optimize_model(
+        recognized, random_samples(recognized, 0), costs, way=way, progress=progress
+    )
+    parts = [_Stage(each.before.name, each) for each in done.segments]
+    return [_Stage(graph.name, done.floats), *parts]
+
+
+def _show(console: Console, found: Sequence[_Stage]) -> None:
+    for stage in found:
+        done = stage.optimized
+        table = Table("step", title=f"{escape(stage.name)} ({stage.level})", title_justify="left")
+        table.add_column("parts", justify="right")
+        table.add_column("predicted cycles", justify="right")
+        table.add_row("as it was", "", f"{done.cost_before:,.0f}")
+        for step in done.found.steps:
+            table.add_row(step.rule, f"{len(step.roots)}", f"{step.cost:,.0f}")
+        console.print(table)
+        gain = done.cost_before / done.found.cost if done.found.cost else 1.0
+        console.print(
+            f"{_macs(done.before):,} multiply-accumulates, now {_macs(done.graph):,}; "
+            f"{gain:.3f} x as fast; {done.found.examined} graphs looked at"
+        )
+    if any(stage.level == "nn" for stage in found):
+        console.print("cycles of float graphs: as they would be quantized, and a model of the host")
+
+
+def _macs(graph: AnyGraph) -> int:
+    return graph.macs if isinstance(graph, Graph) else sum(graph.macs().values())
+
+
+def _document(what: str, way: Way, found: Sequence[_Stage]) -> dict[str, Any]:
+    return {
+        "schema": OPTIMIZE_SCHEMA,
+        "versions": versions(),
+        "workload": what,
+        "way": way,
+        "graphs": [
+            {
+                "name": stage.name,
+                "level": stage.level,
+                "macs_before": _macs(stage.optimized.before),
+                "macs": _macs(stage.optimized.graph),
+                "predicted_cycles_before": stage.optimized.cost_before,
+                "predicted_cycles": stage.optimized.found.cost,
+                "examined": stage.optimized.found.examined,
+                "steps": [
+                    {"rule": step.rule, "parts": list(step.roots), "predicted_cycles": step.cost}
+                    for step in stage.optimized.found.steps
+                ],
+            }
+            for stage in found
+        ],
+    }

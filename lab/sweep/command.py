@@ -1,0 +1,83 @@
+"""`celosia sweep`: a space of configurations, on as many machines as there are."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.lab.sweep.front import costs, pareto_front
+from celosia.lab.sweep.page import sweep_page
+from celosia.lab.sweep.point import Line
+from celosia.lab.sweep.space import read_space
+from celosia.lab.sweep.sweep import run_sweep
+from celosia.sim.command.options.common import ExecutorOption
+from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.output import write_file
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import lanes_of, parse_executor
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to `app`."""
+    app.command()(guarded(sweep))
+
+
+def sweep(
+    space: Annotated[
+        str, typer.Argument(metavar="SPACE.toml", help="Values of options, and workloads.")
+    ],
+    *,
+    executor: ExecutorOption = "local:1",
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where lines and the page are written."),
+    ],
+) -> None:
+    """Measure workloads on every configuration of a space: docs/cluster.md.
+
+    The same command goes on where it was interrupted.  Exit code 1 if a result is wrong, or a point
+    ends its workers.
+    """
+    parse_executor(executor)
+    check_folder(out)
+    with lanes_of(executor) as lanes:  # Says at once if nobody answers there.
+        points = read_space(space)
+        with progress_bar() as tell:
+            lines = run_sweep(points, lanes, make_folder(out), tell)
+    write_file(out / PAGE, sweep_page(lines, Path(space).name, out))
+    table_console().print(_table(lines))
+    for kind in ("wrong", "failed"):
+        for line in lines:
+            if kind in line:
+                typer.echo(f"{kind}: {line['run']} {line['space']}: {line[kind]}")
+    if all("refused" in line for line in lines):
+        raise InputError(f"{space}: no point is legal; the first: {lines[0]['refused']}")
+    if any("wrong" in line or "failed" in line for line in lines):
+        raise typer.Exit(WRONG)
+
+
+def _table(lines: Sequence[Line]) -> Table:
+    """The fastest point of each workload, and what became of the others."""
+    table = Table("workload", "sim", title="The fastest points", title_justify="left")
+    for head in ("points", "refused", "on the front", "cycles", "bytes moved"):
+        table.add_column(head, justify="right")
+    table.add_column("configuration", overflow="fold")
+    for run, sim in dict.fromkeys((line["run"], line["sim"]) for line in lines):
+        members = [line for line in lines if (line["run"], line["sim"]) == (run, sim)]
+        front = pareto_front(members)
+        refused = sum("refused" in line for line in members)
+        cells = ("-", "-", "-")
+        if front:
+            cycles, moved = costs(front[0])
+            chosen = ", ".join(f"{name}={value}" for name, value in front[0]["space"].items())
+            cells = (f"{cycles:,}", f"{moved:,}", escape(chosen))
+        counts = (len(members), refused, len(front))
+        table.add_row(escape(run), sim, *(f"{count:,}" for count in counts), *cells)
+    return table

@@ -1,0 +1,55 @@
+"""The lines of a sweep in its folder: each whole, each once, kept through whatever happens."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from celosia.isa.foreign_file import parse_json
+from celosia.lab.sweep.point import Line
+from celosia.sim.support.line_file import append_line, open_lines_of
+from celosia.sim.support.problems import InputError
+
+__all__ = ["LINES", "Lines", "open_lines"]
+
+LINES: Final = "points.jsonl"
+"""The name of the file in the folder of a sweep."""
+
+
+class Lines:
+    """What is known of points, by their keys; `add` writes a line before it returns."""
+
+    def __init__(self, file: BinaryIO, known: dict[str, Line]):
+        self._file = file
+        self.known = known
+
+    def add(self, line: Line) -> None:
+        """Keep one more line."""
+        append_line(self._file, line)
+        self.known[line["key"]] = line
+
+
+@contextmanager
+def open_lines(folder: Path) -> Iterator[Lines]:
+    """The lines in `folder`, for one process at a time.
+
+    The end of a line that was cut short is removed.  Raises `InputError` if the file holds anything
+    else than lines of a sweep, and `OutputError` if another sweep writes there, or nothing can.
+    """
+    path = folder / LINES
+    with open_lines_of(path, f"{folder}: another sweep writes there") as file:
+        data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        known = dict(_parsed(whole, path))
+        if len(data) > len(whole):
+            file.truncate(len(whole))
+        yield Lines(file, known)
+
+
+def _parsed(data: bytes, path: Path) -> Iterator[tuple[str, Line]]:
+    for number, text in enumerate(data.splitlines(), 1):
+        try:
+            line = parse_json(text)
+            yield line["key"], line
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{path}: line {number}: not a line of a sweep") from None

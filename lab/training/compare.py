@@ -1,0 +1,50 @@
+"""The trained model beside a 3-gram model of the same text, on the same held-out tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from celosia.sw.reference.language.held_out import held_out_texts
+from celosia.sw.reference.language.model_file import LanguageModel
+from celosia.sw.reference.language.ngram import Trigrams
+from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
+from celosia.lab.training.corpus import corpus_key
+
+__all__ = ["Comparison", "calibration_windows", "compare_with_trigrams", "held_out_tokens"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Likelihoods of the same tokens."""
+
+    model: Likelihood
+    trigrams: Likelihood
+    same_text: bool
+    """Whether the 3-grams are of the text that the model was trained on.
+
+    Another version of Python has another documentation.
+    """
+
+
+def held_out_tokens(model: LanguageModel) -> list[int]:
+    """The held-out documents of the project as one row of tokens."""
+    return model.tokenizer.stream([text for _, text in held_out_texts()])
+
+
+def calibration_windows(
+    model: LanguageModel, texts: Sequence[str], count: int = 16
+) -> list[list[int]]:
+    """So many windows of the model's context out of `texts`, at equal distances."""
+    tokens, context = model.tokenizer.stream(texts), model.weights.shape.context
+    starts = range(0, max(len(tokens) - context, 1), max((len(tokens) - context) // count, 1))
+    return [tokens[start : start + context] for start in starts[:count]]
+
+
+def compare_with_trigrams(model: LanguageModel, texts: Sequence[str]) -> Comparison:
+    """Score the held-out tokens by `model` and by 3-grams of `texts`."""
+    shape, tokens = model.weights.shape, held_out_tokens(model)
+    trigrams = Trigrams(model.tokenizer.stream(texts), shape.vocabulary)
+    return Comparison(
+        model=score(float_scorer(model.weights), tokens, shape.context),
+        trigrams=Likelihood(trigrams.log_likelihood(tokens), len(tokens) - 1),
+        same_text=corpus_key(texts) == model.origin.get("text"),
+    )

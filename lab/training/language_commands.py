@@ -1,0 +1,177 @@
+"""The commands of the small language model.  They are thin: others do the work."""
+
+import time
+from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.table import Table
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.command.models.generate_command import generate_text
+from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
+from celosia.sim.command.outputs import make_folder
+from celosia.sim.devices.devices import open_device
+from celosia.sim.support.display import Steps, progress_bar, table_console
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import installed_by
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.progress import Progress
+from celosia.sim.support.words import counted
+from celosia.sw.decoding.scorers import device_scorer, integer_scorer
+from celosia.sw.decoding.session import session_bytes
+from celosia.sw.models.quantized_decoder import quantize_decoder
+from celosia.sw.quantize.rehearsal import CHOICES, rehearse
+from celosia.sw.reference.language.calibration import load_calibration
+from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
+from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
+from celosia.lab.training.compare import (
+    compare_with_trigrams,
+    held_out_tokens,
+)
+from celosia.lab.training.corpus import training_texts
+from celosia.lab.training.recipe import Recipe
+
+__all__ = ["language_app", "register"]
+
+EXTRA: Final = ("jax", "optax")
+"""What the extra `training` has, and no other command needs."""
+
+ANOTHER_TEXT: Final = (
+    "The documentation of this interpreter is not the one that the model was trained on: "
+    "the 3-grams are of another text."
+)
+
+language_app = typer.Typer(no_args_is_help=True, help="Train and measure the language model.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command("generate")(guarded(generate_text))
+    app.add_typer(language_app, name="language")
+    language_app.command("perplexity")(guarded(perplexity))
+    language_app.command("train")(guarded(train))
+
+
+def perplexity(
+    *,
+    model: ModelOption = None,
+    integers: Annotated[
+        bool,
+        typer.Option(
+            "--integers", help="Also in integers: rehearsed in float32, and by the graph."
+        ),
+    ] = False,
+    rtl_tokens: Annotated[
+        int,
+        typer.Option(
+            "--rtl-tokens", min=0, metavar="N", help="Also the first so many tokens on the RTL."
+        ),
+    ] = 0,
+) -> None:
+    """Score the held-out documentation by a model, and by 3-grams of what it was trained on."""
+    with language_errors(), progress_bar() as tell:
+        found = load_language_model(model)
+        tell("reading the documentation of this interpreter", None)
+        texts = training_texts()
+        tell("scoring the held-out documentation", None)
+        compared = compare_with_trigrams(found, texts)
+        more = _in_integers(found, model, tell) if integers else {}
+        on_rtl = _on_rtl(found, model, rtl_tokens, tell) if rtl_tokens else None
+    exact = compared.model.perplexity
+    table = Table(
+        title=f"{compared.model.tokens:,} held-out tokens",
+        caption=None if compared.same_text else ANOTHER_TEXT,
+    )
+    table.add_column("model")
+    table.add_column("perplexity", justify="right")
+    table.add_column("over float32", justify="right")
+    shape = found.weights.shape
+    table.add_row("3-grams, interpolated Kneser-Ney", f"{compared.trigrams.perplexity:.2f}")
+    parameters = f"{shape.parameters:,} parameters, windows of {shape.context}"
+    table.add_row(f"float32: {parameters}", f"{exact:.2f}", f"{1:.4f}")
+    for name, likelihood in more.items():
+        value = likelihood.perplexity
+        table.add_row(name, f"{value:.2f}", f"{value / exact:.4f}")
+    if on_rtl:
+        value, reference = (likelihood.perplexity for likelihood in on_rtl)
+        name = f"RTL, the first {on_rtl[0].tokens:,} (float32: {reference:.2f})"
+        table.add_row(name, f"{value:.2f}", f"{value / reference:.4f}")
+    table_console().print(table)
+
+
+def _in_integers(
+    model: LanguageModel, folder: Path | None, tell: Progress
+) -> dict[str, Likelihood]:
+    """The likelihood of the held-out tokens with each choice of integers, and by the graph."""
+    steps, shape = Steps(tell, len(CHOICES) + 1), model.weights.shape
+    calibration = load_calibration(folder, shape.vocabulary, shape.context)
+    tokens, found = held_out_tokens(model), {}
+    for choice in CHOICES:
+        steps.begin(choice.name)
+        scorer = rehearse(model.weights, calibration, choice)
+        found[choice.name] = score(scorer, tokens, shape.context)
+    steps.begin("the integer graph")
+    scorer = integer_scorer(quantize_decoder(model.weights, calibration))
+    return {**found, "the integer graph": score(scorer, tokens, shape.context)}
+
+
+def _on_rtl(
+    model: LanguageModel, folder: Path | None, count: int, tell: Progress
+) -> tuple[Likelihood, Likelihood]:
+    """The likelihood of the first held-out tokens on the RTL, and in float32."""
+    tokens, context = held_out_tokens(model)[: count + 1], model.weights.shape.context
+    quantized = quantized_model(model, folder)
+    memory = session_bytes(quantized, context)
+    with closing(open_device("verilator", PRESETS["base"], MemoryTiming(), memory, tell)) as device:
+        tell(f"{counted(count, 'token')} on the RTL", None)
+        found = score(device_scorer(device, quantized), tokens, context)
+    return found, score(float_scorer(model.weights), tokens, context)
+
+
+def train(
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIRECTORY", help="For the model and a checkpoint.")
+    ],
+    steps: Annotated[int, typer.Option("--steps", min=1, help="How many.")] = Recipe.steps,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Of weights, batches and dropout.")
+    ] = 0,
+) -> None:
+    """Train a model anew on the documentation of this interpreter (extra `training`).
+
+    The same command goes on where it was interrupted.
+    """
+    if missing := [name for name in EXTRA if find_spec(name) is None]:
+        raise EnvironmentProblem(
+            f"{' and '.join(missing)}: not installed; {installed_by('training')}"
+        )
+    with language_errors(), progress_bar() as tell:
+        recipe = Recipe(steps=steps, seed=seed)
+        make = import_module("celosia.lab.training.make")
+        tell("reading the documentation of this interpreter", None)
+        make.make_model(make_folder(out), recipe, _Steps(tell, steps))
+    typer.echo(f"{out}: model.safetensors and tokenizer.json are written")
+
+
+class _Steps:
+    """Shows how far a training is, its loss and the time that is left."""
+
+    def __init__(self, tell: Progress, steps: int):
+        self._tell = tell
+        self._steps = steps
+        self._begun: tuple[int, float] | None = None
+
+    def __call__(self, done: int, loss: float) -> None:
+        now = time.monotonic()
+        if self._begun is None:
+            self._begun = done, now
+        first, begun = self._begun
+        left = (now - begun) / max(done - first, 1) * (self._steps - done) / 60
+        text = f"step {done:,} of {self._steps:,}, loss {loss:.2f}, {left:,.0f} minutes left"
+        self._tell(text, done / self._steps)

@@ -1,0 +1,124 @@
+"""The training loop: each step's batch follows from its number, and a checkpoint is kept.
+
+Batch and dropout of a step depend on the seed and the step's number alone, so that a training that
+was interrupted goes on as if it had not been.
+"""
+
+# pyright: reportMissingImports=false
+# JAX and optax are an extra, which most do not install.
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+from numpy.typing import NDArray
+from optax import contrib
+
+from celosia.sw.reference.language.errors import LanguageError
+from celosia.lab.training.checkpoint import (
+    Checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
+from celosia.lab.training.network import Parameters, initial_parameters, loss
+from celosia.lab.training.recipe import Recipe
+
+__all__ = ["Told", "train"]
+
+Told = Callable[[int, float], None]
+"""Called after each step with the number of steps that are done, and the step's loss in nats."""
+
+
+def train(
+    recipe: Recipe,
+    tokens: NDArray[np.uint16],
+    *,
+    checkpoint: Path | None = None,
+    every: int = 50,
+    tell: Told = lambda steps, loss: None,
+) -> dict[str, NDArray[np.float32]]:
+    """The trained float32 tensors, by the names of `tensor_shapes`.
+
+    `tokens` is the training text in one row.  Each `every` steps all that the next step needs is
+    written to `checkpoint`; a file that is there already is gone on with.  Raises
+    `CheckpointError` for one that is damaged or that does not fit, `LanguageError` for a text that
+    is shorter than a window.
+    """
+    window = recipe.shape.context + 1
+    if len(tokens) <= window:
+        raise LanguageError(f"tokens: {len(tokens)} are not more than a window of {window}")
+    optimizer = _optimizer(recipe)
+    parameters = initial_parameters(recipe.shape, recipe.seed)
+    state, done = optimizer.init(parameters), 0
+    if checkpoint is not None and checkpoint.exists():
+        found = load_checkpoint(checkpoint, recipe, tokens)
+        done = found.steps
+        parameters, state = _filled((parameters, state), found.arrays)
+    step = _step(recipe, optimizer)
+    key = jax.random.key(recipe.seed)
+    for index in range(done, recipe.steps):
+        batch = _batch(recipe, tokens, index, window)
+        parameters, state, found_loss = step(
+            parameters, state, batch, jax.random.fold_in(key, index)
+        )
+        tell(index + 1, float(found_loss))
+        if checkpoint is not None and ((index + 1) % every == 0 or index + 1 == recipe.steps):
+            arrays = [np.asarray(leaf) for leaf in jax.tree.leaves((parameters, state))]
+            save_checkpoint(checkpoint, recipe, tokens, Checkpoint(index + 1, arrays))
+    return {name: np.asarray(value) for name, value in parameters.items()}
+
+
+def _batch(
+    recipe: Recipe, tokens: NDArray[np.uint16], index: int, window: int
+) -> NDArray[np.int32]:
+    random = np.random.default_rng([recipe.seed, index])
+    starts = random.integers(0, len(tokens) - window + 1, recipe.batch)
+    return np.stack([tokens[start : start + window] for start in starts]).astype(np.int32)
+
+
+def _filled(tree: Any, arrays: list[NDArray[Any]]) -> Any:
+    """`tree` with the leaves of a checkpoint, which has already been compared with the recipe."""
+    return jax.tree.unflatten(jax.tree.structure(tree), arrays)
+
+
+def _step(recipe: Recipe, optimizer: optax.GradientTransformation) -> Callable[..., Any]:
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(parameters: Parameters, state: Any, batch: jax.Array, key: jax.Array) -> Any:
+        value, gradients = jax.value_and_grad(loss)(
+            parameters, recipe.shape, batch, recipe.dropout, key
+        )
+        updates, state = optimizer.update(gradients, state, parameters)
+        return optax.apply_updates(parameters, updates), state, value
+
+    return step
+
+
+def _optimizer(recipe: Recipe) -> optax.GradientTransformation:
+    """Muon for the matrices of layers, Adam for the rest, gradients clipped to a norm of 1."""
+    share = _schedule(recipe)
+
+    def kind(parameters: Parameters) -> dict[str, str]:
+        return {
+            name: "muon" if value.ndim == 2 and name != "embedding" else "adam"
+            for name, value in parameters.items()
+        }
+
+    muon = contrib.muon(lambda step: recipe.rate * share(step), weight_decay=recipe.weight_decay)
+    adam = optax.adam(lambda step: recipe.adam_rate * share(step), b1=0.9, b2=0.95)
+    kinds = {"muon": muon, "adam": adam}
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.multi_transform(kinds, kind))
+
+
+def _schedule(recipe: Recipe) -> optax.Schedule:
+    """The learning rate over its height: it rises, stays, and falls to 0."""
+    falls = recipe.falls_from
+    parts = (
+        optax.linear_schedule(0.0, 1.0, recipe.warmup),
+        optax.constant_schedule(1.0),
+        optax.linear_schedule(1.0, 0.0, recipe.steps - falls),
+    )
+    return optax.join_schedules(parts, [recipe.warmup, falls])

@@ -1,0 +1,127 @@
+"""`celosia tune`: the plan of a product or a graph by search."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from celosia.lab.sweep.words import options_of
+from celosia.lab.tune.search import STRATEGIES, SearchPlan, search, trials_until
+from celosia.lab.tune.trial import Trial
+from celosia.lab.tune.work import work_of
+from celosia.sim.command.options.common import ExecutorOption
+from celosia.sim.command.table_cells import NOTHING
+from celosia.sim.devices.devices import open_device
+from celosia.lab.tune.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import guarded
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.workers import lanes_of, parse_executor
+from celosia.lab.tune.spaces.graph_space import plan_space
+
+__all__ = ["register"]
+
+_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+class Oracle(StrEnum):
+    """The judge that says how many cycles a plan takes."""
+
+    MODEL = "model"
+    RTL = "rtl"
+
+
+class Strategy(StrEnum):
+    """How plans are chosen."""
+
+    EXHAUSTIVE = "exhaustive"
+    RANDOM = "random"
+    TPE = "tpe"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this file to `app`."""
+    app.command(context_settings=_ANY)(guarded(tune))
+
+
+def tune(
+    context: typer.Context,
+    workload: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help="A product or a graph, with options of celosia plan."
+        ),
+    ],
+    *,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Plans of this strategy.")] = 100,
+    oracle: Annotated[Oracle, typer.Option("--oracle", help="Who counts cycles.")] = Oracle.MODEL,
+    strategy: Annotated[
+        Strategy, typer.Option("--strategy", help="How plans are chosen.")
+    ] = Strategy.TPE,
+    storage: Annotated[
+        Path,
+        typer.Option("--storage", metavar="FILE", help="The log: celosia compile --tuned FILE."),
+    ],
+    executor: ExecutorOption = "local:1",
+) -> None:
+    """Search for a better plan of a product or a graph than the compiler's own: docs/tuning.md.
+
+    The same command goes on where it was interrupted; other strategies may share a log.
+    """
+    parse_executor(executor)
+    options, config = options_of([workload, *context.args])
+    graph = work_of(options).graph
+    try:
+        space = plan_space(graph, config)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    key = tuning_key(graph, config, options.timing)
+    plan = SearchPlan(
+        space=space,
+        first=Trial(
+            options=options, config=config, oracle=oracle.value, strategy=DEFAULT, number=0
+        ),
+        strategy=strategy.value,
+        trials=trials,
+        seed=options.timing.seed,
+    )
+    with (
+        lanes_of(executor) as lanes,  # First: where nobody works, nothing is written.
+        open_log(storage, key, oracle.value, space) as log,
+        progress_bar() as tell,
+    ):
+        if oracle is Oracle.RTL:  # Built once, before workers ask.
+            open_device("verilator", config, options.timing, progress=tell).close()
+        search(plan, log, lanes, tell)
+        table_console().print(_table(log, space.size))
+
+
+def _table(log: TuningLog, size: int) -> Table:
+    """What each strategy has found, and how soon it was near the best of all."""
+    if not (cycles := [entry["cycles"] for entry in log.entries if "cycles" in entry]):
+        raise InputError(f"no plan is legal; the first: {log.entries[0]['refused']}")
+    best = min(cycles)
+    tried = sum(entry["strategy"] != DEFAULT for entry in log.entries)
+    title = (
+        f"the best of {tried:,} tried plans and the compiler's own takes {best:,} cycles; "
+        f"there are {size:,} plans"
+    )
+    table = Table("strategy", title=title, title_justify="left")
+    for head in ("trials", "illegal", "best", "more", "trials until within 1 %"):
+        table.add_column(head, justify="right")
+    for strategy in (DEFAULT, *STRATEGIES):
+        if not (entries := log.of(strategy)):
+            continue
+        legal = [entry["cycles"] for entry in entries if "cycles" in entry]
+        until = trials_until(entries, best)
+        table.add_row(
+            strategy,
+            f"{len(entries):,}",
+            f"{len(entries) - len(legal):,}",
+            f"{min(legal):,}" if legal else NOTHING,
+            f"{min(legal) / best - 1:+.2%}" if legal else NOTHING,
+            NOTHING if until is None else f"{until:,}",
+        )
+    return table

@@ -1,0 +1,123 @@
+"""Strategies of a search, and a search that goes on where it was."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from celosia.lab.tune.trial import Found, Trial, try_plan
+from celosia.lab.tune.tuning_log import DEFAULT, Entry, TuningLog
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.extras import import_extra
+from celosia.sim.support.progress import Progress
+from celosia.sim.support.workers import Lane, Lost, run_on
+from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
+
+__all__ = ["EXHAUSTIVE", "STRATEGIES", "SearchPlan", "search", "trials_until"]
+
+EXHAUSTIVE: Final = "exhaustive"
+STRATEGIES: Final = (EXHAUSTIVE, "random", "tpe")
+NEAR: Final = 1.01
+"""How much more than the best a plan may take that is near it."""
+
+
+class Sampler(Protocol):
+    """Proposes plans, and is told what became of them."""
+
+    def ask(self, number: int) -> Mapping[str, Choice]:
+        """What to try as trial `number`."""
+        ...
+
+    def tell(self, chosen: Mapping[str, Choice], found: Found) -> None:
+        """A plan was tried."""
+        ...
+
+
+@dataclass(frozen=True)
+class _InOrder:
+    """Every plan, one after the other."""
+
+    space: ChoiceSpace
+
+    def ask(self, number: int) -> Mapping[str, Choice]:
+        return next(self.space.all(number))
+
+    def tell(self, chosen: Mapping[str, Choice], found: Found) -> None:
+        """Nothing is learnt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPlan:
+    """What a search does."""
+
+    space: ChoiceSpace
+    first: Trial
+    """A trial whose plan and number are those of others."""
+    strategy: str
+    trials: int
+    """How many of this strategy there are at the end, those of earlier searches included."""
+    seed: int = 0
+
+
+def search(
+    plan: SearchPlan,
+    log: TuningLog,
+    lanes: Iterable[Lane],
+    tell: Progress,
+    compute: Callable[[Trial], Found] = try_plan,
+) -> None:
+    """Try plans until the log has as many as are wanted, and the compiler's own plan.
+
+    Raises `EnvironmentProblem` if a plan ends its workers each time.
+    """
+    known = log.of(plan.strategy)
+    sampler = _sampler(plan, known)
+    left = max(0, min(plan.trials, plan.space.size) - len(known))
+    numbers = itertools.islice(_free(known), left)
+    trials = _trials(plan, log, sampler, numbers)
+    with closing(run_on(lanes, compute, trials)) as results:
+        for count, (trial, found) in enumerate(results, 1):
+            if isinstance(found, Lost):
+                raise EnvironmentProblem(f"a worker ended {found.attempts} times at {trial.chosen}")
+            log.add(found.line(trial))
+            if trial.strategy != DEFAULT:
+                sampler.tell(trial.chosen, found)
+            best = min((e["cycles"] for e in log.entries if "cycles" in e), default=0)
+            tell(f"{count} of {left} trials, best {best:,} cycles", min(1.0, count / max(1, left)))
+
+
+def trials_until(entries: Sequence[Entry], best: int) -> int | None:
+    """Trials of a strategy until one was within 1 % of `best` cycles; None: none was."""
+    for count, entry in enumerate(entries, 1):
+        if "cycles" in entry and entry["cycles"] <= NEAR * best:
+            return count
+    return None
+
+
+def _free(known: Sequence[Entry]) -> Iterator[int]:
+    """Numbers of trials that have no result: of those that were under way, and then of new ones."""
+    taken = {entry["trial"] for entry in known}
+    return (number for number in itertools.count() if number not in taken)
+
+
+def _trials(
+    plan: SearchPlan, log: TuningLog, sampler: Sampler, numbers: Iterable[int]
+) -> Iterator[Trial]:
+    """The compiler's own plan, if it was not tried, and those that are asked for."""
+    if not log.of(DEFAULT):
+        yield replace(plan.first, strategy=DEFAULT, number=0)
+    for number in numbers:
+        chosen = plan.space.start if number == 0 and plan.space.start else sampler.ask(number)
+        yield replace(plan.first, strategy=plan.strategy, number=number, chosen=chosen)
+
+
+def _sampler(plan: SearchPlan, known: Sequence[Entry]) -> Sampler:
+    """The sampler of a strategy, which is told what is known."""
+    if plan.strategy == EXHAUSTIVE:
+        return _InOrder(plan.space)
+    samplers = import_extra("celosia.lab.tune.samplers", "tune")
+    sampler = samplers.StudySampler(plan.strategy, plan.space.choices, plan.seed + len(known))
+    for entry in known:
+        sampler.tell(entry["chosen"], Found(entry.get("cycles"), entry.get("refused", "")))
+    return sampler

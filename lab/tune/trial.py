@@ -1,0 +1,78 @@
+"""One trial: a plan, and the cycles that it takes by the model or on the RTL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.lab.tune.work import work_of
+from celosia.sim.run.run import RunOptions
+from celosia.lab.tune.tuning_log import DEFAULT, Entry
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.version import source_version
+from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.planning.rules.verify import PlanError
+from celosia.lab.tune.spaces.choice_space import Choice
+from celosia.lab.tune.spaces.graph_space import plan_space
+from celosia.sw.compiler.starts import compilers_plan
+
+__all__ = ["Found", "Oracle", "Trial", "try_plan"]
+
+Oracle = Literal["model", "rtl"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trial:
+    """A plan to try."""
+
+    options: RunOptions
+    config: AcceleratorConfig
+    oracle: Oracle
+    strategy: str
+    number: int
+    """The trial's place among those of its strategy."""
+    chosen: Mapping[str, Choice] = field(default_factory=dict)
+    version: str = field(default_factory=source_version)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of a trial: cycles, or the rule that the plan breaks."""
+
+    cycles: int | None
+    refused: str = ""
+
+    def line(self, trial: Trial) -> Entry:
+        """What a tuning log keeps of a trial."""
+        known: Entry = {
+            "strategy": trial.strategy,
+            "trial": trial.number,
+            "chosen": dict(trial.chosen),
+        }
+        return known | ({"refused": self.refused} if self.refused else {"cycles": self.cycles})
+
+
+def try_plan(trial: Trial) -> Found:
+    """The cycles of a trial's plan, in whatever process.
+
+    On the RTL, every element is compared; a wrong one is an `AssertionError`: the rules of plans
+    have a hole.  Raises `EnvironmentProblem` where a tool is missing, or other sources are at work.
+    """
+    if trial.version != source_version():
+        raise EnvironmentProblem(
+            f"a worker has version {source_version()}, the search is of {trial.version}: install "
+            "the same celosia on both (docs/cluster.md)"
+        )
+    work, timing = work_of(trial.options), trial.options.timing
+    try:
+        if trial.strategy == DEFAULT:
+            plan = compilers_plan(work.graph, trial.config, timing)
+        else:
+            plan = plan_space(work.graph, trial.config).plan(trial.chosen)
+        if trial.oracle == "model":
+            return Found(predict_plan(work.graph, plan, trial.config, timing).cycles)
+    except PlanError as error:
+        return Found(None, str(error))
+    measured = work.measured(plan, trial.config, timing)
+    assert measured.right, f"{trial.chosen}: {measured.failure or measured.mismatches}"
+    return Found(measured.cycles)

@@ -1,0 +1,145 @@
+"""The tuning log: what was tried for one workload, and with it the best plan that is known."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.foreign_file import MIB, parse_json
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.support.cache import digest
+from celosia.sim.support.line_file import append_line, open_lines_of
+from celosia.sim.support.output import read_text
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.version import source_version
+from celosia.sw.ir.graph import Graph
+from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.planning.forms.plan import Plan
+from celosia.lab.tune.spaces.choice_space import ChoiceSpace
+from celosia.lab.tune.spaces.graph_space import plan_space
+
+__all__ = ["DEFAULT", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
+
+DEFAULT: Final = "default"
+"""The strategy of the compiler itself, whose plan is a trial without choices."""
+
+_SCHEMA: Final = "celosia.tune/1"
+_MOST_BYTES: Final = 256 * MIB
+_HEAD: Final = {"key": str, "oracle": str}
+_TRIAL: Final = {"strategy": str, "trial": int, "chosen": dict}
+"""What the first line and all others have."""
+
+Entry = dict[str, Any]
+"""A trial as a line: `strategy`, `trial`, `chosen`, then `cycles` or `refused`."""
+
+
+class TuningLog:
+    """The trials so far; `add` writes one before it returns."""
+
+    def __init__(self, file: BinaryIO, entries: list[Entry]):
+        self._file = file
+        self.entries = entries
+
+    def add(self, entry: Entry) -> None:
+        """Keep one more trial."""
+        append_line(self._file, entry)
+        self.entries.append(entry)
+
+    def of(self, strategy: str) -> list[Entry]:
+        """The trials of one strategy, in the order in which they began."""
+        mine = [entry for entry in self.entries if entry["strategy"] == strategy]
+        return sorted(mine, key=lambda entry: entry["trial"])
+
+
+def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> str:
+    """A digest of a graph, a configuration, a memory and the sources of Celosia."""
+    return digest([print_graph(graph), repr(config), repr(timing), source_version()])
+
+
+@contextmanager
+def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[TuningLog]:
+    """The log in a file, for one process at a time; made if it is not there.
+
+    Raises `InputError` if the file is of another workload, configuration, memory, version or
+    oracle, or was cut short, and `OutputError` if it cannot be written.  Neither changes it.
+    """
+    with open_lines_of(path, f"{path}: another search writes there") as file:
+        text = file.read().decode(errors="replace")
+        if not text:
+            append_line(file, {"schema": _SCHEMA, "key": key, "oracle": oracle})
+            yield TuningLog(file, [])
+            return
+        head, entries = _parsed(text, path)
+        _check(head, entries, key, space, path)
+        if head["oracle"] != oracle:
+            raise InputError(f"{path}: its cycles are by {head['oracle']}, not by {oracle}")
+        yield TuningLog(file, entries)
+
+
+def best_known(
+    path: str, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
+) -> Plan | None:
+    """The plan of the fewest cycles in a log of `graph`; None: it is the compiler's own.
+
+    Raises `InputError` for what `open_log` refuses, and for what the accelerator cannot do.
+    """
+    try:
+        space = plan_space(graph, config)
+    except ValueError as error:
+        raise InputError(f"--tuned {path}: {error}") from None
+    head, entries = _parsed(read_text(path, _MOST_BYTES), Path(path))
+    _check(head, entries, tuning_key(graph, config, timing), space, Path(path))
+    tried = [entry for entry in entries if "cycles" in entry]
+    best = min(tried, key=lambda entry: entry["cycles"], default=None)
+    if best is None or best["strategy"] == DEFAULT:
+        return None
+    return space.plan(best["chosen"])
+
+
+def _check(head: Entry, entries: list[Entry], key: str, space: ChoiceSpace, path: Path) -> None:
+    """Raise `InputError` unless all is of this workload, and of this space."""
+    if head["key"] != key:
+        raise InputError(
+            f"{path}: a log of another workload, configuration, memory or version of Celosia: its "
+            f"key is {head['key']}, here it is {key}"
+        )
+    choices = space.choices
+    for number, entry in enumerate(entries, 2):
+        cycles = entry.get("cycles", 1)
+        if type(cycles) is not int or cycles < 1:
+            raise InputError(
+                f"{path}: line {number}: cycles: {cycles!r} is not a whole number of 1 or more"
+            )
+        chosen, compilers = entry["chosen"], entry["strategy"] == DEFAULT
+        known = not compilers and chosen.keys() == choices.keys()
+        if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
+            raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
+
+
+def _check_names(line: Any, number: int) -> None:
+    """Raise `TypeError` or `KeyError` for a line without what each has."""
+    for name, kind in (_TRIAL if number > 1 else _HEAD).items():
+        if not isinstance(line[name], kind):
+            raise TypeError(name)
+
+
+def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
+    """The head and the trials of a log."""
+    *whole, rest = text.split("\n")
+    lines = []
+    for number, line in enumerate(whole, 1):
+        try:
+            lines.append(parse_json(line))
+            _check_names(lines[-1], number)
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{path}: line {number}: not a line of a tuning log") from None
+    if rest or not whole:
+        place = f"{path}: line {len(whole) + 1}"
+        if not rest.startswith("{"):
+            raise InputError(f"{place}: not a line of a tuning log")
+        raise InputError(f"{place} was cut short; remove it to go on from there")
+    head, *entries = lines
+    if head.get("schema") != _SCHEMA:
+        raise InputError(f"{path}: its schema is {head.get('schema')}, not {_SCHEMA}")
+    return head, entries

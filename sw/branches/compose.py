@@ -1,0 +1,172 @@
+"""Stages of a graph to its plan: each branch has its part of every local memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.graph import Graph
+from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
+from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
+from celosia.sw.planning.rules.verify import machine_of, verify_plan
+from celosia.sw.branches.blocks import Block, blocks_of
+from celosia.sw.branches.costs import QUARTERS, Costs
+from celosia.lab.branches.search import STRATEGIES, Branches, Strategy, stages_of
+
+__all__ = ["best_stages", "plan_of_stages", "staged_plan", "staged_plans"]
+
+_GAIN = 0.01
+"""Stages must be expected to be better by this share than the sequential order."""
+_NAMES = ("op", "heads", "kind", "by")
+"""Fields with strings that are no names of rings."""
+
+
+def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
+    """The plan of dynamic programming, unless another one is expected to be faster.
+
+    Raises `ValueError` for what the accelerator cannot do.
+    """
+    plans = staged_plans(graph, config, timing)
+    cycles = {
+        name: predict_plan(graph, plan, config, timing).cycles for name, plan in plans.items()
+    }
+    best = min(("dp", "greedy"), key=lambda name: cycles[name])
+    alone = cycles["sequential"]
+    return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]
+
+
+def staged_plan(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, strategy: Strategy
+) -> Plan:
+    """The plan by a strategy.  Raises `ValueError` for what the accelerator cannot do."""
+    costs = Costs(graph, config, timing)
+    return plan_of_stages(stages_of(blocks_of(graph), costs, strategy), costs)
+
+
+def staged_plans(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
+) -> dict[Strategy, Plan]:
+    """A plan by each strategy."""
+    blocks, costs = blocks_of(graph), Costs(graph, config, timing)
+    return {
+        strategy: plan_of_stages(stages_of(blocks, costs, strategy), costs)
+        for strategy in STRATEGIES
+    }
+
+
+def plan_of_stages(stages: Sequence[Branches], costs: Costs) -> Plan:
+    """The plan of `stages` that is expected to be faster, of those by the two schedulers.
+
+    Blocks that follow each other alone are planned together.
+    """
+    graph, config = costs.graph, costs.config
+    composer = _Composer(costs)
+    made: list[Stage] = []
+    for alone, run in groupby(stages, lambda branches: len(branches) == 1):
+        if alone:
+            made += composer.alone([block for ((*blocks,),) in run for block in blocks])
+        else:
+            made += [composer.together(branches) for branches in run]
+    plan = Plan(
+        graph=graph.name,
+        machine=machine_of(config),
+        rings=composer.rings,
+        stages=tuple(made),
+    )
+    plans = [
+        verify_plan(replace(plan, scheduler=scheduler), graph, config)
+        for scheduler in ("regular", "need")
+    ]
+    return min(plans, key=lambda each: predict_plan(graph, each, config, costs.timing).cycles)
+
+
+class _Composer:
+    """Plans of parts of a graph in one plan, with the rings of all."""
+
+    def __init__(self, costs: Costs):
+        self.costs = costs
+        self.rings: dict[str, RingPlan] = {}
+
+    def alone(self, blocks: Sequence[Block]) -> Iterator[Stage]:
+        """The stages of blocks in order, with all of the memories for each."""
+        yield from self._taken(self.costs.plan(blocks, QUARTERS), 0, QUARTERS)
+
+    def together(self, branches: Branches) -> ConcurrentStage:
+        """Branches, each in its part of the memories."""
+        found = self.costs.together(branches)
+        assert found is not None
+        first, made = 0, list[Branch]()
+        for blocks, quarters in zip(branches, found.quarters, strict=True):
+            made.append(self._branch(blocks, first, quarters))
+            first += quarters
+        return ConcurrentStage(branches=tuple(made))
+
+    def _branch(self, blocks: Sequence[Block], first: int, quarters: int) -> Branch:
+        stages: Any = tuple(self._taken(self.costs.plan(blocks, quarters), first, quarters))
+        expected = {}
+        for block in blocks:
+            cost = self.costs.of(block, quarters)
+            assert cost is not None
+            weight = sum(1 for stage in stages if stage.ops[0] in {op.name for op in block.ops})
+            for op in block.ops:
+                expected[op.name] = max(1, cost.cycles // max(1, weight))
+        return Branch(stages=stages, cycles=tuple(expected[stage.ops[0]] for stage in stages))
+
+    def _taken(self, plan: Plan, first: int, quarters: int) -> Iterator[Stage]:
+        """The stages of a plan for so many quarters of the memories, from the `first` one on."""
+        names = {
+            name: self._named(name, _moved(ring, first, quarters, self.costs.config))
+            for name, ring in plan.rings.items()
+        }
+        for stage in plan.stages:
+            yield _renamed(stage, names)
+
+    def _named(self, name: str, ring: RingPlan) -> str:
+        """The name of a ring that is just like this one."""
+        number, key = 1, name
+        while self.rings.setdefault(key, ring) != ring:
+            number += 1
+            key = f"{name} {number}"
+        return key
+
+
+def _moved(ring: RingPlan, first: int, quarters: int, config: AcceleratorConfig) -> RingPlan:
+    """A ring of so many quarters of a memory, where these are, from the `first` one on.
+
+    Each share has its quarters of every quarter of the scratchpad, so that what stood in different
+    banks still does.
+    """
+    if ring.space != "scratchpad":
+        sizes = {
+            "accumulator": config.accumulator_rows,
+            "parameters": config.parameter_rows,
+            "statistics": config.statistics_rows,
+        }
+        before = first * sizes[ring.space] // QUARTERS
+        return replace(ring, spans=tuple((start + before, rows) for start, rows in ring.spans))
+    bank_rows = config.scratchpad_rows // QUARTERS
+    share, spans = bank_rows * quarters // QUARTERS, []
+    for start, rows in ring.spans:
+        bank, within = divmod(start, share)
+        assert quarters == QUARTERS or within + rows <= share, f"{ring}: a span is in two banks"
+        spans.append((bank * bank_rows + first * bank_rows // QUARTERS + within, rows))
+    return replace(ring, spans=tuple(spans))
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    """A stage with other names of rings."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, tuple):
+        return tuple(_renamed(each, names) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {
+            field.name: _renamed(getattr(value, field.name), names)
+            for field in fields(value)
+            if field.name not in _NAMES
+        }
+        return replace(value, **changes)
+    return value

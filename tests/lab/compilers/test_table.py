@@ -1,0 +1,81 @@
+"""The rows of the table, with measurements that are made up: nothing is measured here."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from celosia.lab.compilers.dialects import mlir
+from celosia.lab.compilers.latency import tvm
+from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.substitutions import GRAPHS, GraphLine, metaflow
+from celosia.lab.compilers.table import ROWS, run_compilers
+from celosia.lab.compilers.tuning import autotvm
+from celosia.lab.bench.suite import Bench
+from celosia.sim.command.tables import print_bench
+from celosia.sim.support.display import table_console
+from celosia.sim.support.progress import silent
+from celosia.lab.graphs.rewritable import REWRITABLE
+
+ABOUT = System(system="A", mechanism="an idea", claim="2 x", source="a paper")
+
+
+def test_a_row_has_what_readers_of_the_table_look_for():
+    row = Row(about=ABOUT, work="w", gain=1.5, cycles={"before": 3, "after": 2})
+    wanted = {"system", "mechanism", "work", "gain", "claim", "source"}
+    assert wanted < row.document().keys()
+    assert row.document()["cycles"] == {"before": 3, "after": 2}
+
+
+def test_substitutions_gain_the_geometric_mean_over_graphs_as_imported():
+    lines = [
+        GraphLine("one", {"imported": 400, "greedy": 300, "search": 100}, right=True),
+        GraphLine("two", {"imported": 90, "greedy": 90, "search": 90}, right=True),
+    ]
+    row = metaflow(silent, lambda tell: lines)
+    assert row.gain == pytest.approx(2)
+    assert row.cycles["one, greedy"] == 300
+    assert row.right
+    wrong = GraphLine("three", {"imported": 2, "greedy": 2, "search": 1}, right=False)
+    assert not metaflow(silent, lambda tell: [wrong]).right
+
+
+def test_the_graphs_are_those_of_the_repository_and_one_of_the_corpus():
+    assert {*REWRITABLE} < {*GRAPHS}
+    assert len(GRAPHS) == len(REWRITABLE) + 1
+
+
+def test_hidden_latency_gains_what_units_by_turns_take_longer():
+    def line(name):
+        cycles = {"serial": 300, "as compiled": 200}[name]
+        return SimpleNamespace(measured=SimpleNamespace(cycles=cycles))
+
+    found: Any = SimpleNamespace(line=line, utilization=lambda _: 0.5, shape="x", seq=8, right=True)
+    row = tvm(silent, lambda tell: found)
+    assert row.gain == pytest.approx(1.5)
+    assert "50.0% and 50.0%" in row.work
+
+
+def test_the_best_of_trials_is_no_worse_than_the_compilers_plan():
+    row = autotvm(silent, "functional")
+    assert row.right
+    assert row.cycles.keys() == {"the compiler's plan", "the best of the trials"}
+
+
+def test_a_graph_from_its_text_leaves_the_same_elements():
+    row = mlir(silent, "functional")
+    assert row.right
+    assert row.gain is None
+
+
+def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys):
+    assert len(ROWS) == 8
+    made = Row(about=ABOUT, work="w", gain=2.0, cycles={})
+    rows = run_compilers(silent, [lambda tell: made] * 2)
+    bench = Bench(compilers=rows)
+    assert bench.right
+    assert bench.document()["rows"][0]["system"] == "A"
+    print_bench(table_console(None), bench)
+    assert "an idea" in capsys.readouterr().out
+    wrong = Row(about=ABOUT, work="w", gain=1.0, cycles={}, right=False)
+    assert not Bench(compilers=(wrong,)).right

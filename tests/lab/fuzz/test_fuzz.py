@@ -1,0 +1,145 @@
+"""Fuzzing: cases, coverage, shrinking, campaigns that go on, and the command."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.encoding import FENCE, FLUSH, MVOUT
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.lab.fuzz import batches, campaign
+from celosia.lab.fuzz.campaign import fuzz
+from celosia.lab.fuzz.case import difference, draw_case, replay_file
+from celosia.lab.fuzz.coverage import all_points, owner_points, points
+from celosia.lab.fuzz.findings import Batch, Findings, Plan
+from celosia.lab.fuzz.programs.programs import random_program, random_recipe
+from celosia.lab.fuzz.shrink import shrink
+from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Lane
+from celosia.sw.driver.program_file import parse_program
+from tests.support.command_line import refused
+
+TINY = resolve_config("tiny")
+PLAN = Plan(preset="tiny", overrides=(), simulator="verilator", seconds=1, seed=3, place=".")
+
+
+def test_a_recipe_without_some_commands_is_legal_and_agrees_with_itself():
+    case = draw_case(7, "tiny", ())
+    half = case.without(list(range(0, len(case.recipe.middle), 2)))
+    assert difference(half, half.recipe.program(), "functional") == ""
+
+
+def test_a_recipe_makes_the_program_that_it_was_drawn_as():
+    recipe = random_recipe(5, length=20)
+    assert recipe.program() == random_program(5, length=20)
+
+
+def test_the_same_seed_is_the_same_case():
+    assert draw_case(9, "tiny", ()) == draw_case(9, "tiny", ())
+
+
+def test_a_replay_checks_all_of_memory_and_says_how_to_run_it():
+    case = draw_case(4, "tiny", ())
+    text = replay_file(case, "f.cel", "verilator", "wrong")
+    program = parse_program(text)
+    assert program.commands == case.recipe.program().commands
+    assert [check.size for check in program.checks] == [program.memory_bytes]
+    assert text.splitlines()[1].startswith("# celosia run f.cel --sim verilator")
+
+
+def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():
+    case = draw_case(11, "tiny", ())
+    case = replace(case, timing=replace(case.timing, stall_percent=60))
+    culprit = next(c for c in case.recipe.middle if MVOUT.matches(c[0]))
+    small = shrink(case, lambda c: culprit in c.recipe.middle)
+    assert small.recipe.middle == (culprit,)
+    assert small.timing.stall_percent == MemoryTiming().stall_percent
+
+
+def test_shrinking_ends_in_time():
+    case = draw_case(11, "tiny", ())
+    assert shrink(case, lambda _: True, seconds=0) == case
+
+
+def test_conflicts_are_told_by_kind_and_queues():
+    found = points(random_program(2, length=40).commands, TINY)
+    assert set(found) <= all_points(TINY)
+    assert found["hazard raw load store"] > 0
+    assert points([FENCE.encode(), FLUSH.encode()], TINY) == {
+        "instruction fence": 1,
+        "instruction flush": 1,
+    }
+
+
+def test_a_campaign_goes_on_where_it_was(tmp_path):
+    state = tmp_path / "state.json"
+    before = Findings(cases=40, batches=2, seconds=0.5, failures=[("a", "b")])
+    campaign._keep(PLAN, state, before)
+    assert campaign._resume(PLAN, state) == before
+    assert campaign._resume(replace(PLAN, seed=4), state) == Findings()
+    state.write_text(state.read_text()[:-9])
+    assert campaign._resume(PLAN, state) == Findings()
+
+
+def test_a_batch_writes_what_fails_as_a_program(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 1)
+    monkeypatch.setattr(batches, "difference", lambda *_: "it differs")
+    found = batches.run_batch(replace(PLAN, place=str(tmp_path)), 0)
+    ((name, why),) = found.found.failures
+    assert why == "it differs"
+    assert found.files[name] == (tmp_path / name).read_text()
+    assert parse_program((tmp_path / name).read_text()).preset == "tiny"
+
+
+def test_a_campaign_ends_in_time_and_writes_what_workers_elsewhere_found(tmp_path, monkeypatch):
+    def batch(_, number):
+        return Batch(Findings(cases=20, batches=1), {str(tmp_path / f"{number}.cel"): "text"})
+
+    monkeypatch.setattr(campaign, "run_batch", batch)
+    lanes = (Lane(make=lambda: ThreadPoolExecutor(1)),)
+    found = fuzz(replace(PLAN, seconds=0.2), tmp_path / "state", lanes, silent)
+    assert found.batches == found.cases // 20 >= 1
+    assert (tmp_path / "0.cel").read_text() == "text"
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_batch_that_ends_its_workers_is_a_finding(tmp_path, monkeypatch):
+    def batch(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(campaign, "run_batch", batch)
+    lane = Lane(make=lambda: ThreadPoolExecutor(1), attempts=2, broken=(ZeroDivisionError,))
+    found = fuzz(replace(PLAN, seconds=60), None, (lane,), silent)
+    assert found.failures[0] == ("batch 0", "its worker ended 2 times")
+    assert len(found.failures) == 5
+
+
+def test_findings_add_up():
+    found = Findings(cases=1, points={"a": 1})
+    found.add(Findings(cases=2, batches=1, points={"a": 1, "b": 2}))
+    assert found == Findings(cases=3, batches=1, points={"a": 2, "b": 2})
+    assert json.loads(json.dumps(found.points)) == found.points
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("--sim functional", ["--sim", "functional"]),
+        ("no directory", ["--out", "nowhere"]),
+        ("no preset", ["--preset", "huge"]),
+        ("--jobs", ["--jobs", "0"]),
+        ("--executor far", ["--executor", "far"]),
+        ("--seconds", ["--seconds", "0"]),
+    ],
+)
+def test_wrong_arguments_of_fuzz(message, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(message, "fuzz", *words)
+
+
+def test_owners_of_cycles_are_points():
+    found = owner_points({"cycles": 9, "read_data": 4, "read_none": 5, "read_bank_load": 0})
+    assert found == {"owner read_data": 1, "owner read_none": 1}
+    assert set(found) <= all_points(TINY)

@@ -1,0 +1,85 @@
+"""Which tests answer for a file."""
+
+import pytest
+
+from celosia.lab.mutate.mirrors import _text, mirrored_tests, nearest_tests, own_tests
+from celosia.lab.mutate.patch import parse_patch
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.problems import InputError
+
+ROOT = checkout_root()
+PATCH = "Fault: two is three\n--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-two\n+three\n"
+
+
+def test_a_foreign_patch_is_tested_by_what_mirrors_it_first():
+    tests = mirrored_tests(parse_patch(PATCH.format("hw/bus/bursts.py"), "p"), ROOT)
+    assert tests[:2] == ("tests/hw/bus/test_bursts.py", "tests/hw/bus/test_read_arbiter.py")
+    neighbors = [test for test in tests if test.startswith("tests/hw/bus/")]
+    assert tests[len(neighbors)] == "tests/system/test_differential.py"
+    assert len({*tests}) == len(tests)
+    with pytest.raises(InputError, match="touches nothing"):
+        mirrored_tests(parse_patch(PATCH.format("README.md"), "p"), ROOT)
+
+
+FILES = {
+    "tests/sw/a/test_b.py": "",
+    "tests/sw/a/test_b_more.py": "",
+    "tests/sw/a/test_c.py": "",
+    "tests/sw/c/test_it.py": "",
+    "tests/sw/test_d.py": "from celosia.sw.a.imported import thing\n",
+    "tests/sw/test_encoding.py": "",
+    "tests/sim/test_far.py": "from celosia.sw.a.far import thing\n",
+    "sw/a/b.py": "from celosia.sw.a.far import thing\n",
+}
+
+
+def test_the_tests_of_a_single_file(tmp_path):
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    mirrors = ("tests/sw/a/test_b.py", "tests/sw/a/test_b_more.py")
+    for source, tests in {
+        "sw/a/b.py": mirrors,
+        "sw/a/b_less.py": ("tests/sw/a/test_b.py",),
+        "sw/a/b_less_often.py": ("tests/sw/a/test_b.py",),
+        "sw/a/_b.py": (*mirrors, "tests/sw/a/test_c.py"),
+        "sw/c.py": ("tests/sw/c/test_it.py",),
+        "sw/encoding/fields.py": ("tests/sw/test_encoding.py",),
+        "sw/a/imported.py": ("tests/sw/test_d.py",),
+        "sw/a/far.py": mirrors,
+        "sw/a/unknown.py": (*mirrors, "tests/sw/a/test_c.py"),
+        "sw/x/unknown.py": ("tests/sw/test_d.py", "tests/sw/test_encoding.py"),
+    }.items():
+        assert own_tests(source, tmp_path) == tests, source
+
+
+def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
+    line = "from celosia.sw.a.b import thing\n"
+    others = {
+        "tests/sw/a/test_z.py": line,
+        "tests/sw/compiler/test_plan.py": line,
+        "tests/sw/c/test_c.py": line,
+        "tests/sim/cli/test_a.py": line,
+        "tests/sim/test_b.py": line,
+        "tests/system/test_all.py": line,
+        "tests/sw/a/test_named.py": "# celosia.sw.a.b\n",
+    }
+    for name, text in (FILES | others).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert nearest_tests("sw/a/b.py", tmp_path) == (
+        "tests/sw/a/test_z.py",
+        "tests/sw/compiler/test_plan.py",
+        "tests/sw/c/test_c.py",
+    )
+    for name in ("tests/sw/a/test_z.py", "tests/sw/c/test_c.py"):
+        (tmp_path / name).write_text("")
+    _text.cache_clear()
+    assert nearest_tests("sw/a/b.py", tmp_path) == (
+        "tests/sw/compiler/test_plan.py",
+        "tests/sim/test_b.py",
+        "tests/system/test_all.py",
+    )
+    assert nearest_tests("sw/a/imported.py", tmp_path) == ()
