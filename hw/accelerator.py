@@ -9,12 +9,12 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, ReadPort, WritePort
 from celosia.hw.decode.decoder import Decoder, Kind
-from celosia.hw.lib.layouts import COMMAND, Completed
 from celosia.hw.execute.path import ExecutePath
 from celosia.hw.gemmini.loops.stages import gemmini_stages
 from celosia.hw.issue.issue import Issue, Waits
 from celosia.hw.issue.queues import PerQueue
 from celosia.hw.issue.tokens import TokenReport, Tokens
+from celosia.hw.lib.layouts import COMMAND, Completed
 from celosia.hw.load.path import LoadPath
 from celosia.hw.loops.engine import LoopEngine
 from celosia.hw.memory.accumulator import Accumulator

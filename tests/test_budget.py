@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("isa", "hw", "sw", "sim", "api")
+LAYERS = ("isa", "hw", "sw", "sim", "lab", "api")
 
 FILE_LINES = 400
 ELABORATE_LINES = 80

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("isa", "hw", "sw", "sim", "api")
+LAYERS = ("isa", "hw", "sw", "sim", "lab", "api")
 FILES = sorted(path.relative_to(ROOT) for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 
 HEADLESS = re.compile(r"(?:Of|Those|That|Whose|Who|Such|Beside|Behind|Whatever|As far as)\b")

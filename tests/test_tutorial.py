@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("isa", "hw", "sw", "sim")
+LAYERS = ("isa", "hw", "sw", "sim", "lab")
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
 
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)

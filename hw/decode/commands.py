@@ -7,7 +7,6 @@ from amaranth import Const, Module, Mux
 from amaranth.hdl import Value
 
 from celosia.hw.decode.hulls import Span, blocks_of, rows_apart, rows_of_blocks, space_of
-from celosia.hw.lib.layouts import operands
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.decode import (
     Leaving,
@@ -19,6 +18,7 @@ from celosia.hw.gemmini.decode import (
     too_many_rows,
     turn_roles,
 )
+from celosia.hw.lib.layouts import operands
 from celosia.isa import encoding
 from celosia.isa.address import (
     ACCUMULATE_BIT,

@@ -8,10 +8,10 @@ from amaranth.hdl import Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.decode.settings import core_settings, refuse_long_scales
 from celosia.hw.decode.transform_configuration import TransformFields, configure_transform
 from celosia.hw.gemmini.settings import gemmini_refusals, gemmini_settings
+from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.lib.settings import Setting, apply_settings, nested, nested_layout
 from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig

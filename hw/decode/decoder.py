@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.decode.commands import A_HULL, COMPUTES, decode_execute, decode_load, decode_store
 from celosia.hw.decode.configuration import Configuration
 from celosia.hw.decode.hulls import Hull
-from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.decode.ops import TAG_BITS, ExecuteOp, LoadOp, Space, StoreOp
 from celosia.hw.decode.ranges import RowRange, overlap, space_base, space_rows
 from celosia.hw.decode.transform_op import TransformOp
@@ -21,6 +20,7 @@ from celosia.hw.decode.transforms import (
 )
 from celosia.hw.gemmini.decode import replaces_operand
 from celosia.hw.lib.fields import field_signals, joined, leaves
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Funct

@@ -7,8 +7,8 @@ from amaranth import Module, Signal
 from amaranth.hdl import Value
 from amaranth.lib import data
 
-from celosia.hw.lib.layouts import operands
 from celosia.hw.decode.settings import refuse_long_scales
+from celosia.hw.lib.layouts import operands
 from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Instruction

@@ -9,9 +9,9 @@ from amaranth.hdl import Value
 from amaranth.lib import data
 
 from celosia.hw.decode.hulls import Hull, Span, blocks_of, rows_of_blocks, space_of
-from celosia.hw.lib.layouts import operands
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.transform_configuration import TransformFields
+from celosia.hw.lib.layouts import operands
 from celosia.isa import encoding
 from celosia.isa.address import ACCUMULATOR_BIT
 from celosia.isa.config import AcceleratorConfig

@@ -9,9 +9,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from celosia.hw.bus.bursts import BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, ReadPort
 from celosia.hw.bus.window import CheckedBeat
-from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.host.ring_gear import RingGear
 from celosia.hw.host.ring_pointers import RingRun
+from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.lib.queue import Queue
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig

@@ -7,9 +7,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.window import BeatWindow, CheckedBeat
-from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS
 from celosia.hw.host.ring_pointers import RingRun
+from celosia.hw.lib.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, WORD_BITS
 from celosia.isa.registers.errors import Cause

@@ -5,8 +5,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import Fault
-from celosia.hw.lib.layouts import Completed
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS
+from celosia.hw.lib.layouts import Completed
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import BusId

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 
-from celosia.hw.lib.layouts import COMMAND, assembled, operands
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.layouts import COMMAND, assembled, operands
 from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.address import ACCUMULATE_BIT, ACCUMULATOR_BIT, GARBAGE, LOCAL_ADDRESS_BITS
 from celosia.isa.encoding import (

@@ -8,8 +8,8 @@ from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Out
 
-from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.loops.advance import advanced
 from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig

@@ -1,1 +1,1 @@
-"""How far what is quantized is from float."""
+"""How far what is quantized is from float, and what is predicted from what was measured."""

@@ -19,7 +19,6 @@ from celosia.sim.command.options.model import ClipOption
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -32,7 +31,6 @@ _CURVES: Final = "curves"
 _MINILM: Final = "minilm"
 
 
-@guarded
 def accuracy(
     names: Annotated[
         list[str] | None,

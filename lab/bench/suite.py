@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.accuracy.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.lab.bench.advice import ADVICE, AdviceLine, kept, run_advice
 from celosia.lab.bench.baseline import Key, load_baseline, regressed
-from celosia.lab.compilers.nonlinear import Nonlinear, run_nonlinear
-from celosia.lab.compilers.row import Row
-from celosia.lab.compilers.table import COMPILERS, run_compilers
-from celosia.lab.costs.cost import TABLE, CostSet, cost_line, run_operators, run_random
 from celosia.lab.bench.decoders import DECODERS, DecoderLine, run_decoders
 from celosia.lab.bench.encoders import EncoderLine, run_encoders
 from celosia.lab.bench.silicon import SILICON, SiliconLine, Sweep, run_silicon
 from celosia.lab.bench.speed import Speed, array_loop, measure_speed
 from celosia.lab.bench.trace import TRACE, TraceLine, run_traces
+from celosia.lab.compilers.nonlinear import Nonlinear, run_nonlinear
+from celosia.lab.compilers.row import Row
+from celosia.lab.compilers.table import COMPILERS, run_compilers
 from celosia.sim.run.report import Report, commit, versions
 from celosia.sim.run.run import Runner, RunOptions, run_workload
 from celosia.sim.support.checkout import checkout_root

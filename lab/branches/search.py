@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from celosia.sw.branches.blocks import Block
+from celosia.sw.branches.blocks import Block, Branches
 from celosia.sw.branches.costs import Costs
 
-__all__ = ["STRATEGIES", "Branches", "Strategy", "stages_of"]
+__all__ = ["STRATEGIES", "Strategy", "stages_of"]
 
 Strategy = Literal["sequential", "greedy", "dp"]
 STRATEGIES: Final[tuple[Strategy, ...]] = ("sequential", "greedy", "dp")
-Branches = tuple[tuple[Block, ...], ...]
-"""The branches of a stage."""
 
 _MOST_BRANCHES: Final = 4
 _MOST_BLOCKS: Final = 12

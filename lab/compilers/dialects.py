@@ -27,7 +27,7 @@ MLIR: Final = System(
 
 def mlir(tell: Progress, simulator: str = "verilator") -> Row:
     """Cycles of a graph as it is, and of the graph that xDSL reads from its text."""
-    dialects = import_extra("celosia.sw.dialects.text", "compiler")
+    dialects = import_extra("celosia.sw.frontend.dialects.text", "compiler")
     case = attention_case(2, 64, 64, 0)
     operation = dialects.parse_verified(print_graph(case.graph))
     graphs = {

@@ -6,8 +6,8 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
-from celosia.sim.support.progress import Progress
 from celosia.lab.graphs.branches import branches_case
+from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.pipeline import compile_graph
 
 __all__ = ["GLOW", "glow"]

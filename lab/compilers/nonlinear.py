@@ -13,6 +13,7 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
+from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement
@@ -21,13 +22,12 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.quantized import random_model
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.plan import choose
 from celosia.sw.driver.device import Device
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_layer_case
-from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sw.passes.serialize import Unit, serialize
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
-from celosia.sw.compiler.plan import choose
 from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
 
 __all__ = [

@@ -11,11 +11,11 @@ from celosia.sim.run.measure import measure_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
+from celosia.sw.compiler.fluent import Schedule
+from celosia.sw.compiler.starts import compilers_plan, plain_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.compiler.fluent import Schedule
-from celosia.sw.compiler.starts import compilers_plan, plain_plan
 
 __all__ = ["HALIDE", "halide"]
 

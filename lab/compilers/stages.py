@@ -4,13 +4,13 @@ from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.branches.plans import staged_plans
 from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
-from celosia.sim.support.progress import Progress
 from celosia.lab.graphs.branches import branches_case
+from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.pipeline import compile_graph, compile_plan
 from celosia.sw.compiler.plan import choose
-from celosia.sw.branches.compose import staged_plans
 
 __all__ = ["IOS", "ios"]
 

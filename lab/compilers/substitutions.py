@@ -12,6 +12,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.graphs.rewritable import REWRITABLE
+from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.models.model_run import random_samples
@@ -21,12 +23,10 @@ from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
-from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
 from celosia.sw.quantize.graphs.samples import random_inputs
 

@@ -10,9 +10,9 @@ from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
-from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.plan import plan_graph
+from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.quantize.ranges import CLIPS
 from celosia.sw.reference.encoder import MINILM

@@ -9,18 +9,18 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.product_workloads import Operator, device_bytes, matmul
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.refine import best_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.lab.tune.spaces.plan_space import PlanSpace
-from celosia.sw.compiler.refine import best_plan
 
 __all__ = ["AUTOTVM", "autotvm", "best_of_trials"]
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 from celosia.isa.memory import CHANNELS, MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.isa.registers.events import ARRAY_OWNERS
-from celosia.sim.devices.devices import open_device
-from celosia.sim.devices.rtl_device import RING_ENTRIES
 from celosia.lab.fuzz.coverage import owner_points
 from celosia.lab.fuzz.programs.programs import Recipe, random_recipe
+from celosia.sim.devices.devices import open_device
+from celosia.sim.devices.rtl_device import RING_ENTRIES
 from celosia.sw.driver.device import ISSUES, Device, DeviceError, Issue
 from celosia.sw.driver.program_file import ProgramFile, Region, format_program
 

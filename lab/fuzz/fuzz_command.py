@@ -7,7 +7,12 @@ import typer
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.presets import resolve_config
-from celosia.lab.mutate.mutate_command import mutate
+from celosia.lab.fuzz.batches import SEED_BITS
+from celosia.lab.fuzz.campaign import fuzz as run_fuzz
+from celosia.lab.fuzz.files.kinds import KINDS, kinds
+from celosia.lab.fuzz.findings import Plan, What
+from celosia.lab.fuzz.report import print_findings, print_signals
+from celosia.lab.fuzz.signals import measure_signals
 from celosia.sim.command.options.common import (
     ExecutorOption,
     PresetOption,
@@ -16,25 +21,13 @@ from celosia.sim.command.options.common import (
     Simulator,
 )
 from celosia.sim.devices.devices import open_device
-from celosia.lab.fuzz.batches import SEED_BITS
-from celosia.lab.fuzz.campaign import fuzz as run_fuzz
-from celosia.lab.fuzz.files.kinds import KINDS, kinds
-from celosia.lab.fuzz.findings import Plan, What
-from celosia.lab.fuzz.report import print_findings, print_signals
-from celosia.lab.fuzz.signals import measure_signals
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file to `app`."""
-    app.command()(guarded(fuzz))
-    app.command()(guarded(mutate))
+__all__ = ["fuzz"]
 
 
 def fuzz(

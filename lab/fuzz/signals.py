@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices.rtl_device import Setup
 from celosia.lab.fuzz.case import Case, draw_case
+from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.build import MODEL_TOP
 from celosia.sim.wave.request import WaveRequest

@@ -23,22 +23,15 @@ from celosia.lab.sweep.words import options_of
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.run.report import as_json, commit, versions
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, lanes_of, parse_executor, run_on
 
-__all__ = ["register"]
+__all__ = ["mappings"]
 
 SCHEMA: Final = "celosia.mappings/1"
-_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to `app`."""
-    app.command(context_settings=_ANY)(guarded(mappings))
 
 
 def mappings(

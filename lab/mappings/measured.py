@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from celosia.lab.mappings.sample import Drawn, Request
 from celosia.lab.mappings.statistics import rank_correlation
+from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.trial import Trial, try_plan
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, run_on
-from celosia.lab.tune.spaces.choice_space import Choice
 
 __all__ = ["MOST_CYCLES", "Measured", "measure_picks", "measured_lines"]
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.lab.mappings.nests import Nests
 from celosia.lab.mappings.samplers import Sampler, draws, enumerated
+from celosia.lab.tune.spaces.choice_space import Choice
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.work import product_of, space_of
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
 from celosia.sim.run.run import RunOptions
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.planning.forms.plan import ProductStage, only_stage
-from celosia.lab.tune.spaces.choice_space import Choice
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 __all__ = ["BATCH", "COLUMNS", "Batch", "Drawn", "Request", "draw_batch", "joined"]
 

@@ -7,11 +7,11 @@ from itertools import islice
 from random import Random
 from typing import Final
 
+from celosia.lab.tune.spaces.choice_space import Choice
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.support.problems import InputError
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.lab.tune.spaces.choice_space import Choice
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 __all__ = ["Sampler", "choices_of", "draws", "enumerated"]
 

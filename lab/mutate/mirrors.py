@@ -11,7 +11,7 @@ from celosia.sim.support.problems import InputError
 
 __all__ = ["LAYERS", "mirrored_tests", "nearest_tests", "own_tests"]
 
-LAYERS: Final = ("isa", "hw", "sw", "sim")
+LAYERS: Final = ("isa", "hw", "sw", "sim", "lab")
 _DIRECTED: Final = {
     "hw": (
         "tests/system/test_differential.py",
@@ -29,6 +29,7 @@ _DIRECTED: Final = {
     "isa": ("tests/isa", "tests/system/test_differential.py"),
     "sw": ("tests/sw", "tests/system/test_graphs.py"),
     "sim": ("tests/sim",),
+    "lab": ("tests/lab",),
 }
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
 _NEAREST: Final = 3

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from celosia.sim.command.options.common import ExecutorOption, JsonOption
 from celosia.lab.mutate.campaign import Campaign, trial_lanes
 from celosia.lab.mutate.equivalents import load_equivalents
 from celosia.lab.mutate.fault import Fault
@@ -17,6 +16,7 @@ from celosia.lab.mutate.patch import load_foreign
 from celosia.lab.mutate.planted import load_faults
 from celosia.lab.mutate.sample import json_of, outcomes_table, survivors, try_sample
 from celosia.lab.mutate.trial import GENERATED, Ended, Trial
+from celosia.sim.command.options.common import ExecutorOption, JsonOption
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG

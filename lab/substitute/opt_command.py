@@ -5,6 +5,9 @@ from typing import Annotated, Final
 
 import typer
 
+from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
+from celosia.lab.substitute.rules import RULES
+from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.model import SizesOption
 from celosia.sim.run.graph_texts import (
@@ -16,12 +19,9 @@ from celosia.sim.run.graph_texts import (
     write_graph_file,
 )
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination
 from celosia.sim.support.problems import InputError
-from celosia.lab.substitute.rules import RULES
-from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
-from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
 
 __all__ = ["opt"]
 
@@ -29,7 +29,6 @@ _NAMED: Final = {**REWRITABLE, **SMALL}
 """Graphs that come with Celosia."""
 
 
-@guarded
 def opt(
     file: Annotated[
         str,

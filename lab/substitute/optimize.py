@@ -6,13 +6,17 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 import numpy as np
 
+from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
+from celosia.lab.substitute.integers.prove import random_tensor
+from celosia.lab.substitute.integers.table import SUBSTITUTIONS
+from celosia.lab.substitute.rules import RULES
+from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret as interpret_floats
-from celosia.lab.substitute.rules import RULES
-from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph, quantize_graph
 from celosia.sw.rewriting.engine import exhaust
 from celosia.sw.rewriting.search import (
     ALPHA,
@@ -23,10 +27,6 @@ from celosia.sw.rewriting.search import (
     greedy,
     search,
 )
-from celosia.lab.substitute.integers.edit import anonymous
-from celosia.lab.substitute.integers.prove import random_tensor
-from celosia.lab.substitute.integers.table import SUBSTITUTIONS
-from celosia.sw.quantize.graphs.quantized import QuantizedGraph, quantize_graph
 
 __all__ = [
     "Optimized",

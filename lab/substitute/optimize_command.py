@@ -12,6 +12,8 @@ from rich.table import Table
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
+from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
 from celosia.lab.sweep.words import options_of
 from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import (
@@ -35,26 +37,17 @@ from celosia.sim.run.report import as_json, versions
 from celosia.sim.run.rewriting import search_progress
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.costs import Costs
-from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir.graph import Graph
-from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
 
-__all__ = ["OPTIMIZE_SCHEMA", "register"]
+__all__ = ["OPTIMIZE_SCHEMA", "optimize"]
 
 OPTIMIZE_SCHEMA: Final = "celosia.optimize/1"
 _NAMED: Final = {**REWRITABLE, **SMALL}
-_ANY: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to `app`."""
-    app.command(context_settings=_ANY)(guarded(optimize))
 
 
 def optimize(

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
+from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
+from celosia.lab.substitute.integers.table import SUBSTITUTIONS
 from celosia.sw.frontend.recognize.recognize import PASSES
 from celosia.sw.frontend.recognize.rewrite import FLOAT
-from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
 from celosia.sw.rewriting.engine import Rule
-from celosia.lab.substitute.integers.table import SUBSTITUTIONS
 
 __all__ = ["RULES"]
 

@@ -21,25 +21,19 @@ from celosia.lab.survey.survey import (
 )
 from celosia.lab.survey.tables import csv_text, summary_table
 from celosia.sim.command.options.common import ExecutorOption
-from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
 from celosia.sim.run.report import as_json
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["register", "survey"]
+__all__ = ["survey"]
 
 DOCUMENT: Final = "survey.json"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(survey)
-
-
-@guarded
 def survey(
     *,
     out: Annotated[

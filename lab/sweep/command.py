@@ -14,19 +14,14 @@ from celosia.lab.sweep.point import Line
 from celosia.lab.sweep.space import read_space
 from celosia.lab.sweep.sweep import run_sweep
 from celosia.sim.command.options.common import ExecutorOption
-from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to `app`."""
-    app.command()(guarded(sweep))
+__all__ = ["sweep"]
 
 
 def sweep(

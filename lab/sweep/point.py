@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.sweep.version import whole_version
 from celosia.sim.run.predict import predict_workload
 from celosia.sim.run.report import Report
 from celosia.sim.run.run import Runner, RunOptions, run_workload
@@ -13,7 +14,6 @@ from celosia.sim.support.cache import digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
-from celosia.sim.support.version import source_version
 
 __all__ = ["MODEL", "Done", "Line", "Point", "evaluate", "line_of"]
 
@@ -40,7 +40,7 @@ class Point:
     config: AcceleratorConfig | None = None
     refused: str = ""
     """The rule that this configuration breaks, if it does."""
-    version: str = field(default_factory=source_version)
+    version: str = field(default_factory=whole_version)
     """The sources of whoever made the point."""
 
 
@@ -55,7 +55,7 @@ class Done:
 
 def point_key(run: str, sim: str, config: AcceleratorConfig, timing: MemoryTiming) -> str:
     """The key of a legal point: configurations that are the same have the same, however named."""
-    return digest([run, sim, repr(asdict(config)), repr(asdict(timing)), source_version()])
+    return digest([run, sim, repr(asdict(config)), repr(asdict(timing)), whole_version()])
 
 
 def evaluate(point: Point, runner: Runner = run_workload) -> Done:
@@ -64,9 +64,9 @@ def evaluate(point: Point, runner: Runner = run_workload) -> Done:
     Raises `EnvironmentProblem` where a tool is missing, or other sources are at work than those
     that made the point; what is illegal or wrong is a line.
     """
-    if point.version != source_version():
+    if point.version != whole_version():
         raise EnvironmentProblem(
-            f"a worker has version {source_version()}, the sweep is of {point.version}: install "
+            f"a worker has version {whole_version()}, the sweep is of {point.version}: install "
             "the same celosia on both (docs/cluster.md)"
         )
     options, config = point.options, point.config

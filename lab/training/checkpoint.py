@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.foreign_file import open_foreign, parse_json
-from celosia.sw.reference.language.errors import LanguageError
 from celosia.lab.training.recipe import Recipe
+from celosia.sw.reference.language.errors import LanguageError
 
 __all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from celosia.lab.training.corpus import corpus_key
 from celosia.sw.reference.language.held_out import held_out_texts
 from celosia.sw.reference.language.model_file import LanguageModel
 from celosia.sw.reference.language.ngram import Trigrams
 from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
-from celosia.lab.training.corpus import corpus_key
 
 __all__ = ["Comparison", "calibration_windows", "compare_with_trigrams", "held_out_tokens"]
 

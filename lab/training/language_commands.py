@@ -12,9 +12,14 @@ from rich.table import Table
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.command.models.generate_command import generate_text
+from celosia.lab.training.compare import (
+    compare_with_trigrams,
+    held_out_tokens,
+)
+from celosia.lab.training.corpus import training_texts
+from celosia.lab.training.recipe import Recipe
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
-from celosia.sim.command.outputs import make_folder
+from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import Steps, progress_bar, table_console
 from celosia.sim.support.errors import EnvironmentProblem
@@ -29,14 +34,8 @@ from celosia.sw.quantize.rehearsal import CHOICES, rehearse
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
 from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
-from celosia.lab.training.compare import (
-    compare_with_trigrams,
-    held_out_tokens,
-)
-from celosia.lab.training.corpus import training_texts
-from celosia.lab.training.recipe import Recipe
 
-__all__ = ["language_app", "register"]
+__all__ = ["language_app"]
 
 EXTRA: Final = ("jax", "optax")
 """What the extra `training` has, and no other command needs."""
@@ -49,14 +48,8 @@ ANOTHER_TEXT: Final = (
 language_app = typer.Typer(no_args_is_help=True, help="Train and measure the language model.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command("generate")(guarded(generate_text))
-    app.add_typer(language_app, name="language")
-    language_app.command("perplexity")(guarded(perplexity))
-    language_app.command("train")(guarded(train))
-
-
+@language_app.command()
+@guarded
 def perplexity(
     *,
     model: ModelOption = None,
@@ -133,6 +126,8 @@ def _on_rtl(
     return found, score(float_scorer(model.weights), tokens, context)
 
 
+@language_app.command()
+@guarded
 def train(
     *,
     out: Annotated[

@@ -7,6 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from celosia.lab.training.compare import calibration_windows
+from celosia.lab.training.corpus import corpus_key, training_texts
+from celosia.lab.training.recipe import Recipe
+from celosia.lab.training.tokens import train_tokenizer
+from celosia.lab.training.train import Told, train
 from celosia.sw.reference.language.calibration import save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,
@@ -14,11 +19,6 @@ from celosia.sw.reference.language.model_file import (
     load_language_model,
     save_weights,
 )
-from celosia.lab.training.compare import calibration_windows
-from celosia.lab.training.corpus import corpus_key, training_texts
-from celosia.lab.training.recipe import Recipe
-from celosia.lab.training.tokens import train_tokenizer
-from celosia.lab.training.train import Told, train
 
 __all__ = ["CHECKPOINT", "make_model"]
 

@@ -18,7 +18,6 @@ import optax
 from numpy.typing import NDArray
 from optax import contrib
 
-from celosia.sw.reference.language.errors import LanguageError
 from celosia.lab.training.checkpoint import (
     Checkpoint,
     load_checkpoint,
@@ -26,6 +25,7 @@ from celosia.lab.training.checkpoint import (
 )
 from celosia.lab.training.network import Parameters, initial_parameters, loss
 from celosia.lab.training.recipe import Recipe
+from celosia.sw.reference.language.errors import LanguageError
 
 __all__ = ["Told", "train"]
 

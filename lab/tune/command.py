@@ -9,21 +9,18 @@ from rich.table import Table
 
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune.search import STRATEGIES, SearchPlan, search, trials_until
+from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.lab.tune.trial import Trial
+from celosia.lab.tune.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
 from celosia.lab.tune.work import work_of
 from celosia.sim.command.options.common import ExecutorOption
-from celosia.sim.command.table_cells import NOTHING
+from celosia.sim.command.outputs.table_cells import NOTHING
 from celosia.sim.devices.devices import open_device
-from celosia.lab.tune.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
-from celosia.lab.tune.spaces.graph_space import plan_space
 
-__all__ = ["register"]
-
-_ANY = {"allow_extra_args": True, "ignore_unknown_options": True}
+__all__ = ["tune"]
 
 
 class Oracle(StrEnum):
@@ -39,11 +36,6 @@ class Strategy(StrEnum):
     EXHAUSTIVE = "exhaustive"
     RANDOM = "random"
     TPE = "tpe"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file to `app`."""
-    app.command(context_settings=_ANY)(guarded(tune))
 
 
 def tune(

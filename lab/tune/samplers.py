@@ -7,8 +7,8 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.trial import TrialState, create_trial
 
-from celosia.lab.tune.trial import Found
 from celosia.lab.tune.spaces.choice_space import Choice
+from celosia.lab.tune.trial import Found
 
 __all__ = ["StudySampler"]
 

@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, TuningLog
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
-from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 
 __all__ = ["EXHAUSTIVE", "STRATEGIES", "SearchPlan", "search", "trials_until"]
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.lab.tune.work import work_of
-from celosia.sim.run.run import RunOptions
-from celosia.lab.tune.tuning_log import DEFAULT, Entry
-from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.version import source_version
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.planning.rules.verify import PlanError
+from celosia.lab.sweep.version import whole_version
 from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.graph_space import plan_space
+from celosia.lab.tune.tuning_log import DEFAULT, Entry
+from celosia.lab.tune.work import work_of
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.compiler.starts import compilers_plan
+from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["Found", "Oracle", "Trial", "try_plan"]
 
@@ -32,7 +32,7 @@ class Trial:
     number: int
     """The trial's place among those of its strategy."""
     chosen: Mapping[str, Choice] = field(default_factory=dict)
-    version: str = field(default_factory=source_version)
+    version: str = field(default_factory=whole_version)
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def try_plan(trial: Trial) -> Found:
     On the RTL, every element is compared; a wrong one is an `AssertionError`: the rules of plans
     have a hole.  Raises `EnvironmentProblem` where a tool is missing, or other sources are at work.
     """
-    if trial.version != source_version():
+    if trial.version != whole_version():
         raise EnvironmentProblem(
-            f"a worker has version {source_version()}, the search is of {trial.version}: install "
+            f"a worker has version {whole_version()}, the search is of {trial.version}: install "
             "the same celosia on both (docs/cluster.md)"
         )
     work, timing = work_of(trial.options), trial.options.timing

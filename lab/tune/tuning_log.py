@@ -8,18 +8,19 @@ from typing import Any, BinaryIO, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.foreign_file import MIB, parse_json
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.sweep.version import whole_version
+from celosia.lab.tune.spaces.choice_space import ChoiceSpace
+from celosia.lab.tune.spaces.graph_space import plan_space
+from celosia.sim.run.plan_sources import PlanSource
 from celosia.sim.support.cache import digest
 from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.version import source_version
 from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.planning.forms.plan import Plan
-from celosia.lab.tune.spaces.choice_space import ChoiceSpace
-from celosia.lab.tune.spaces.graph_space import plan_space
 
-__all__ = ["DEFAULT", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
+__all__ = ["DEFAULT", "SOURCE", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
 
 DEFAULT: Final = "default"
 """The strategy of the compiler itself, whose plan is a trial without choices."""
@@ -54,7 +55,7 @@ class TuningLog:
 
 def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> str:
     """A digest of a graph, a configuration, a memory and the sources of Celosia."""
-    return digest([print_graph(graph), repr(config), repr(timing), source_version()])
+    return digest([print_graph(graph), repr(config), repr(timing), whole_version()])
 
 
 @contextmanager
@@ -143,3 +144,7 @@ def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
     if head.get("schema") != _SCHEMA:
         raise InputError(f"{path}: its schema is {head.get('schema')}, not {_SCHEMA}")
     return head, entries
+
+
+SOURCE: Final = PlanSource(lambda _path: None, best_known)
+"""Plans for `--tuned LOG`."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.run.measure_graph import measure_graph
@@ -14,14 +15,14 @@ from celosia.sim.run.run import RunOptions, needed_memory
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
-from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
+from celosia.sim.workloads.workload_kinds import ProductWorkload
+from celosia.sim.workloads.workloads import WORKLOADS
+from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 __all__ = ["Work", "product_of", "space_of", "work_of"]
 

@@ -8,7 +8,6 @@ import typer
 from celosia.isa.encoding import pack_ring
 from celosia.sim.command.options.report import AnnotateOption
 from celosia.sim.reporting.annotate import listing
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import (
     STANDARD_INPUT,
     STANDARD_OUTPUT,
@@ -26,13 +25,7 @@ from celosia.sw.driver.program_file import (
     parse_program,
 )
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(guarded(asm))
-    app.command()(guarded(disasm))
+__all__ = ["asm", "disasm"]
 
 
 def asm(

@@ -1,6 +1,5 @@
 """`celosia compile`: what each pass of the compiler makes of a workload, and edited plans."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -8,7 +7,6 @@ import typer
 from celosia.isa.config import did_you_mean
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.graph_tables import memory_line, rounded_line
 from celosia.sim.command.options.common import (
     CausalOption,
     ContextOption,
@@ -40,6 +38,7 @@ from celosia.sim.command.options.common import (
     UnsignedOption,
 )
 from celosia.sim.command.options.model import OptimizeOption
+from celosia.sim.command.outputs.graph_tables import memory_line, rounded_line
 from celosia.sim.run.compiled_forms import (
     ALL,
     FORMS,
@@ -52,10 +51,9 @@ from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.run.rewriting import rewritten
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.words import counted
+from celosia.sim.support.words import command_line, counted
 from celosia.sim.workloads.workload_options import workload_options
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.mlir.print_graph import print_graph
@@ -64,7 +62,6 @@ from celosia.sw.passes.short_scales import short_scales
 __all__ = ["compile_workload"]
 
 
-@guarded
 def compile_workload(
     workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
     *,
@@ -113,7 +110,7 @@ def compile_workload(
         overrides=tuple(overrides or ()),
         timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
         details=workload_options(locals()),
-        command_line=("celosia", *sys.argv[1:]),
+        command_line=command_line(),
     )
     if print_after is not None and print_after not in (*FORMS, ALL):
         near = did_you_mean(print_after, (*FORMS, ALL))

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from celosia.isa.documents.document import generate
-from celosia.lab.survey.parts.text import survey_text
-from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.extensions import extensions
 from celosia.sim.support.extras import import_extra
 
 __all__ = ["documents", "write_documents"]
@@ -16,11 +15,13 @@ def documents() -> dict[str, str]:
     Raises `InputError` outside of a checkout.
     """
     page = import_extra("celosia.sw.frontend.importer.page", "onnx")
-    return {
+    texts = {
         **generate(),
         "docs/operators.md": page.operator_page(),
-        "docs/survey.md": survey_text(checkout_root()),
     }
+    for more in extensions("documents").values():
+        texts |= more()
+    return texts
 
 
 def write_documents(root: Path, check: bool = False) -> list[str]:

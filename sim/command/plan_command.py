@@ -1,6 +1,5 @@
 """`celosia plan`: what the compiler decides, before anything runs."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -32,19 +31,18 @@ from celosia.sim.command.options.common import (
     TransposeOption,
     UnsignedOption,
 )
-from celosia.sim.command.plan_report import plan_tables, plan_text, plan_workload
+from celosia.sim.command.outputs.plan_report import plan_tables, plan_text, plan_workload
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.words import command_line
 from celosia.sim.workloads.workload_options import workload_options
 from celosia.sim.workloads.workloads import WORKLOADS
 
 __all__ = ["plan"]
 
 
-@guarded
 def plan(
     workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
     *,
@@ -89,7 +87,7 @@ def plan(
         overrides=tuple(overrides or ()),
         timing=MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed),
         details=details,
-        command_line=("celosia", *sys.argv[1:]),
+        command_line=command_line(),
     )
     check_destination(json)
     check_destination(output)

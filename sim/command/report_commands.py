@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.sim.command.options.common import PresetOption, SetOption, SimOption, Simulator
-from celosia.sim.command.outputs import PAGE, check_folder, make_folder
+from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
 from celosia.sim.profile.hottest import HEADS, hottest, rows_of
 from celosia.sim.profile.profile import Profile
 from celosia.sim.reporting.compare import Comparison, compare, run_names
@@ -19,23 +19,16 @@ from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import RunOptions, run_workload
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import WRONG, guarded
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
 
-__all__ = ["register"]
+__all__ = ["compare_runs", "explain_run", "top"]
 
 RUN_SUFFIX: Final = ".json"
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN.json", help="What run --json wrote.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command("explain")(guarded(explain_run))
-    app.command("compare")(guarded(compare_runs))
-    app.command()(guarded(top))
 
 
 def explain_run(run: RunArgument) -> None:

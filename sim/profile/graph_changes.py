@@ -4,9 +4,9 @@ import itertools
 
 from celosia.sim.profile.whatif import Change, Hardware, expected_changes
 from celosia.sim.support.progress import Progress, silent
-from celosia.sw.ir.graph import Graph
 from celosia.sw.compiler.pipeline import compile_graph, predict_graph
 from celosia.sw.compiler.plan import choose
+from celosia.sw.ir.graph import Graph
 
 __all__ = ["graph_changes"]
 

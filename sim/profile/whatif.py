@@ -8,10 +8,10 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
-from celosia.sw.ir.matmul import MatMul
 from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.planning.problems import graph_of
 from celosia.sw.compiler.refine import best_plan
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.planning.problems import graph_of
 
 __all__ = [
     "FOLLOWED",

@@ -10,26 +10,21 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.workloads import (
-    PROGRAM_SUFFIX,
-    WORKLOADS,
-    GraphWorkload,
-    ProductWorkload,
-    check_options,
-)
+from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, check_options
+from celosia.sw.compiler.pipeline import compile_plan, predict_graph
+from celosia.sw.compiler.starts import compilers_plan
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
 from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.passes.short_scales import RoundedScales, rounded_scales, short_scales
-from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.compiler.starts import compilers_plan
 from celosia.sw.scheduling.expansion.expand import expand
+from celosia.sw.scheduling.memory.reuse import MemoryPlan
 
 __all__ = ["ALL", "FORMS", "Compilation", "compile_forms", "graphs_of_workload"]
 

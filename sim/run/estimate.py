@@ -5,9 +5,9 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.plan import product_tiles
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.compiler.plan import product_tiles
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import only_stage

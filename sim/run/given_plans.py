@@ -4,26 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig, did_you_mean
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
-from celosia.lab.tune.tuning_log import best_known
+from celosia.sim.run.plan_sources import PlanSource
+from celosia.sim.support.extensions import extension
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
+from celosia.sw.compiler.starts import scheduled_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.primitives import ScheduleFile
-from celosia.sw.compiler.starts import scheduled_plan
 from celosia.sw.planning.schedules.text import parse_schedule
-from celosia.sw.branches.compose import best_stages, staged_plan
-from celosia.lab.branches.search import STRATEGIES
 
-__all__ = ["BEST", "GivenPlan"]
+__all__ = ["GivenPlan"]
 
-BEST: Final = "best"
-"""The strategy whose plan is expected to be the fastest."""
 _PLAN_BYTES: Final = 2 * MIB
 """The longest text of a plan or a schedule that is read."""
 
@@ -39,7 +36,7 @@ class GivenPlan:
     tuned: str | None = None
     """A log of `celosia tune`."""
     stages: str | None = None
-    """A strategy of stages (`celosia.lab.branches.search`), or `BEST`."""
+    """A strategy of stages."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -53,11 +50,9 @@ class GivenPlan:
         return tuple(f"{option} {value}" for option, value in given.items() if value is not None)
 
     def check(self) -> None:
-        """Raise `InputError` if there is more than one, or no such strategy."""
-        if self.stages is not None and self.stages not in (BEST, *STRATEGIES):
-            known = (BEST, *STRATEGIES)
-            near = did_you_mean(self.stages, known)
-            raise InputError(f"--stages {self.stages}: there are {', '.join(known)}{near}")
+        """Raise `InputError` if there is more than one, or a source refuses its value."""
+        for name, value in self._sourced():
+            _source(name).check(value)
         if len(self.options) > 1:
             first, *others = self.options
             raise InputError(f"{first}: not together with {others[0]}, which is a plan already")
@@ -75,27 +70,26 @@ class GivenPlan:
         (option,) = self.options
         if len(graphs) != 1:
             raise InputError(f"{option}: a plan is of one graph, here are {len(graphs)}")
-        if self.tuned is not None:
-            return best_known(self.tuned, graphs[0], config, timing)
         try:
+            for name, value in self._sourced():
+                return _source(name).plan(value, graphs[0], config, timing)
             if self.plan is not None:
                 return verify_plan(_read_plan(self.plan), graphs[0], config)
-            if self.schedule is not None:
-                return scheduled_plan(_read_schedule(self.schedule), graphs[0], config, timing)
-            return _staged(self.stages, graphs[0], config, timing)
+            assert self.schedule is not None
+            return scheduled_plan(_read_schedule(self.schedule), graphs[0], config, timing)
         except InputError:
             raise
         except ValueError as error:
             raise InputError(f"{self.plan or self.schedule or option}: {error}") from None
 
+    def _sourced(self) -> list[tuple[str, str]]:
+        """The options whose plans another package makes, with their values."""
+        given = {"tuned": self.tuned, "stages": self.stages}
+        return [(name, value) for name, value in given.items() if value is not None]
 
-def _staged(
-    strategy: str | None, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
-) -> Plan:
-    for known in STRATEGIES:
-        if strategy == known:
-            return staged_plan(graph, config, timing, known)
-    return best_stages(graph, config, timing)
+
+def _source(name: str) -> PlanSource:
+    return extension("plans", name, f"--{name}")
 
 
 def _read_plan(path: str) -> Plan:

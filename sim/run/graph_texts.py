@@ -40,7 +40,7 @@ def read_graph_file(path: Path) -> AnyGraph:
     Raises `InputError` that names the file, the place and the rule, and `EnvironmentProblem` where
     xDSL is missing.
     """
-    dialects = import_extra("celosia.sw.dialects.text", "compiler")
+    dialects = import_extra("celosia.sw.frontend.dialects.text", "compiler")
     text = read_text(path, _TEXT_BYTES)
     try:
         operation = dialects.parse_verified(text)

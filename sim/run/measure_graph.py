@@ -23,12 +23,12 @@ from celosia.sim.profile.operator_groups import (
 from celosia.sim.run.measure import execute, run_values
 from celosia.sim.run.report import Measurement
 from celosia.sim.run.traffic import graph_traffic
+from celosia.sw.compiler.pipeline import CompiledGraph, predict_graph
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.compiler.pipeline import CompiledGraph, predict_graph
 from celosia.sw.timeline.limits import graph_limit
 
 __all__ = ["GraphMeasurement", "measure_graph"]

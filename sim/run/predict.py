@@ -11,12 +11,13 @@ from celosia.sim.run.compiled_forms import graphs_of_workload
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.workloads import WORKLOADS, ProductWorkload
-from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.program import Load, LoadParameters, Store
+from celosia.sim.workloads.workload_kinds import ProductWorkload
+from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
 from celosia.sw.compiler.plan import choose
 from celosia.sw.compiler.refine import best_plan
+from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.program import Load, LoadParameters, Store
 
 __all__ = ["Predicted", "predict_workload"]
 

@@ -19,8 +19,8 @@ from celosia.sim.profile.whatif import Change
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.driver.device import DeviceError, Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.passes.memory.reuse import MemoryPlan
 from celosia.sw.passes.short_scales import RoundedScales
+from celosia.sw.scheduling.memory.reuse import MemoryPlan
 from celosia.sw.timeline.limits import Limit, total_limit
 
 __all__ = [

@@ -1,16 +1,17 @@
 """`--optimize`: graphs of workloads and models, rewritten before they are compiled."""
 
 from collections.abc import Callable
+from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.support.extensions import extension
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.costs import Costs
-from celosia.lab.substitute.optimize import optimize_integers
 from celosia.sw.ir.graph import Graph
 
-__all__ = ["rewritten", "search_progress"]
+__all__ = ["rewriting", "rewritten", "search_progress"]
 
 
 def rewritten(
@@ -21,10 +22,18 @@ def rewritten(
     Raises `InputError` for what the accelerator cannot do.
     """
     try:
-        found = optimize_integers(graph, Costs(config, timing), progress=search_progress(tell))
+        found = rewriting("integers")(graph, Costs(config, timing), progress=search_progress(tell))
     except ValueError as error:
         raise InputError(str(error)) from None
     return found.graph
+
+
+def rewriting(level: str) -> Any:
+    """What searches for a cheaper graph of `integers`, or of a `model` in floats.
+
+    Raises `InputError` if no package adds it.
+    """
+    return extension("rewritings", level, "--optimize")
 
 
 def search_progress(tell: Progress) -> Callable[[int, float], None]:

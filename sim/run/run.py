@@ -30,21 +30,16 @@ from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.product_workloads import MEMORY_STEP, device_bytes
 from celosia.sim.workloads.similarity import compare_texts
+from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workload_options import WorkloadOptions
-from celosia.sim.workloads.workloads import (
-    PROGRAM_SUFFIX,
-    WORKLOADS,
-    GraphWorkload,
-    ProductWorkload,
-    check_options,
-)
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, check_options
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
+from celosia.sw.compiler.plan import choose
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.expansion import check_program
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES, ProgramFile, load_program
 from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.short_scales import rounded_scales
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
-from celosia.sw.compiler.plan import choose
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.timeline.limits import graph_limit
 

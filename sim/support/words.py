@@ -1,13 +1,19 @@
 """Words for people: numbers of things, and names in little room."""
 
 import re
+import sys
 from typing import Final
 
-__all__ = ["counted", "cut_middle"]
+__all__ = ["command_line", "counted", "cut_middle"]
 
 _GAP: Final = "..."
 _ENDS: Final = re.compile(r"(?P<operator> \([^()]*\))?(?P<times> x\d+)?$")
 """What is behind a path: the operator, and how often there are alike ones."""
+
+
+def command_line() -> tuple[str, ...]:
+    """What was typed, for reports."""
+    return ("celosia", *sys.argv[1:])
 
 
 def counted(number: int, one: str, more: str = "") -> str:

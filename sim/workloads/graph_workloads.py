@@ -20,7 +20,6 @@ from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models import cases
-from celosia.lab.graphs.branches import BRANCHES, branches_case
 from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.quantize.model import IntegerEncoder
@@ -32,10 +31,10 @@ __all__ = [
     "MODEL_SUFFIX",
     "GraphJob",
     "attention",
-    "branches",
     "elementwise",
     "encoder",
     "encoder_layer",
+    "needed",
     "softmax",
 ]
 
@@ -94,7 +93,7 @@ def elementwise(
 def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
     """Deferred attention of several heads, of random queries, keys and values."""
     heads, rows, width = (
-        _needed("attention", name, getattr(options, name)) for name in ("heads", "seq", "dim")
+        needed("attention", name, getattr(options, name)) for name in ("heads", "seq", "dim")
     )
     _check_keys(rows)
     _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * width)
@@ -105,8 +104,8 @@ def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
 
 def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
     """One layer with random weights, quantized on random activations."""
-    name = _needed("encoder-layer", "model", options.model)
-    rows = _needed("encoder-layer", "seq", options.seq)
+    name = needed("encoder-layer", "model", options.model)
+    rows = needed("encoder-layer", "seq", options.seq)
     shape = _known_shape(name)
     _check_keys(rows)
     model = random_model(shape.with_layers(2), seed, tell)
@@ -114,17 +113,9 @@ def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJ
         return GraphJob(cases.encoder_layer_case(model, [rows], seed))
 
 
-def branches(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
-    """A graph with branches that do not depend on each other, with random weights."""
-    name = _needed("branches", "model", options.model)
-    if name not in BRANCHES:
-        raise InputError(f"--model {name}: branches has {', '.join(BRANCHES)}")
-    return GraphJob(branches_case(name, seed))
-
-
 def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
     """A whole encoder: the published one on texts, or one of random weights on random input."""
-    name = _needed("encoder", "model", options.model)
+    name = needed("encoder", "model", options.model)
     if name == "minilm":
         return _texts_job(options, partial(published_model, tell), published=True)
     if name.endswith(MODEL_SUFFIX):
@@ -132,7 +123,7 @@ def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
     shape = _known_shape(name, f"or a file FILE{MODEL_SUFFIX}")
     if options.text:
         raise InputError(f"--text: not with --model {name}, which has random weights: give --seq")
-    rows = _needed("encoder", "seq", options.seq)
+    rows = needed("encoder", "seq", options.seq)
     if options.layers is not None:
         shape = shape.with_layers(options.layers)
     _check_keys(rows)
@@ -166,7 +157,7 @@ def _known_shape(name: str, *others: str) -> EncoderShape:
 
 def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
     """The rows and columns that option ``--shape`` gives; `InputError` if it is malformed."""
-    text = _needed(workload, "shape", options.shape, "RxC")
+    text = needed(workload, "shape", options.shape, "RxC")
     rows, cols = parse_shape(text, "RxC")
     if min(rows, cols) < 1:
         raise InputError(f"--shape {text}: rows and columns must be at least 1")
@@ -187,7 +178,8 @@ def _check_elements(place: str, elements: int) -> None:
         )
 
 
-def _needed(workload: str, name: str, value: _Value | None, form: str | None = None) -> _Value:
+def needed(workload: str, name: str, value: _Value | None, form: str | None = None) -> _Value:
+    """An option's value.  Raises `InputError` if it is not given."""
     if value is None:
         raise InputError(f"{workload}: give --{name} {form or name.upper()}")
     return value

@@ -1,26 +1,23 @@
 """The workloads by name."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Final
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.functions.table import ACTIVATIONS
+from celosia.sim.support.extensions import extensions
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.decoder_workload import decoder, decoder_layer
 from celosia.sim.workloads.graph_workloads import (
-    GraphJob,
     attention,
-    branches,
     elementwise,
     encoder,
     encoder_layer,
     softmax,
 )
-from celosia.sim.workloads.product_workloads import Operator, matmul, minilm_linears
+from celosia.sim.workloads.product_workloads import matmul, minilm_linears
+from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.frontend.importer.source.conversion import conversion
 from celosia.sw.models import cases
@@ -28,35 +25,11 @@ from celosia.sw.models import cases
 __all__ = [
     "PROGRAM_SUFFIX",
     "WORKLOADS",
-    "GraphWorkload",
-    "ProductWorkload",
     "check_options",
 ]
 
 PROGRAM_SUFFIX: Final = ".cel"
 """What the name of a program file ends with."""
-
-
-@dataclass(frozen=True)
-class ProductWorkload:
-    """Products that run one after the other, each as a program."""
-
-    doc: str
-    options: frozenset[str]
-    """Names of `WorkloadOptions` that it has."""
-    make: Callable[[WorkloadOptions, int], Sequence[Operator]]
-    """The products for these options and this seed; raises `InputError`."""
-
-
-@dataclass(frozen=True)
-class GraphWorkload:
-    """A graph that is one program."""
-
-    doc: str
-    options: frozenset[str]
-    """Names of `WorkloadOptions` that it has."""
-    make: Callable[[WorkloadOptions, int, Progress], GraphJob]
-    """The graph for these options and this seed; raises `InputError`."""
 
 
 def check_options(name: str, options: WorkloadOptions) -> None:
@@ -159,11 +132,6 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         frozenset({"model", "text", "layers", "seq"}),
         encoder,
     ),
-    "branches": GraphWorkload(
-        "a graph with branches that do not depend on each other, with random weights",
-        frozenset({"model"}),
-        branches,
-    ),
     "decoder": GraphWorkload(
         "a step of a decoder with random weights and caches, the vocabulary's product included",
         frozenset({"model", "layers", "context", "rows"}),
@@ -174,5 +142,6 @@ WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
         frozenset({"model", "context", "rows"}),
         decoder_layer,
     ),
+    **extensions("workloads"),
 }
 """Everything that `celosia run` knows by name."""

@@ -1,1 +1,1 @@
-"""Independent operators beside each other: which of them, in stages found by search."""
+"""Independent operators beside each other: blocks, what they take, and stages as a plan."""

@@ -7,7 +7,7 @@ from itertools import chain
 from celosia.sw.ir.graph import Graph, Op, View, operands, results
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 
-__all__ = ["Block", "blocks_of", "part_of"]
+__all__ = ["Block", "Branches", "blocks_of", "part_of"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,10 @@ class Block:
     ops: tuple[Op, ...]
     needs: frozenset[int]
     """The blocks that must be over before it."""
+
+
+Branches = tuple[tuple[Block, ...], ...]
+"""The branches of a stage: chains of blocks that do not depend on each other."""
 
 
 def blocks_of(graph: Graph) -> tuple[Block, ...]:

@@ -6,55 +6,17 @@ from itertools import groupby
 from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph
+from celosia.sw.branches.blocks import Block, Branches
+from celosia.sw.branches.costs import QUARTERS, Costs
 from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
-from celosia.sw.branches.blocks import Block, blocks_of
-from celosia.sw.branches.costs import QUARTERS, Costs
-from celosia.lab.branches.search import STRATEGIES, Branches, Strategy, stages_of
 
-__all__ = ["best_stages", "plan_of_stages", "staged_plan", "staged_plans"]
+__all__ = ["plan_of_stages"]
 
-_GAIN = 0.01
-"""Stages must be expected to be better by this share than the sequential order."""
 _NAMES = ("op", "heads", "kind", "by")
 """Fields with strings that are no names of rings."""
-
-
-def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
-    """The plan of dynamic programming, unless another one is expected to be faster.
-
-    Raises `ValueError` for what the accelerator cannot do.
-    """
-    plans = staged_plans(graph, config, timing)
-    cycles = {
-        name: predict_plan(graph, plan, config, timing).cycles for name, plan in plans.items()
-    }
-    best = min(("dp", "greedy"), key=lambda name: cycles[name])
-    alone = cycles["sequential"]
-    return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]
-
-
-def staged_plan(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, strategy: Strategy
-) -> Plan:
-    """The plan by a strategy.  Raises `ValueError` for what the accelerator cannot do."""
-    costs = Costs(graph, config, timing)
-    return plan_of_stages(stages_of(blocks_of(graph), costs, strategy), costs)
-
-
-def staged_plans(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
-) -> dict[Strategy, Plan]:
-    """A plan by each strategy."""
-    blocks, costs = blocks_of(graph), Costs(graph, config, timing)
-    return {
-        strategy: plan_of_stages(stages_of(blocks, costs, strategy), costs)
-        for strategy in STRATEGIES
-    }
 
 
 def plan_of_stages(stages: Sequence[Branches], costs: Costs) -> Plan:

@@ -6,14 +6,14 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph, View
-from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
+from celosia.sw.branches.blocks import Block, part_of
 from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.compiler.plan import choices_by_rows
+from celosia.sw.ir.graph import Graph, View
+from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
-from celosia.sw.branches.blocks import Block, part_of
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.trickle import array_cycles
 from celosia.sw.timeline.graphs import transform_work

@@ -12,12 +12,12 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.alike import anonymous
+from celosia.sw.compiler.pipeline import predict_choices
+from celosia.sw.compiler.plan import choices_by_rows
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.recognize.reader import VIEWS
 from celosia.sw.ir.graph import Combine, Graph, LayerNorm, Op, operands, results
-from celosia.lab.substitute.integers.edit import anonymous
-from celosia.sw.compiler.pipeline import predict_choices
-from celosia.sw.compiler.plan import choices_by_rows
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 from celosia.sw.quantize.graphs.sketch import sketch

@@ -12,7 +12,6 @@ from celosia.sw.ir.program import Load, Written
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
-from celosia.sw.passes.memory.reuse import MemoryPlan, plan_memory
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.planning.choices import DEFAULT, Choices
@@ -23,6 +22,7 @@ from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expansion.expand import expand
+from celosia.sw.scheduling.memory.reuse import MemoryPlan, plan_memory
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 from celosia.sw.timeline.issue import loops_keep_up

@@ -8,6 +8,14 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.pipeline import (
+    CompiledGraph,
+    compile_graph,
+    predict_choices,
+    predict_graph,
+    predict_plan,
+)
+from celosia.sw.compiler.refine import best_plan
 from celosia.sw.ir.graph import (
     AddResidual,
     Combine,
@@ -21,13 +29,6 @@ from celosia.sw.ir.graph import (
     Sums,
     Transform,
     View,
-)
-from celosia.sw.compiler.pipeline import (
-    CompiledGraph,
-    compile_graph,
-    predict_choices,
-    predict_graph,
-    predict_plan,
 )
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.cost import predict_stage
@@ -43,7 +44,6 @@ from celosia.sw.planning.forms.plan import (
 )
 from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.search import product_plans
-from celosia.sw.compiler.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph
 from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage

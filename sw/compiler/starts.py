@@ -6,8 +6,9 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph
 from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.refine import refine
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -27,7 +28,6 @@ from celosia.sw.planning.schedules.primitives import (
     ScheduleFile,
     Tile,
 )
-from celosia.sw.compiler.refine import refine
 
 __all__ = ["compilers_plan", "plain_plan", "scheduled_plan"]
 

@@ -12,10 +12,10 @@ from typing import Final, Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import WORD_BITS, Command
 from celosia.isa.memory import MEMORY_BASE
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.check_addresses import check_addresses
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.planning.choices import DEFAULT, Choices
 
 __all__ = ["Bucket", "Patch", "compile_bucket"]

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.memory import ALIGNMENT
+from celosia.sw.compiler.pipeline import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult
@@ -25,7 +26,6 @@ from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angle
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.models.quantized_decoder import QuantizedDecoder
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.compiler.pipeline import CompiledGraph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import Floats
 

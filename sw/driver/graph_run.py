@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from celosia.isa.memory import MEMORY_BASE
+from celosia.sw.compiler.pipeline import CompiledGraph
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.graph_interpret import Array, checked_inputs
-from celosia.sw.compiler.pipeline import CompiledGraph
 
 __all__ = ["GraphRun"]
 

@@ -22,15 +22,15 @@ import numpy as np
 
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.pipeline import compile_plan, predict_graph
+from celosia.sw.compiler.refine import best_plan
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, verify
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.short_scales import short_scale
-from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.compiler.refine import best_plan
 from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = ["Compiled", "ProductForm", "compile_product", "describe_product", "matmul"]

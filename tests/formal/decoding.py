@@ -13,9 +13,9 @@ from amaranth.lib import data
 
 from celosia.hw.decode.configuration import State
 from celosia.hw.decode.decoder import Decoder, Kind, hull_count
-from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.ranges import space_base, space_rows
+from celosia.hw.lib.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, Funct
 from celosia.isa.state.state import ArchState

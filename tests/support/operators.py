@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from celosia.isa.encoding import ElementType, Function, float_bits
 from celosia.isa.memory import MEMORY_BASE
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph as ir
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store, Transform
 from celosia.sw.passes.lower_program import lower_program
 from celosia.sw.passes.place_tensors import place_tensors
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.scheduling.drains import mask_settings
 
 __all__ = ["Blocks", "Operators"]

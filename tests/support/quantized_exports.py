@@ -4,10 +4,10 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from celosia.sw.frontend.importer.import_model import import_model
-from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
+from celosia.sw.frontend.importer.import_model import import_model
+from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.quantized import quantize_graph
 
 TOKENS, BATCH = 16, 2

@@ -6,11 +6,11 @@ from onnx import TensorProto, helper
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.masks import Sight
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model

@@ -12,9 +12,9 @@ import pytest
 from celosia.isa.memory import CHANNELS, MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.isa.registers.events import TABLES
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import RtlDevice
-from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sw.driver.device import ISSUES, Device, Issue, RunResult
 from celosia.sw.driver.program_file import ProgramFile, load_program
 from celosia.sw.driver.runtime import matmul

@@ -9,9 +9,9 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import TABLES
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import measure_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import ISSUES
 from celosia.sw.models.cases import encoder_case, random_integer_encoder
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 
 BASE = PRESETS["base"]

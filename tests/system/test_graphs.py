@@ -10,9 +10,9 @@ from contextlib import closing
 import pytest
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.device import Device
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import (

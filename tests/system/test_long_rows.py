@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.graphs.levels import program_values
+from celosia.sim.devices.devices import open_device
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul, Op, Tensor
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, attention_case
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.stages import AttentionStage
 from tests.support.levels import configured

@@ -5,13 +5,13 @@ from contextlib import closing
 import pytest
 
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.graphs.levels import check_device, check_levels
+from celosia.sim.devices.devices import open_device
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.quantized import published_model
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import Case
 from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize

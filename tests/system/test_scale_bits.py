@@ -26,8 +26,8 @@ from celosia.isa.encoding import (
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.isa.registers.errors import Cause
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.device import Device, DeviceError, Issue
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 

@@ -10,13 +10,13 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
 from celosia.sw.quantize.graphs.units import Attention

@@ -8,8 +8,8 @@ import pytest
 from celosia.isa.encoding import TRANSFORM
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.device import Device, DeviceError
 from celosia.sw.driver.program_file import ProgramFile
 from tests.support.transforms import scratchpad_row

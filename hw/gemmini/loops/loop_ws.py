@@ -4,11 +4,11 @@ from typing import Final
 
 from amaranth import Cat, Module, Mux, Signal, Value
 
-from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.gemmini.loops.lines import Lines
 from celosia.hw.gemmini.loops.matrices import State
 from celosia.hw.gemmini.loops.moves import Moves
 from celosia.hw.gemmini.loops.tiles import Products
+from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS

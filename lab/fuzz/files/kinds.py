@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from celosia.isa.encoding import pack_ring
-from celosia.sim.export.silicon.energy.table import DEFAULT_TABLE
 from celosia.lab.fuzz.files.command import BUILDING_SECONDS, celosia
+from celosia.sim.export.silicon.energy.table import DEFAULT_TABLE
 from celosia.sw.driver.program_file import parse_program
 
 __all__ = ["KINDS", "FileKind", "kinds"]

@@ -2,8 +2,8 @@
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.graphs.levels import LevelsDifferError, check_device, check_levels
+from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.device import DeviceError
 from celosia.sw.models.cases import Case
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph_interpret, program_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan
 from celosia.sw.planning.decisions.decide import decide
 
 __all__ = ["LevelsDifferError", "check_device", "check_levels", "program_values"]

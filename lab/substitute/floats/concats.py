@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from celosia.lab.substitute.floats.products import linear_of
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.recognize.prove import Build
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
-from celosia.lab.substitute.floats.products import linear_of
 
 __all__ = ["find_concatenated_products", "find_concatenated_sums", "find_heads_apart"]
 

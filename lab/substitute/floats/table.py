@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from celosia.sw.frontend.recognize.rewrite import FLOAT
 from celosia.lab.substitute.floats.concats import (
     find_concatenated_products,
     find_concatenated_sums,
@@ -16,6 +15,7 @@ from celosia.lab.substitute.floats.products import (
 )
 from celosia.lab.substitute.floats.slices import find_late_slices
 from celosia.lab.substitute.floats.twins import find_twins
+from celosia.sw.frontend.recognize.rewrite import FLOAT
 from celosia.sw.rewriting.engine import Rule
 
 __all__ = ["FLOAT_SUBSTITUTIONS"]

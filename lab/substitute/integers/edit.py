@@ -1,18 +1,18 @@
 """Edits of a graph of integers: operators that go, those that come, and where tensors move."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Final
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.lab.substitute.integers.views import with_views
+from celosia.sw.compiler.alike import anonymous
 from celosia.sw.ir.graph import Graph, Op, Tensor, View, operands, results
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.ir.graph_verify import verify
-from celosia.lab.substitute.integers.views import with_views
 
-__all__ = ["Edit", "Moved", "anonymous", "edited", "likeness", "ordered", "rebuild"]
+__all__ = ["Edit", "Moved", "edited", "likeness", "ordered", "rebuild"]
 
 Numbers = NDArray[np.int64]
 
@@ -148,30 +148,3 @@ def likeness(graph: Graph, edit: Edit) -> Hashable:
     """
     known = {**graph.tensors, **{tensor.name: tensor for tensor in edit.tensors}}
     return edit.what, anonymous(known, edit.removed, edit.added)
-
-
-def anonymous(tensors: Mapping[str, Tensor], *lists: Sequence[Op]) -> Hashable:
-    """Operators without names and numbers, but with the sizes of all that they read and write."""
-    numbers: dict[str, int] = {}
-
-    def shown(value: object) -> Hashable:
-        match value:
-            case View():
-                kind = tensors[value.tensor]
-                number = numbers.setdefault(value.tensor, len(numbers))
-                return number, kind.type, kind.shape, value.row, value.col, *value.shape
-            case tuple():
-                return tuple(map(shown, value))
-            case float():
-                return "number"
-            case _ if is_dataclass(value):
-                parts = [f for f in fields(value) if f.name not in _NUMBERS]
-                return type(value).__name__, *(shown(getattr(value, f.name)) for f in parts)
-            case _:
-                return str(value)
-
-    return tuple(shown(tuple(ops)) for ops in lists)
-
-
-_NUMBERS: Final = ("name", "epsilon", "zero_point")
-"""Fields in which parts that are alike may differ."""

@@ -3,11 +3,11 @@
 from collections.abc import Hashable
 from typing import Final
 
-from celosia.sw.ir.graph import Graph
-from celosia.sw.rewriting.engine import Level
 from celosia.lab.substitute.integers.edit import Edit, likeness, rebuild
 from celosia.lab.substitute.integers.prove import difference
 from celosia.lab.substitute.integers.reader import IntegerReader
+from celosia.sw.ir.graph import Graph
+from celosia.sw.rewriting.engine import Level
 
 __all__ = ["INTEGER"]
 

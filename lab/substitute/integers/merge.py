@@ -5,6 +5,8 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 
+from celosia.lab.substitute.integers.edit import Edit, Moved
+from celosia.lab.substitute.integers.reader import IntegerReader
 from celosia.sw.ir.graph import (
     Activation,
     Finish,
@@ -19,8 +21,6 @@ from celosia.sw.ir.graph import (
     results,
 )
 from celosia.sw.ir.graph_interpret import Array
-from celosia.lab.substitute.integers.edit import Edit, Moved
-from celosia.lab.substitute.integers.reader import IntegerReader
 
 __all__ = ["find_equal", "find_shared_inputs", "find_shared_norms"]
 

@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.ir.graph import DivideBySums, Graph, Op, Tensor, operands, results
-from celosia.sw.ir.graph_interpret import Array, Machine
 from celosia.lab.substitute.integers.edit import Edit, Moved
 from celosia.lab.substitute.integers.reader import IntegerReader
+from celosia.sw.ir.graph import DivideBySums, Graph, Op, Tensor, operands, results
+from celosia.sw.ir.graph_interpret import Array, Machine
 
 __all__ = ["difference", "random_tensor"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from celosia.sw.ir.graph import MatMul, Op, Sums, Tensor, Transform, View
-from celosia.sw.ir.graph_interpret import Array
 from celosia.lab.substitute.integers.edit import Edit
 from celosia.lab.substitute.integers.reader import IntegerReader
+from celosia.sw.ir.graph import MatMul, Op, Sums, Tensor, Transform, View
+from celosia.sw.ir.graph_interpret import Array
 
 __all__ = ["find_finishes", "find_plain_parameters", "find_transposed_weights"]
 

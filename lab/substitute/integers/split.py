@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from celosia.sw.ir.graph import MatMul
 from celosia.lab.substitute.integers.edit import Edit, Moved
 from celosia.lab.substitute.integers.parts import cols_of, has_parts_of_columns
 from celosia.lab.substitute.integers.reader import IntegerReader, Mask
+from celosia.sw.ir.graph import MatMul
 
 __all__ = ["find_splits"]
 

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from celosia.sw.rewriting.engine import Rule
 from celosia.lab.substitute.integers.level import INTEGER
 from celosia.lab.substitute.integers.merge import (
     find_equal,
@@ -16,6 +15,7 @@ from celosia.lab.substitute.integers.simplify import (
 )
 from celosia.lab.substitute.integers.split import find_splits
 from celosia.lab.substitute.integers.unread import find_unread, find_unwritten
+from celosia.sw.rewriting.engine import Rule
 
 __all__ = ["SUBSTITUTIONS"]
 

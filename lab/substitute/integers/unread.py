@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from celosia.sw.ir.graph import LayerNorm, Op, View, operands, results
 from celosia.lab.substitute.integers.edit import Edit, Moved
 from celosia.lab.substitute.integers.parts import (
     cols_of,
@@ -18,6 +17,7 @@ from celosia.lab.substitute.integers.parts import (
 )
 from celosia.lab.substitute.integers.reader import IntegerReader, Mask
 from celosia.lab.substitute.integers.views import with_views
+from celosia.sw.ir.graph import LayerNorm, Op, View, operands, results
 
 __all__ = ["find_unread", "find_unwritten"]
 

@@ -8,16 +8,16 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.nonlinear import by_turns, measure_compiled
+from celosia.lab.graphs.pairs import context_case, linear_norm_case, scores_case
 from celosia.lab.survey.items.whole_rows import whole_rows
 from celosia.lab.survey.parts.jobs import Run
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.cache import digest
 from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
-from celosia.sw.models.cases import Case, attention_case
-from celosia.lab.graphs.pairs import context_case, linear_norm_case, scores_case
 from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan
 from celosia.sw.compiler.plan import choose
+from celosia.sw.models.cases import Case, attention_case
 from celosia.sw.reference.encoder import BERT_BASE
 
 __all__ = [

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Graph
 from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan, RingPlan
 from celosia.sw.planning.forms.stages import LinearStage

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.choices import ALTERNATIVES, DEFAULT, Choices
 from celosia.sw.planning.cuts import HEIGHTS
@@ -21,8 +23,6 @@ from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, PiecesOfW
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.schedules.apply import applied
-from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sw.planning.schedules.primitives import (
     Defer,
     Fuse,

@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import HEIGHTS, balanced
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.apply import applied
-from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.sw.planning.schedules.plain import plain_product
 from celosia.sw.planning.schedules.primitives import (
     Defer,

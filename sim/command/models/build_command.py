@@ -15,7 +15,6 @@ from celosia.sim.run.models.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.report import versions
 from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import guarded
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
@@ -33,7 +32,6 @@ PLAN_SUFFIX: Final = ".plan"
 """What the name of a plan's file ends with."""
 
 
-@guarded
 def build(
     model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
     *,

@@ -11,17 +11,17 @@ from celosia.sim.command.models.check_table import Placed, refusal_notes, show_c
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.command.options.report import AllOption
 from celosia.sim.run.models.model_document import placement_document
+from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.guard import BAD_INPUT, guarded
+from celosia.sim.support.guard import BAD_INPUT
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.true_placement import place_units
 
@@ -33,7 +33,6 @@ __all__ = ["CHECK_SCHEMA", "check", "parse_sizes"]
 CHECK_SCHEMA: Final = "celosia.check/1"
 
 
-@guarded
 def check(
     model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
     *,

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from celosia.sim.profile.alike import blocks, kind_of_name, span_name
+from celosia.sim.run.models.time_share import TimeShare
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted, cut_middle
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.placement.rules import Where
-from celosia.sim.run.models.time_share import TimeShare
 from celosia.sw.rewriting.engine import Fault, Refusal
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rich.markup import escape
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes
-from celosia.sim.command.outputs import write_reports
-from celosia.sim.command.tables import print_report
+from celosia.sim.command.outputs.folders import write_reports
+from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.models.distances import Distance
 from celosia.sim.run.models.model_document import model_document
 from celosia.sim.run.models.model_run import (

@@ -1,30 +1,15 @@
-"""Commands whose messages about values are sentences, and ask what was meant."""
+"""Messages about values of options: sentences that ask what was meant."""
 
 import re
-from typing import Any, Final
-
-import typer
-from typer.core import TyperGroup
+from typing import Final
 
 from celosia.isa.config import did_you_mean
 
-__all__ = ["Commands", "plain_message"]
+__all__ = ["plain_message"]
 
 _PREFIX: Final = "Value error, "
 """What the library that checks values puts before each message."""
 _CHOICE: Final = re.compile(r"'(?P<value>.*?)' is not one of (?P<known>'.*')\.?", re.DOTALL)
-
-
-class Commands(TyperGroup):
-    """A group of commands."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; what it says of a value is said plainly."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = plain_message(error.message)
-            raise
 
 
 def plain_message(message: str) -> str:

@@ -4,9 +4,9 @@ from math import isfinite
 from typing import Any
 
 from celosia.sim.run.models.model_run import ModelOutcome
+from celosia.sim.run.models.time_share import TimeShare
 from celosia.sw.frontend.nn.graph import split_origin
 from celosia.sw.frontend.placement.placement import Placement
-from celosia.sim.run.models.time_share import TimeShare
 
 __all__ = ["model_document", "placement_document"]
 

@@ -17,27 +17,26 @@ from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.models.distances import Distance, distances
 from celosia.sim.run.models.input_ranges import Ranges, far_outside, few_rows, input_ranges
 from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
+from celosia.sim.run.models.time_share import TimeShare, host_times
 from celosia.sim.run.report import Report
-from celosia.sim.run.rewriting import search_progress
+from celosia.sim.run.rewriting import rewriting, search_progress
 from celosia.sim.run.run import RunOptions, compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
 from celosia.sw.compiler.costs import Costs
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
-from celosia.lab.substitute.optimize import optimize_model
 from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
-from celosia.sim.run.models.time_share import TimeShare, host_times
 from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
@@ -158,7 +157,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
                 clip=job.clip,
             )
         else:
-            done = optimize_model(
+            done = rewriting("model")(
                 graph, samples, job.costs, said=said, progress=search_progress(tell)
             )
             model, recognized = done.model, replace(recognized, graph=done.floats.graph)

@@ -10,8 +10,8 @@ from celosia.isa.presets import resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.isa.registers.queues import QUEUES
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.program_file import ProgramFile
 from tests.support.axi_bench import AxiBench
 from tests.support.axi_copies import ISSUES, STALLS, copied, copies, fill_source, small

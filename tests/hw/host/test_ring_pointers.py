@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from celosia.hw.lib.layouts import Completed
 from celosia.hw.host.ring_pointers import RingPointers
+from celosia.hw.lib.layouts import Completed
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import BusId

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia.lab.accuracy.models import SPREADS, curve_accuracies
 from celosia.lab.accuracy.accuracy_command import ACCURACY_SCHEMA
+from celosia.lab.accuracy.models import SPREADS, curve_accuracies
 from tests.support.command_line import refused, right
 
 

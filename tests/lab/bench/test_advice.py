@@ -16,7 +16,7 @@ from celosia.lab.bench.advice import (
     run_advice,
 )
 from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import advice_table
+from celosia.lab.bench.tables import advice_table
 from celosia.sim.profile.whatif import FOLLOWED, Change
 from celosia.sim.run.report import as_json
 from celosia.sim.support.progress import silent

@@ -11,7 +11,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench.decoders import STEPS, Decoder, run_decoders
 from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import decoders_table
+from celosia.lab.bench.tables import decoders_table
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
 from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent

@@ -10,7 +10,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench.encoders import ENCODERS, Encoder, run_encoders
 from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import encoders_table
+from celosia.lab.bench.tables import encoders_table
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
 from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent

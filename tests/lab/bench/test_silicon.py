@@ -20,7 +20,7 @@ from celosia.lab.bench.silicon import (
     run_silicon,
 )
 from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import silicon_table
+from celosia.lab.bench.tables import silicon_table
 from celosia.sim.export.silicon.area.measure import Area, UnitArea
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
 from celosia.sim.run.run import Outcome

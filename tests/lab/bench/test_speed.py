@@ -23,7 +23,7 @@ from celosia.lab.bench.speed import (
     measure_speed,
 )
 from celosia.lab.bench.suite import Bench, run_bench
-from celosia.sim.command.tables import speed_table
+from celosia.lab.bench.tables import speed_table
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.run.report import as_json
 from celosia.sim.support.errors import EnvironmentProblem

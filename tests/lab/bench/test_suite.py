@@ -10,7 +10,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench.suite import PRODUCTS, Bench, Product, run_products
-from celosia.sim.command.tables import products_table
+from celosia.lab.bench.tables import products_table
 from celosia.sim.run.report import Failure, Measurement, Report, Setting, as_json
 from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent

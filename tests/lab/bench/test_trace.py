@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from celosia.lab.bench.suite import Bench
+from celosia.lab.bench.tables import trace_table
 from celosia.lab.bench.trace import WORKLOADS, TraceLine, TracePair, run_traces
-from celosia.sim.command.tables import trace_table
 from celosia.sim.run.report import as_json
 from celosia.sim.run.run import Outcome
 

@@ -8,16 +8,16 @@ import jsonschema
 import pytest
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.lab.compilers.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
 from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import nonlinear_table
+from celosia.lab.bench.tables import nonlinear_table
+from celosia.lab.compilers.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
 from celosia.sim.run.report import Measurement, as_json
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused
 
-SCHEMA = json.loads((Path(__file__).parents[4] / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
 CYCLES = {"offloaded": 1000, "serial": 400, "no overlap": 300, "as compiled": 200}
 

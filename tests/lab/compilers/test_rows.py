@@ -7,14 +7,14 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers import memory, schedules, stages, tactics
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.graphs.levels import check_device
-from celosia.sim.support.progress import silent
-from celosia.sw.ir.matmul import MatMul
 from celosia.lab.graphs.branches import branches_case
-from celosia.sw.models.cases import attention_case
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.support.progress import silent
 from celosia.sw.compiler.pipeline import predict_graph
 from celosia.sw.compiler.plan import plan_graph
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models.cases import attention_case
 
 
 def checked(case, compiled, config, timing):

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
+from celosia.lab.bench.suite import Bench
+from celosia.lab.bench.tables import print_bench
 from celosia.lab.compilers.dialects import mlir
 from celosia.lab.compilers.latency import tvm
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.compilers.substitutions import GRAPHS, GraphLine, metaflow
 from celosia.lab.compilers.table import ROWS, run_compilers
 from celosia.lab.compilers.tuning import autotvm
-from celosia.lab.bench.suite import Bench
-from celosia.sim.command.tables import print_bench
+from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.sim.support.display import table_console
 from celosia.sim.support.progress import silent
-from celosia.lab.graphs.rewritable import REWRITABLE
 
 ABOUT = System(system="A", mechanism="an idea", claim="2 x", source="a paper")
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sw.ir.graph import MatMul, Sums
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
-from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)

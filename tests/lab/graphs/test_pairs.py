@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from celosia.lab.graphs.pairs import context_case, linear_norm_case, scores_case
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case
-from celosia.lab.graphs.pairs import context_case, linear_norm_case, scores_case
 
 PAIRS: dict[str, Callable[[bool], Case]] = {
     "scores": lambda spilled: scores_case(2, 24, 8, 1, spilled=spilled),

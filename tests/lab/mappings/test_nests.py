@@ -9,13 +9,13 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.mappings.nests import Nests
 from celosia.lab.mappings.samplers import Sampler, draws
+from celosia.lab.tune.spaces.plan_space import PlanSpace
+from celosia.sw.compiler.pipeline import compile_plan, predict_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, LoadParameters
-from celosia.sw.compiler.pipeline import compile_plan, predict_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.problems import graph_of
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 TIMING = MemoryTiming()
 PROBLEMS = [

@@ -8,12 +8,12 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.lab.mappings import samplers
 from celosia.lab.mappings.samplers import Sampler, choices_of, draws, enumerated
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 GRAPH = graph_of("product", MatMul(m=24, n=20, k=36))
 SPACE = PlanSpace(only_product(GRAPH), GRAPH, resolve_config("tiny", ()))

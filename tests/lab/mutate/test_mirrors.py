@@ -58,7 +58,7 @@ def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
     line = "from celosia.sw.a.b import thing\n"
     others = {
         "tests/sw/a/test_z.py": line,
-        "tests/sw/compiler/test_plan.py": line,
+        "tests/sw/test_plan.py": line,
         "tests/sw/c/test_c.py": line,
         "tests/sim/cli/test_a.py": line,
         "tests/sim/test_b.py": line,
@@ -71,14 +71,14 @@ def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
         path.write_text(text)
     assert nearest_tests("sw/a/b.py", tmp_path) == (
         "tests/sw/a/test_z.py",
-        "tests/sw/compiler/test_plan.py",
+        "tests/sw/test_plan.py",
         "tests/sw/c/test_c.py",
     )
     for name in ("tests/sw/a/test_z.py", "tests/sw/c/test_c.py"):
         (tmp_path / name).write_text("")
     _text.cache_clear()
     assert nearest_tests("sw/a/b.py", tmp_path) == (
-        "tests/sw/compiler/test_plan.py",
+        "tests/sw/test_plan.py",
         "tests/sim/test_b.py",
         "tests/system/test_all.py",
     )

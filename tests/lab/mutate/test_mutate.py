@@ -168,7 +168,7 @@ def test_slow():
     ],
 )
 def test_how_the_tests_of_a_fault_end(to, test, ended, tmp_path):
-    for name in ("isa", "hw", "sw", "sim", "tests"):
+    for name in ("isa", "hw", "sw", "sim", "lab", "tests"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("")
     (tmp_path / "isa" / "tokens.py").write_text("VALUE = 1\n")

@@ -7,9 +7,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.costs import Costs, host_cycles
-from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.lab.graphs.rewritable import Sizes, adapter, packed_classifier, twins
 from celosia.lab.substitute.optimize import (
     differing_floats,
     differing_integers,
@@ -17,12 +15,14 @@ from celosia.lab.substitute.optimize import (
     optimize_integers,
     optimize_model,
 )
-from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.lab.substitute.rules import RULES
-from celosia.sw.models.cases import attention_case
-from celosia.lab.graphs.rewritable import Sizes, adapter, packed_classifier, twins
+from celosia.sw.compiler.costs import Costs, host_cycles
 from celosia.sw.compiler.pipeline import predict_choices
 from celosia.sw.compiler.plan import choices_by_rows
+from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.models.cases import attention_case
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch

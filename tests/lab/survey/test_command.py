@@ -11,7 +11,7 @@ from celosia.lab.survey.parts.read import read_survey
 from celosia.sim.support.problems import InputError
 from tests.support.command_line import invoke, refused, right
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "survey.schema.json").read_text())
 
 

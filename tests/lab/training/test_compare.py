@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from celosia.sw.reference.language.model_file import TOKENIZER, LanguageModel, shipped_folder
-from celosia.sw.reference.language.tokenizer import TextTokenizer
 from celosia.lab.training import compare
 from celosia.lab.training.compare import (
     calibration_windows,
@@ -13,6 +11,8 @@ from celosia.lab.training.compare import (
     held_out_tokens,
 )
 from celosia.lab.training.corpus import corpus_key
+from celosia.sw.reference.language.model_file import TOKENIZER, LanguageModel, shipped_folder
+from celosia.sw.reference.language.tokenizer import TextTokenizer
 from tests.support.language import random_weights, small_shape
 
 SHAPE = small_shape(layers=1, width=16, heads=2, key_heads=1, hidden=16, context=16)

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from celosia.sw.reference.language.held_out import held_out_texts
 from celosia.lab.training.corpus import (
     Document,
     corpus_key,
@@ -15,6 +14,7 @@ from celosia.lab.training.corpus import (
     training_texts,
     without_near_duplicates,
 )
+from celosia.sw.reference.language.held_out import held_out_texts
 
 SOURCE = '''"""What the module is for, in a sentence."""
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from celosia.sw.reference.language.errors import LanguageError
 from celosia.lab.training.recipe import Recipe
+from celosia.sw.reference.language.errors import LanguageError
 
 
 def test_rates_fall_at_the_end():

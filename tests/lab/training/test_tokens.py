@@ -1,7 +1,7 @@
 """Training of the tokenizer."""
 
-from celosia.sw.reference.language.tokenizer import END
 from celosia.lab.training.tokens import train_tokenizer
+from celosia.sw.reference.language.tokenizer import END
 
 TEXTS = ["Return the value of the element.", "Return the list of the elements."] * 3
 

@@ -6,12 +6,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from celosia.lab.training.corpus import corpus_key
+from celosia.lab.training.recipe import Recipe
 from celosia.sw.reference.language.decoder import Cache, LlamaWeights, forward
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.perplexity import float_scorer, score
-from celosia.lab.training.corpus import corpus_key
-from celosia.lab.training.recipe import Recipe
 from tests.support.language import random_weights, small_shape
 
 pytestmark = pytest.mark.skipif(

@@ -8,16 +8,16 @@ import pytest
 
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune.search import SearchPlan, search, trials_until
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
+from celosia.lab.tune.tuning_log import DEFAULT, open_log
 from celosia.lab.tune.work import product_of, space_of
 from celosia.sim.devices.devices import open_device
-from celosia.lab.tune.tuning_log import DEFAULT, open_log
 from celosia.sim.support import cluster
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 from tests.support.command_line import invoke, refused
 
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")

@@ -8,8 +8,8 @@ import pytest
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.lab.sweep.words import options_of
-from celosia.lab.tune.work import product_of, space_of
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, best_known, open_log, tuning_key
+from celosia.lab.tune.work import product_of, space_of
 from celosia.sim.support.problems import InputError, OutputError
 from tests.support.command_line import invoke, refused, right
 

@@ -29,8 +29,8 @@ from celosia.isa.encoding import (
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.numerics import ExponentConstants
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.program_file import random_bytes
 from tests.support.c_host import c_host
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import celosia.isa
-from celosia.sim import cli
+from celosia.lab.bench import command
 from celosia.lab.bench.suite import Bench
 from celosia.lab.survey.parts.text import COMMITTED
+from celosia.sim.command.hardware import verilog_command
 from celosia.sim.support.output import write_file
 from tests.support.command_line import SMALL, invoke, refused, right, valid
 from tests.support.interruptible import interruptible
@@ -65,7 +66,7 @@ def test_verilog_is_written_whole(monkeypatch):
         def write_verilog(config, top, memories, output):
             write_file(output, f"module celosia_{top}; // {config.dim} {memories}\nendmodule\n")
 
-    monkeypatch.setattr(cli, "import_module", lambda _: Writer)
+    monkeypatch.setattr(verilog_command, "import_module", lambda _: Writer)
     text = right("verilog", "--preset", "tiny").stdout
     assert text == "module celosia_core; // 4 inferred\nendmodule\n"
     options = ("--set", "dim=8", "--top", "axi", "--memories", "blackbox")
@@ -86,7 +87,7 @@ def test_benchmarks_that_hold_are_exit_code_0(monkeypatch):
         asked.append((*names, issue))
         return Bench(products=())
 
-    monkeypatch.setattr(cli, "run_bench", made_up)
+    monkeypatch.setattr(command, "run_bench", made_up)
     right("bench")
     right("bench", "products", "--issue", "ring")
     valid(right("bench", "speed", "--json", "-").stdout)
@@ -103,7 +104,7 @@ def test_a_number_below_its_bound_is_exit_code_1(monkeypatch):
         def right(self):
             return False
 
-    monkeypatch.setattr(cli, "run_bench", lambda *_: Slow(products=()))
+    monkeypatch.setattr(command, "run_bench", lambda *_: Slow(products=()))
     assert invoke("bench", "--json", "bench.json").exit_code == 1
     assert not valid(Path("bench.json").read_text())["right"]
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.sim.command.models import generate_command, language_commands
+from celosia.lab.training import language_commands
+from celosia.sim.command.models import generate_command
 from celosia.sw.decoding.session import DecoderSession, DifferenceError
 from celosia.sw.reference.language.calibration import CALIBRATION, save_calibration
 from celosia.sw.reference.language.model_file import (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from celosia.sim.command.models import check_command
 from celosia.lab.fuzz.files.command import celosia
+from celosia.sim.command.models import check_command
 from celosia.sim.run.models import model_run
 from celosia.sw.frontend.recognize.recognize import PASSES
 from celosia.sw.quantize.graphs import quantized

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from celosia.isa.numerics import round_scales
-from celosia.sim.cli import run
 from celosia.sim.command.compile_command import compile_workload
+from celosia.sim.command.run_command import run
 from celosia.sim.run.compiled_forms import ALL, FORMS
 from celosia.sw.driver.program_file import parse_program as parse_assembly
 from celosia.sw.ir.print_program import print_program

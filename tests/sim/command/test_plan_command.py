@@ -2,8 +2,8 @@
 
 import inspect
 
-from celosia.sim.cli import run
 from celosia.sim.command.plan_command import plan
+from celosia.sim.command.run_command import run
 
 WHAT = {"shape", "a", "b", "heads", "seq", "dim", "model", "layers", "text", "keys", "causal"}
 """Options that say what is computed."""

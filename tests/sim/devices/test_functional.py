@@ -30,8 +30,8 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers.errors import Cause
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.assembly import format_command
 from celosia.sw.driver.device import Device, DeviceError
 

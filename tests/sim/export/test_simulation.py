@@ -5,9 +5,9 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.export.choices import Memories, TopChoice
-from celosia.lab.fuzz.programs.programs import random_program
 from celosia.sim.verilator.build import build_model
 from celosia.sw.driver.runtime import matmul
 from tests.support.exports import SMALLEST, exported

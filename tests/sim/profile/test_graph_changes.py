@@ -7,8 +7,9 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Hardware, what_if
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sim.workloads.workload_options import WorkloadOptions
-from celosia.sim.workloads.workloads import WORKLOADS, GraphWorkload
+from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.pipeline import compile_graph, predict_graph
 from celosia.sw.compiler.plan import choose
 

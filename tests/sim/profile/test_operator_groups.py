@@ -13,10 +13,10 @@ from celosia.sim.profile.operator_groups import (
     group_name,
     group_operators,
 )
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import attention_case, layernorm_case, random_integer_encoder
 from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)

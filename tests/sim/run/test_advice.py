@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim import cli
+from celosia.sim.command import run_command
 from celosia.sim.profile.whatif import Change, what_if
 from celosia.sim.run import advice
 from celosia.sim.run.advice import follow, run_advised
@@ -103,7 +104,7 @@ def test_options_are_followed_as_the_command_line_takes_them(monkeypatch):
         asked.append(options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "run_advised", run)
+    monkeypatch.setattr(run_command, "run_advised", run)
     given = ["run", "matmul", "--shape", "8x8x8", "--preset", "tiny", "--set", "bus_bits=64"]
     given += ["--mem-latency", "40"]
     for more in ((), words):

@@ -6,17 +6,17 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sim.run.given_plans import BEST, GivenPlan
+from celosia.lab.branches.plans import BEST, best_stages, staged_plan
+from celosia.lab.branches.search import STRATEGIES
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.tuning_log import open_log, tuning_key
+from celosia.sim.run.given_plans import GivenPlan
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.planning.problems import graph_of
-from celosia.lab.tune.spaces.plan_space import PlanSpace
-from celosia.sw.branches.compose import best_stages, staged_plan
-from celosia.lab.branches.search import STRATEGIES
 from tests.support.command_line import refused, right
 
 PRODUCT = ("matmul", "--shape", "24x24x30", "--preset", "tiny")

@@ -6,6 +6,7 @@ from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure_graph import measure_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import RunResult
 from celosia.sw.models.cases import (
     attention_case,
@@ -13,7 +14,6 @@ from celosia.sw.models.cases import (
     layernorm_case,
     random_integer_encoder,
 )
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.faulty_devices import EMPTY_LOG, Idle, Logging, Stopping
 

@@ -15,7 +15,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import ARRAY_OWNERS, COUNTERS, TABLES
-from celosia.sim.command.tables import print_report
+from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.report import (
     Failure,
     Measurement,

@@ -7,17 +7,17 @@ import pytest
 from celosia.isa.config import ConfigError
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices.functional import FunctionalDevice
+from celosia.lab.branches.plans import staged_plan
+from celosia.lab.branches.search import STRATEGIES, stages_of
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.graphs.branches import BRANCHES, branches_case
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.branches.blocks import Block, blocks_of
+from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of
 from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
-from celosia.sw.branches.blocks import Block, blocks_of
-from celosia.sw.branches.compose import staged_plan
-from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of
-from celosia.lab.branches.search import STRATEGIES, stages_of
 
 BASE = resolve_config("base")
 SLOW = MemoryTiming(bytes_per_cycle=8)

@@ -10,16 +10,16 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph, compile_plan, predict_graph, predict_plan
+from celosia.sw.compiler.refine import best_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
-from celosia.sw.compiler.pipeline import compile_graph, compile_plan, predict_graph, predict_plan
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.search import product_plans
 from celosia.sw.reference.matmul import matmul_reference
-from celosia.sw.compiler.refine import best_plan
 from celosia.sw.scheduling.drains import SumsBlock
 from tests.support.levels import CONFIGS
 from tests.support.norms import normalized_sum

@@ -9,14 +9,14 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sw.compiler import plan as plan_module
+from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.plan import choose, plan_graph, plan_product, probe_graph, product_tiles
 from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
-from celosia.sw.compiler.pipeline import compile_graph
-from celosia.sw.compiler.plan import choose, plan_graph, plan_product, probe_graph, product_tiles
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape

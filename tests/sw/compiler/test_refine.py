@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.pipeline import compile_plan, predict_plan
+from celosia.sw.compiler.refine import refine
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
-from celosia.sw.compiler.pipeline import compile_plan, predict_plan
 from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.compiler.refine import refine
 from tests.sw.scheduling.products import product_graph
 from tests.sw.strategies import problems
 

@@ -6,11 +6,11 @@ from functools import cache, partial
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import Patch, compile_bucket
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 from tests.sw.models.decoder_runs import model
 

@@ -19,8 +19,8 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.semantics import step
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
-from celosia.sim.devices.devices import open_device
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.devices import open_device
 from celosia.sw.driver.clear import clear_commands, zeros_needed
 
 TINY = PRESETS["tiny"]

@@ -9,9 +9,10 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.graphs.levels import check_levels
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
@@ -31,7 +32,6 @@ from celosia.sw.models.cases import (
     rmsnorm_case,
     softmax_case,
 )
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.planning.extents import tiles
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS, configured

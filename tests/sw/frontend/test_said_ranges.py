@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
-from celosia.lab.exports.catalog import EXPORTS
-from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
 from celosia.sw.quantize.graphs.stages import Form
 from tests.support.quantized_exports import inputs, recognized

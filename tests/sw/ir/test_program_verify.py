@@ -8,6 +8,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.ir.graph import Mask, View
 from celosia.sw.ir.program import (
     Load,
@@ -21,7 +22,6 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.ir.program_verify import verify
 from celosia.sw.models.cases import Case, attention_case, layernorm_case, matmul_case, softmax_case
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from tests.support.levels import CONFIGS
 from tests.support.nests import apart
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.encoding import Function
+from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.ir.graph import NO_MASK, Mask, Tensor, View
 from celosia.sw.ir.program import (
     Drain,
@@ -21,7 +22,6 @@ from celosia.sw.ir.program import (
 from celosia.sw.ir.program_verify import verify
 from celosia.sw.ir.scratch_verify import ScratchChecker
 from celosia.sw.models.cases import attention_case
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.planning.choices import Choices
 from tests.support.levels import configured
 

@@ -9,13 +9,13 @@ import numpy as np
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import DecoderShape, Form, Text
 from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.models.random_decoder import random_decoder
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.planning.choices import Choices
 
 CAPACITY = 24

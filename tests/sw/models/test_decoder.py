@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.ir.causal import seen_products
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul
 from celosia.sw.ir.program import Products
@@ -21,7 +22,6 @@ from celosia.sw.models.decoder_shape import (
     Form,
     Text,
 )
-from celosia.sw.compiler.pipeline import compile_graph
 from tests.sw.models.decoder_runs import CAPACITY, Session, interpreted, model, on_device, tokens
 
 FORMS = ("gpt2", "opt")

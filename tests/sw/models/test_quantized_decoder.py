@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from celosia.lab.training.compare import held_out_tokens
 from celosia.sw.decoding.scorers import integer_scorer
 from celosia.sw.models.integer_decoder import BURST_COLUMNS
 from celosia.sw.models.quantized_decoder import quantize_decoder
@@ -10,7 +11,6 @@ from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.decoder import Cache, forward
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.perplexity import float_scorer, score
-from celosia.lab.training.compare import held_out_tokens
 from tests.support.integer_models import SHAPE, quantized, tokens, weights
 
 

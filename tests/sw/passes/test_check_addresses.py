@@ -5,12 +5,12 @@ import pytest
 
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.models.decoder_shape import Text
 from celosia.sw.passes.check_addresses import check_addresses
-from celosia.sw.compiler.pipeline import compile_graph
 from tests.sw.models.decoder_runs import model
 
 CONFIG = resolve_config("tiny", ())

@@ -11,6 +11,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, RING_ENTRY, STRIDE, Command, Funct
 from celosia.isa.operations.loops import expand
 from celosia.isa.operations.semantics import LOOP_FUNCTS
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
@@ -20,7 +21,6 @@ from celosia.sw.models.cases import (
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.loops.nodes import Node, Shapes, command_node, repeated
 from celosia.sw.passes.loops.search import Reach, with_loops
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.reference.encoder import BERT_BASE
 from tests.support.levels import CONFIGS, configured
 

@@ -10,9 +10,9 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.numerics import round_scales
 from celosia.isa.numerics.float32 import is_long
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.graphs.levels import check_levels
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure import measure_product
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator

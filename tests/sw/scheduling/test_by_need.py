@@ -7,6 +7,8 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sw.compiler.pipeline import compile_graph, predict_graph
+from celosia.sw.compiler.plan import choose
 from celosia.sw.ir.graph import Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import (
@@ -14,8 +16,6 @@ from celosia.sw.models.cases import (
     encoder_case,
     random_integer_encoder,
 )
-from celosia.sw.compiler.pipeline import compile_graph, predict_graph
-from celosia.sw.compiler.plan import choose
 from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.by_need import schedule_by_need

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.planning.decisions.decide import decide
 from tests.sw.scheduling.products import product_graph
 from tests.sw.scheduling.test_product import works

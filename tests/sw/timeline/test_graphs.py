@@ -6,8 +6,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.models import cases
 from celosia.sw.compiler.pipeline import compile_graph, predict_graph
+from celosia.sw.models import cases
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.timeline.graphs import GraphCycles
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.graphs import levels
 from celosia.lab.fuzz.graphs.levels import LevelsDifferError, check_device, check_levels
 from celosia.lab.fuzz.graphs.random_graph import random_case
+from celosia.sim.devices.functional import FunctionalDevice
 from tests.support.levels import CONFIGS
 
 CASE = random_case(3, ops=2, extent=6)

@@ -9,9 +9,9 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.operations import Product
 from celosia.isa.operations.semantics import step
 from celosia.isa.presets import PRESETS
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.programs.limits import LIMITS_STRIDE, limits, limits_region
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.program_file import Region
 
 

@@ -24,8 +24,8 @@ from celosia.isa.operations.transforms import Transform
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
 from celosia.isa.state.transform_state import TransformState
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.programs.programs import random_program
+from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.program_file import format_program, parse_program
 
 TRANSFORMS = ("normalization=true", "statistics_rows=16")

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from celosia.lab.substitute.floats.concats import find_heads_apart
+from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
+from celosia.lab.substitute.optimize import differing_floats
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.lab.substitute.optimize import differing_floats
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.lab.substitute.floats.concats import find_heads_apart
-from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
-from celosia.sw.rewriting.engine import exhaust
 from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.rewriting.engine import exhaust
 
 RULES = {rule.name: rule for rule in FLOAT_SUBSTITUTIONS}
 

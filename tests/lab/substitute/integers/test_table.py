@@ -7,6 +7,12 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.levels import check_levels
+from celosia.lab.graphs.rewritable import Sizes, classifier
+from celosia.lab.substitute.integers.edit import Edit, Moved
+from celosia.lab.substitute.integers.level import INTEGER
+from celosia.lab.substitute.integers.prove import difference, random_tensor
+from celosia.lab.substitute.integers.reader import IntegerReader
+from celosia.lab.substitute.integers.table import SUBSTITUTIONS
 from celosia.lab.substitute.optimize import differing_integers
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import (
@@ -19,15 +25,9 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case
-from celosia.lab.graphs.rewritable import Sizes, classifier
-from celosia.sw.rewriting.engine import exhaust, sweep
-from celosia.lab.substitute.integers.edit import Edit, Moved
-from celosia.lab.substitute.integers.level import INTEGER
-from celosia.lab.substitute.integers.prove import difference, random_tensor
-from celosia.lab.substitute.integers.reader import IntegerReader
-from celosia.lab.substitute.integers.table import SUBSTITUTIONS
 from celosia.sw.planning.forms.groups import Heads, groups
 from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.rewriting.engine import exhaust, sweep
 from tests.support.rewritable import rewritable_graph
 
 RULES = {rule.name: rule for rule in SUBSTITUTIONS}

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.lab.substitute.optimize import differing_integers
-from celosia.sw.ir.graph import AddResidual, Graph, MatMul, Requantize, Sums, Tensor, View
-from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.rewriting.engine import sweep
 from celosia.lab.substitute.integers.edit import Edit, Moved, ordered
 from celosia.lab.substitute.integers.prove import difference
 from celosia.lab.substitute.integers.reader import IntegerReader
 from celosia.lab.substitute.integers.table import SUBSTITUTIONS
+from celosia.lab.substitute.optimize import differing_integers
+from celosia.sw.ir.graph import AddResidual, Graph, MatMul, Requantize, Sums, Tensor, View
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.rewriting.engine import sweep
 
 RULES = {rule.name: rule for rule in SUBSTITUTIONS}
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.encoding import FENCE
+from celosia.lab.graphs.pairs import linear_norm_case, scores_case
 from celosia.lab.survey.items.pair_jobs import AS_CHOSEN, BY_TURNS, FORMS, PAIRS, PairJob
 from celosia.lab.survey.items.pairs import STUDIES
 from celosia.lab.survey.parts.jobs import Run
 from celosia.lab.survey.parts.paper import paper
 from celosia.lab.survey.parts.values import Evidence, Scope
-from celosia.lab.graphs.pairs import linear_norm_case, scores_case
 from celosia.sw.planning.forms.plan import simple_stages
 from celosia.sw.planning.forms.stages import LinearStage
 

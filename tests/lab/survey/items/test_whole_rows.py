@@ -3,10 +3,10 @@
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.lab.survey.items.whole_rows import whole_rows
-from celosia.sw.ir.program import Load
 from celosia.lab.graphs.pairs import linear_norm_case
+from celosia.lab.survey.items.whole_rows import whole_rows
 from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.ir.program import Load
 from celosia.sw.planning.forms.stages import LinearStage
 
 

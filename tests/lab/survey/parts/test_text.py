@@ -12,7 +12,7 @@ from celosia.lab.survey.parts.text import COMMITTED, fill
 from celosia.lab.survey.survey import study_ids
 from celosia.sim.support.problems import InputError
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[4]
 SCHEMA = json.loads((ROOT / "docs" / "survey.schema.json").read_text())
 
 

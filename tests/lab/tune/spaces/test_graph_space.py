@@ -8,20 +8,20 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
-from celosia.sim.devices.functional import FunctionalDevice
 from celosia.lab.fuzz.graphs.levels import check_device
+from celosia.lab.tune.spaces.graph_space import DECIDED, GraphSpace, plan_space
+from celosia.lab.tune.spaces.plan_space import PlanSpace
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.models.cases import (
     encoder_case,
     encoder_layer_case,
     random_integer_encoder,
     softmax_case,
 )
-from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.lab.tune.spaces.graph_space import DECIDED, GraphSpace, plan_space
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.planning.schedules.random_schedules import CONFIG, cases
 

@@ -7,6 +7,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.workloads.operands import random_operands
@@ -15,7 +16,6 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.lab.tune.spaces.plan_space import PlanSpace
 
 TINY = resolve_config("tiny")
 PROBLEM = MatMul(m=22, n=27, k=33, scale=0.02, bias=True)

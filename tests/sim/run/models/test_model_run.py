@@ -8,6 +8,8 @@ import pytest
 from onnx import helper
 
 from celosia.isa.presets import PRESETS
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.run.models.distances import decibels
 from celosia.sim.run.models.model_run import (
     ModelRun,
@@ -21,8 +23,6 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.lab.exports.catalog import EXPORTS
-from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.samples import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 from tests.sw.frontend.importer.models import floats, model

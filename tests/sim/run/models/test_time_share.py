@@ -5,10 +5,10 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.run.models import time_share
+from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sim.run.models.time_share import TimeShare, predict_shares
 
 
 def graph():

@@ -9,13 +9,13 @@ from onnx import numpy_helper
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.imported.import_decoder import import_decoder
 from celosia.sw.decoding.imported.problem import DecoderProblem
 from celosia.sw.decoding.scorers import integer_scorer
 from celosia.sw.decoding.session import session_bytes
-from celosia.lab.exports.catalog import EXPORTS
-from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.reference.language.decoder import Cache, forward
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.placement.placement import place
 from celosia.sw.frontend.placement.rules import Where
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.lab.exports.catalog import EXPORTS
-from celosia.lab.exports.writing.size import SMALL
 
 SIZES = {"batch": 1, "sequence": 12, "encoder_sequence": 9}
 

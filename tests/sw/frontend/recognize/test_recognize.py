@@ -6,6 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
@@ -13,8 +15,6 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize, recognized_graph
-from celosia.lab.exports.catalog import EXPORTS
-from celosia.lab.exports.writing.size import SMALL
 
 BATCH, TOKENS = 2, 12
 SIZES = {"batch": BATCH, "sequence": TOKENS, "encoder_sequence": 3 * TOKENS // 4}

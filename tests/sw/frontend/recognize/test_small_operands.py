@@ -16,11 +16,11 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.rewriting.engine import Fault
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.graphs.true_placement import place_units
+from celosia.sw.rewriting.engine import Fault
 
 SIZES = st.sampled_from([0, 1, 1, 2, 2, 4])
 

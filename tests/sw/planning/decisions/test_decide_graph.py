@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS, resolve_config
+from celosia.lab.graphs.pairs import scores_case
+from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
@@ -25,8 +27,6 @@ from celosia.sw.models.cases import (
     random_integer_encoder,
     softmax_case,
 )
-from celosia.lab.graphs.pairs import scores_case
-from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart

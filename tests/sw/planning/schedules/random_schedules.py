@@ -10,6 +10,7 @@ from typing import Any
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.sim.workloads.operands import random_operands
+from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.ir.graph import LayerNorm
 from celosia.sw.ir.matmul import MatMul as Problem
 from celosia.sw.models.cases import (
@@ -29,7 +30,6 @@ from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules import primitives
 from celosia.sw.planning.schedules.apply import apply_steps
 from celosia.sw.planning.schedules.roles import rings_of
-from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["CONFIG", "Drawn", "cases", "draw", "starts"]

@@ -5,18 +5,18 @@ import re
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.fluent import Schedule
+from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.starts import compilers_plan, plain_plan, scheduled_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
-from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
-from celosia.sw.compiler.fluent import Schedule
 from celosia.sw.planning.schedules.primitives import ScheduleFile, Split
-from celosia.sw.compiler.starts import compilers_plan, plain_plan, scheduled_plan
 from celosia.sw.planning.schedules.text import parse_schedule, print_schedule
 from celosia.sw.reference.encoder import EncoderShape
 

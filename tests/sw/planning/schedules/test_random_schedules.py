@@ -7,9 +7,9 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from tests.sw.planning.schedules.random_schedules import CONFIG, cases, draw
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import checked_model
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
 from tests.sw.frontend.importer.node_cases import array, cases
 

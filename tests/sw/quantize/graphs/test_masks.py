@@ -5,11 +5,11 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, MatMul, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.masks import Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised

@@ -6,13 +6,13 @@ from onnx.helper import make_node as node
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized

@@ -2,10 +2,10 @@
 
 import pytest
 
+from celosia.lab.training.compare import held_out_tokens
 from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
 from celosia.sw.reference.language.perplexity import float_scorer, score
 from celosia.sw.reference.language.shape import SMALL
-from celosia.lab.training.compare import held_out_tokens
 
 FIRST_TOKENS = 2_560
 

@@ -1,0 +1,283 @@
+"""Benchmarks as tables on a terminal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.lab.accuracy.cost import CostSet
+from celosia.lab.bench.advice import AdviceLine, followed
+from celosia.lab.bench.decoders import PEERS, DecoderLine
+from celosia.lab.bench.encoders import EncoderLine
+from celosia.lab.bench.silicon import SiliconLine, runs_by_name
+from celosia.lab.bench.speed import Speed
+from celosia.lab.bench.suite import Bench, ProductLine
+from celosia.lab.bench.trace import MEGABYTES, SLOWER, TraceLine
+from celosia.lab.compilers.nonlinear import (
+    HOST_CYCLES,
+    SURVEY_SPEEDUP,
+    VTA_UTILIZATION,
+    Nonlinear,
+)
+from celosia.lab.compilers.row import Row
+from celosia.sim.command.outputs.table_cells import NOTHING, judged, mismatches, percent, whole
+
+__all__ = [
+    "advice_table",
+    "cost_table",
+    "decoders_table",
+    "encoders_table",
+    "nonlinear_table",
+    "print_bench",
+    "products_table",
+    "silicon_table",
+    "speed_table",
+    "trace_table",
+]
+
+
+def print_bench(console: Console, bench: Bench) -> None:
+    """Every table that was measured."""
+    tables: tuple[Any, ...] = (
+        (bench.products, products_table),
+        (bench.encoders, encoders_table),
+        (bench.decoders, decoders_table),
+        *((each, cost_table) for each in bench.cost or ()),
+        (bench.nonlinear, nonlinear_table),
+        (bench.trace, trace_table),
+        (bench.advice, advice_table),
+        (bench.silicon, silicon_table),
+        (bench.compilers, compilers_table),
+    )
+    for measured, table in tables:
+        if measured is not None:
+            console.print(table(measured))
+    for regression in bench.regressions:
+        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
+    if bench.speed is not None:
+        console.print(speed_table(bench.speed))
+
+
+def products_table(lines: Sequence[ProductLine]) -> Table:
+    """What must be reached, what is, and what is possible."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Products on preset base, Verilator, 16 bytes per cycle"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
+    )
+    table.add_column("M x N x K", overflow="fold")
+    for head in ("cycles", "reached", "at least", "limit", "Gemmini", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        table.add_row(
+            line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
+            whole(total.cycles),
+            judged(line.right, percent(line.reached)),
+            percent(line.product.bound),
+            percent(line.limit),
+            percent(line.product.gemmini),
+            mismatches(total),
+        )
+    return table
+
+
+def encoders_table(lines: Sequence[EncoderLine]) -> Table:
+    """What must be reached, and what is, with everything between the products."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Attention, layers and encoders in Verilator, 16 bytes per cycle unless it says so"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        title_justify="left",
+    )
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches", "program, KiB"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        total = line.report.total
+        size = total.program_bytes
+        table.add_row(
+            line.encoder.name,
+            whole(total.cycles),
+            judged(line.right, percent(line.reached)),
+            percent(line.encoder.bound),
+            percent(line.encoder.gemmini),
+            mismatches(total),
+            NOTHING if size is None else f"{size / (1 << 10):,.1f}",
+        )
+    return table
+
+
+def decoders_table(lines: Sequence[DecoderLine]) -> Table:
+    """How near steps are to what memory sends at most."""
+    issues = {line.report.setting.issue for line in lines}
+    table = Table(
+        title="Steps of decoders in Verilator, 16 bytes per cycle unless it says so"
+        + (", commands from a ring" if issues == {"ring"} else ""),
+        caption=f"memory: weights, keys and values over its rate; array: products of tiles that "
+        f"somebody sees; {PEERS}",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("step", overflow="fold")
+    for head in ("cycles", "limit of the", "share", "at least", "mismatches"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        table.add_row(
+            line.decoder.name,
+            whole(line.report.total.cycles),
+            line.decoder.of,
+            judged(line.right, percent(line.reached)),
+            percent(line.decoder.bound),
+            mismatches(line.report.total),
+        )
+    return table
+
+
+def silicon_table(lines: Sequence[SiliconLine]) -> Table:
+    """What each point adds, and what workloads reach with it; red: below the bound."""
+    table = Table(
+        title="Lanes of the normalization unit, and scale bits: preset base, Verilator, sky130",
+        caption="MAC utilization, red below its bound; docs/silicon.md says what is counted",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("", overflow="fold")
+    for line in lines:
+        table.add_column(f"{line.lanes} lanes\n{line.scale_bits} bits", justify="right")
+    table.add_row("the unit adds, kGE", *(f"{line.added_gates / 1000:,.1f}" for line in lines))
+    table.add_row("logic, kGE", *(f"{line.area.logic.gates / 1000:,.1f}" for line in lines))
+    for name, runs in runs_by_name(lines).items():
+        table.add_row(name, *(run and judged(run.right, percent(run.reached)) for run in runs))
+        table.add_row("  cycles", *(run and whole(run.report.total.cycles) for run in runs))
+    table.add_row("cosine of MiniLM", *(line.accuracy and str(line.accuracy) for line in lines))
+    return table
+
+
+def speed_table(speed: Speed) -> Table:
+    """Cycles per second of the model and of the reference loop."""
+    table = Table(title="Speed of simulation: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("pair", "model, cycles/s", "array_loop.c, cycles/s", "share", "at least"):
+        table.add_column(head, justify="right")
+    for line in speed.lines:
+        for number, pair in enumerate(line.pairs, 1):
+            speeds = (f"{pair.model:,.0f}", f"{pair.loop:,.0f}")
+            name = escape(line.case.name) if number == 1 else ""
+            table.add_row(name, str(number), *speeds, f"{pair.share:.3f}", "")
+        share = judged(line.right, f"{line.share:.3f}") + (
+            "" if line.results_right else " wrong result"
+        )
+        table.add_row("", "median", "", "", share, f"{line.case.bound:.3f}")
+        table.add_section()
+    count = speed.instructions_per_cycle
+    counted = "valgrind is not there" if count is None else f"{count:,.0f}"
+    table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
+    table.caption_justify = "left"
+    return table
+
+
+def compilers_table(rows: Sequence[Row]) -> Table:
+    """What the idea of each compiler gains here, beside what its authors say."""
+    table = Table(title="Ideas of other compilers, in cycles of the RTL", title_justify="left")
+    for head in ("system", "mechanism", "work", "claim"):
+        table.add_column(head, overflow="fold")
+    table.add_column("gain", justify="right")
+    for row in rows:
+        color = "" if row.right else "[red]"
+        gain = NOTHING if row.gain is None else f"{color}{row.gain:.3f} x"
+        cells = (row.about.system, row.about.mechanism, row.work, row.about.claim)
+        table.add_row(*map(escape, cells), gain)
+    return table
+
+
+def trace_table(lines: Sequence[TraceLine]) -> Table:
+    """What it costs to follow each instruction."""
+    table = Table(title="Runs that are followed: preset base, Verilator", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("cycles", "slower", "at most", "trace, MB per million cycles", "below"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        table.add_row(
+            line.name,
+            whole(line.cycles),
+            judged(line.right, percent(line.slower)),
+            percent(SLOWER),
+            judged(line.right, f"{line.megabytes:.2f}"),
+            f"{MEGABYTES:.2f}",
+        )
+    return table
+
+
+def advice_table(lines: Sequence[AdviceLine]) -> Table:
+    """What was said to help each run, and what it did."""
+    table = Table(title="Advice, followed on RTL", title_justify="left")
+    table.add_column("run", overflow="fold")
+    table.add_column("cycles", justify="right")
+    table.add_column("change", overflow="fold")
+    for head in ("predicted", "saved", "error"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        error = NOTHING if line.error is None else f"{line.error:+.1%}"
+        for number, trial in enumerate(line.trials):
+            first = (line.name, whole(line.cycles)) if not number else ("", "")
+            cells = (escape(first[0]), first[1], " ".join(trial.change.options))
+            saved = (f"{trial.change.saved:,}", f"{line.saved(trial):,}")
+            table.add_row(*cells, *saved, judged(line.right, error))
+    if found := followed(lines):
+        table.caption = f"{found.runs} errors: mean {found.mean:.1%}, worst {found.worst:.1%}"
+        table.caption_justify = "left"
+    return table
+
+
+def cost_table(found: CostSet) -> Table:
+    """A table of what was predicted beside what was measured, and the errors."""
+    table = Table(title=f"Predicted cycles: {found.name}", title_justify="left")
+    table.add_column("work", overflow="fold")
+    for head in ("predicted", "measured", "error"):
+        table.add_column(head, justify="right")
+    for line in found.lines:
+        error = NOTHING if line.error is None else f"{line.error:+.2%}"
+        table.add_row(escape(line.name), whole(line.predicted), whole(line.measured), error)
+    table.add_section()
+    for name, error, bound in (
+        ("mean", found.mean, found.bounds.mean),
+        ("worst", found.worst, found.bounds.worst),
+    ):
+        table.add_row(f"{name}, at most {bound:.0%}", "", "", judged(found.right, percent(error)))
+    return table
+
+
+def nonlinear_table(found: Nonlinear) -> Table:
+    """What each mode takes: RTL, and a model of a host."""
+    off, on = (found.utilization(found.line(name)) for name in ("serial", "as compiled"))
+    before, after = VTA_UTILIZATION
+    table = Table(
+        title=f"A layer of {found.shape}, {found.seq} tokens, on base",
+        caption=f"Speed-up over offloaded; the survey's is {SURVEY_SPEEDUP}x. With latency hiding "
+        f"off and on: {percent(off)} and {percent(on)}; VTA: {percent(before)} and "
+        f"{percent(after)}. Accelerator: RTL; host: a model, "
+        + ", ".join(f"{kind} {cycles}" for kind, cycles in HOST_CYCLES.items())
+        + " cycles per element.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("mode", no_wrap=True)
+    for head in ("accelerator (RTL)", "host (model)", "cycles", "MAC util.", "speed-up"):
+        table.add_column(head, justify="right")
+    table.add_column("mismatches", justify="right")
+    for line in found.lines:
+        speedup = found.speedup(line)
+        table.add_row(
+            line.mode.name,
+            whole(line.measured.cycles),
+            whole(sum(line.host.values())),
+            whole(line.cycles),
+            percent(found.utilization(line)),
+            NOTHING if speedup is None else f"{speedup:.1f}x",
+            mismatches(line.measured),
+        )
+    return table

@@ -1,0 +1,74 @@
+"""Plans of stages by a strategy, and the source of `--stages`."""
+
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig, did_you_mean
+from celosia.isa.memory import MemoryTiming
+from celosia.lab.branches.search import STRATEGIES, Strategy, stages_of
+from celosia.sim.run.plan_sources import PlanSource
+from celosia.sim.support.problems import InputError
+from celosia.sw.branches.blocks import blocks_of
+from celosia.sw.branches.compose import plan_of_stages
+from celosia.sw.branches.costs import Costs
+from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.forms.plan import Plan
+
+__all__ = ["BEST", "SOURCE", "best_stages", "staged_plan", "staged_plans"]
+
+BEST: Final = "best"
+"""The strategy whose plan is expected to be the fastest."""
+_GAIN: Final = 0.01
+"""Stages must be expected to be better by this share than the sequential order."""
+
+
+def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
+    """The plan of dynamic programming, unless another one is expected to be faster.
+
+    Raises `ValueError` for what the accelerator cannot do.
+    """
+    plans = staged_plans(graph, config, timing)
+    cycles = {
+        name: predict_plan(graph, plan, config, timing).cycles for name, plan in plans.items()
+    }
+    best = min(("dp", "greedy"), key=lambda name: cycles[name])
+    alone = cycles["sequential"]
+    return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]
+
+
+def staged_plan(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, strategy: Strategy
+) -> Plan:
+    """The plan by a strategy.  Raises `ValueError` for what the accelerator cannot do."""
+    costs = Costs(graph, config, timing)
+    return plan_of_stages(stages_of(blocks_of(graph), costs, strategy), costs)
+
+
+def staged_plans(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
+) -> dict[Strategy, Plan]:
+    """A plan by each strategy."""
+    blocks, costs = blocks_of(graph), Costs(graph, config, timing)
+    return {
+        strategy: plan_of_stages(stages_of(blocks, costs, strategy), costs)
+        for strategy in STRATEGIES
+    }
+
+
+def _check(strategy: str) -> None:
+    """Raise `InputError` if there is no such strategy."""
+    if strategy not in (BEST, *STRATEGIES):
+        known = (BEST, *STRATEGIES)
+        near = did_you_mean(strategy, known)
+        raise InputError(f"--stages {strategy}: there are {', '.join(known)}{near}")
+
+
+def _plan(strategy: str, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
+    for known in STRATEGIES:
+        if strategy == known:
+            return staged_plan(graph, config, timing, known)
+    return best_stages(graph, config, timing)
+
+
+SOURCE: Final = PlanSource(_check, _plan)
+"""Plans for `--stages STRATEGY`."""

@@ -1,0 +1,43 @@
+"""`celosia doctor` and `celosia docs`: what this machine has, and what a checkout holds."""
+
+from typing import Annotated, Final
+
+import typer
+
+from celosia.sim.command.document import write_documents
+from celosia.sim.command.options.common import JsonOption
+from celosia.sim.command.outputs.tables import doctor_table
+from celosia.sim.run.report import as_json
+from celosia.sim.support.checkout import checkout_root
+from celosia.sim.support.display import table_console
+from celosia.sim.support.guard import BAD_INPUT, WRONG
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.verilator.doctor import REQUIRE_VARIABLE, doctor_document, examine
+
+__all__ = ["DOCTOR_EPILOG", "docs", "doctor"]
+
+DOCTOR_EPILOG: Final = f"{REQUIRE_VARIABLE}=NAME,NAME makes the absence of these tools a failure."
+
+
+def doctor(*, json: JsonOption = None) -> None:
+    """Show which tools this machine has, and which package has the rest."""
+    check_destination(json)
+    findings = examine()
+    table_console(json).print(doctor_table(findings))
+    if json:
+        write_file(json, as_json(doctor_document(findings)))
+    if any(finding.failed for finding in findings):
+        raise typer.Exit(BAD_INPUT)
+
+
+def docs(
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; 1 if any is old.")
+    ] = False,
+) -> None:
+    """Write the documents that are generated from the contract (in a checkout)."""
+    stale = write_documents(checkout_root(), check)
+    for name in stale:
+        typer.echo(f"{name}: {'out of date, run celosia docs' if check else 'written'}")
+    raise typer.Exit(WRONG if check and stale else 0)

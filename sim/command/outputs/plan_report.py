@@ -1,0 +1,245 @@
+"""What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rich.markup import escape
+from rich.table import Table
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.command.outputs.table_cells import NOTHING, memory_caption, whole
+from celosia.sim.profile.operator_groups import add_predicted, group_operators
+from celosia.sim.run.report import commit, versions
+from celosia.sim.run.run import RunOptions
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, check_options
+from celosia.sw.compiler.plan import GraphPlan, Rejected, plan_graph, plan_product
+from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.describe import describe_graph, describe_product
+from celosia.sw.planning.forms import plan as forms
+from celosia.sw.planning.forms.text import print_plan
+from celosia.sw.planning.problems import graph_of
+
+__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload"]
+
+PLAN_SCHEMA: Final = "celosia.plan/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """One thing that was decided."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedProgram:
+    """A program: a graph, or one product."""
+
+    name: str
+    predicted_cycles: int
+    decisions: tuple[Decision, ...]
+    parts: tuple[tuple[str, int], ...]
+    """Operators by groups, and their predicted cycles."""
+    plan: forms.Plan
+    """The plan with its tactics, as it is compiled."""
+    rejected: tuple[Rejected, ...]
+    scaled: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """The program's plan as an object for JSON."""
+        return {
+            "name": self.name,
+            "predicted_cycles": self.predicted_cycles,
+            "decisions": [asdict(decision) for decision in self.decisions],
+            "operators": [
+                {"name": name, "predicted_cycles": cycles} for name, cycles in self.parts
+            ],
+            "rejected": [
+                {
+                    "choice": each.name,
+                    "value": each.value,
+                    "predicted_cycles": each.cycles,
+                    "reason": each.reason,
+                }
+                for each in self.rejected
+            ],
+            "rejected_are_scaled": self.scaled,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is decided for a workload."""
+
+    options: RunOptions
+    preset: str
+    config: AcceleratorConfig
+    programs: tuple[PlannedProgram, ...]
+
+    @property
+    def predicted_cycles(self) -> int:
+        """The predicted cycles of all programs, one after the other."""
+        return sum(program.predicted_cycles for program in self.programs)
+
+    def document(self) -> dict[str, Any]:
+        """The plan as an object for JSON."""
+        timing = self.options.timing
+        return {
+            "schema": PLAN_SCHEMA,
+            "workload": self.options.workload,
+            "preset": self.preset,
+            "memory": {
+                "latency": timing.latency,
+                "bytes_per_cycle": timing.bytes_per_cycle,
+                "stall_percent": timing.stall_percent,
+            },
+            "config": asdict(self.config),
+            "predicted_cycles": self.predicted_cycles,
+            "programs": [program.document() for program in self.programs],
+            "versions": versions(),
+            "commit": commit(),
+            "command_line": list(self.options.command_line),
+        }
+
+
+def plan_workload(options: RunOptions, tell: Progress) -> Plan:
+    """Decide how the workload of `options` is done.  Raises `InputError` for what cannot be."""
+    if options.workload.endswith(PROGRAM_SUFFIX):
+        raise InputError(f"{options.workload}: a program is planned already")
+    check_options(options.workload, options.details)
+    preset = options.preset or "base"
+    config, timing = resolve_config(preset, options.overrides), options.timing
+    tell("preparing the operands", None)
+    match WORKLOADS[options.workload]:
+        case ProductWorkload() as workload:
+            operators = workload.make(options.details, timing.seed)
+            tell("comparing schedules", None)
+            programs = tuple(
+                _product(graph_of(operator.name, operator.operands.problem), config, timing)
+                for operator in operators
+            )
+        case GraphWorkload() as workload:
+            graph = workload.make(options.details, timing.seed, tell).case.graph
+            tell("comparing programs", None)
+            try:
+                plan = plan_graph(graph, config, timing)
+            except ValueError as error:
+                raise InputError(str(error)) from error
+            programs = (_graph(options.workload, plan),)
+    return Plan(options=options, preset=preset, config=config, programs=programs)
+
+
+def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
+    op, plan = only_product(graph), plan_product(graph, config, timing)
+    return PlannedProgram(
+        name=f"{graph.name} {op.out.rows}x{op.out.cols}x{op.a.cols}",
+        predicted_cycles=plan.cycles,
+        decisions=tuple(Decision(name=a, value=b) for a, b in describe_product(plan.plan, config)),
+        parts=(),
+        plan=plan.recorded,
+        rejected=plan.rejected,
+    )
+
+
+def _graph(name: str, plan: GraphPlan) -> PlannedProgram:
+    groups = group_operators(plan.compiled.graph, plan.compiled.plan.machine.dim)
+    return PlannedProgram(
+        name=name,
+        predicted_cycles=plan.prediction.cycles,
+        decisions=tuple(_decisions(plan)),
+        parts=tuple(add_predicted(groups, plan.prediction).items()),
+        plan=plan.recorded,
+        rejected=plan.rejected,
+        scaled=plan.scaled,
+    )
+
+
+def _decisions(plan: GraphPlan) -> Iterator[Decision]:
+    graph, choices = plan.compiled.graph, plan.choices
+    on_chip = sorted(set(graph.tensors) - set(plan.compiled.addresses))
+    for name, value in choices.items():
+        yield Decision(name=name, value=str(value))
+    if on_chip:
+        fused = "scores, softmax and context of each head"
+        fused += "; moments of a normalization and the residual sum before it"
+        yield Decision(
+            name="fused", value=fused if choices.fused_norms else fused.partition(";")[0]
+        )
+    yield Decision(name="kept on chip", value=", ".join(on_chip) or "nothing")
+    yield Decision(
+        name="order",
+        value="operators, blocks of rows, blocks of columns; heads one after the other, the scores "
+        "of a block of rows before the context of the block before it",
+    )
+    yield Decision(
+        name="double-buffered",
+        value="sums by halves of the accumulator; pieces of A between two banks, of weights too"
+        if choices.overlap
+        else "pieces of A between two banks, of weights too",
+    )
+    for name, value in describe_graph(plan.compiled.plan, graph):
+        yield Decision(name=name, value=value)
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan of the only program as text, with its tactics.
+
+    Raises `InputError` if there are several programs.
+    """
+    if len(plan.programs) != 1:
+        raise InputError(f"--output: {plan.options.workload} is {len(plan.programs)} programs")
+    return print_plan(plan.programs[0].plan)
+
+
+def plan_tables(plan: Plan) -> Iterator[Table]:
+    """A table for each program: what is decided, its operators, and what was rejected."""
+    for program in plan.programs:
+        table = Table(
+            title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
+            caption=memory_caption(plan.options.timing, plan.config),
+            title_justify="left",
+            caption_justify="left",
+        )
+        table.add_column("decision", no_wrap=True)
+        table.add_column("value", overflow="fold")
+        for decision in program.decisions:
+            table.add_row(escape(decision.name), escape(decision.value))
+        yield table
+        if len(program.parts) > 1:
+            yield _parts_table(program)
+        yield _rejected_table(program)
+
+
+def _parts_table(program: PlannedProgram) -> Table:
+    table = Table(title="Predicted, by operator", title_justify="left")
+    table.add_column("operator", overflow="fold")
+    table.add_column("cycles", justify="right")
+    for name, cycles in program.parts:
+        table.add_row(escape(name), f"{cycles:,}")
+    return table
+
+
+def _rejected_table(program: PlannedProgram) -> Table:
+    title = "Rejected, all else as decided"
+    if program.scaled:
+        title += " (compared on a part of the graph, and scaled)"
+    table = Table(title=title, title_justify="left")
+    table.add_column("choice", no_wrap=True)
+    table.add_column("instead", no_wrap=True)
+    for head in ("cycles", "more"):
+        table.add_column(head, justify="right")
+    table.add_column("", overflow="fold")
+    for each in program.rejected:
+        more = NOTHING
+        if each.cycles is not None:
+            more = f"{each.cycles / program.predicted_cycles - 1:+.2%}"
+        table.add_row(each.name, each.value, whole(each.cycles), more, escape(each.reason))
+    return table

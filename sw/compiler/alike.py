@@ -1,0 +1,36 @@
+"""Operators without names and numbers: parts of graphs that are alike take the same time."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Final
+
+from celosia.sw.ir.graph import Op, Tensor, View
+
+__all__ = ["anonymous"]
+
+
+def anonymous(tensors: Mapping[str, Tensor], *lists: Sequence[Op]) -> Hashable:
+    """Operators without names and numbers, but with the sizes of all that they read and write."""
+    numbers: dict[str, int] = {}
+
+    def shown(value: object) -> Hashable:
+        match value:
+            case View():
+                kind = tensors[value.tensor]
+                number = numbers.setdefault(value.tensor, len(numbers))
+                return number, kind.type, kind.shape, value.row, value.col, *value.shape
+            case tuple():
+                return tuple(map(shown, value))
+            case float():
+                return "number"
+            case _ if is_dataclass(value):
+                parts = [f for f in fields(value) if f.name not in _NUMBERS]
+                return type(value).__name__, *(shown(getattr(value, f.name)) for f in parts)
+            case _:
+                return str(value)
+
+    return tuple(shown(tuple(ops)) for ops in lists)
+
+
+_NUMBERS: Final = ("name", "epsilon", "zero_point")
+"""Fields in which parts that are alike may differ."""

@@ -1,0 +1,74 @@
+"""Addresses of tensors, of which those that never live together may have the same bytes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.graph import Graph, Tensor
+from celosia.sw.ir.program import Op
+from celosia.sw.passes.place_tensors import place_tensors
+from celosia.sw.scheduling.memory.check_reuse import check_reuse, sharing
+from celosia.sw.scheduling.memory.fit import fit
+from celosia.sw.scheduling.memory.lives import largest_live_sum, largest_sum, lives
+
+__all__ = ["MemoryPlan", "plan_memory"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryPlan:
+    """Where tensors are in memory, and how close that is to what is needed."""
+
+    addresses: Mapping[str, int]
+    end: int
+    """The first address behind all tensors."""
+    fixed: int
+    """Bytes of constants, caches and outputs, which are never used again."""
+    dense: int
+    """Bytes that all other tensors would take one behind the other."""
+    peak: int
+    """Bytes that they take."""
+    ordered_sum: int
+    """The most bytes of them that hardware does not keep apart in time: `peak` cannot be less."""
+    live_sum: int
+    """The most bytes between first and last access, if one operation came after the other."""
+    gone: frozenset[str]
+    """Tensors whose bytes belong to others when the program ends."""
+
+    def document(self) -> dict[str, Any]:
+        """Bytes, and the tensors that are overwritten, for JSON: docs/reports.md."""
+        return {
+            "fixed_bytes": self.fixed,
+            "apart_bytes": self.dense,
+            "peak_bytes": self.peak,
+            "live_bytes": self.live_sum,
+            "overwritten": sorted(self.gone),
+        }
+
+
+def plan_memory(
+    ops: Sequence[Op],
+    graph: Graph,
+    tensors: Sequence[Tensor],
+    config: AcceleratorConfig,
+    base: int,
+) -> MemoryPlan:
+    """Addresses of the `tensors` of a scheduled program from `base` on; `check_reuse` holds."""
+    found = list(lives(ops, graph, tensors, config))
+    living = {life.name for life in found}
+    fixed, start = place_tensors([each for each in tensors if each.name not in living], base)
+    offsets, peak = fit(found)
+    addresses = fixed | {name: start + offset for name, offset in offsets.items()}
+    check_reuse(ops, graph, addresses, config)
+    begins = {life.name: life.begin for life in found}
+    pairs = sharing(graph, addresses)
+    return MemoryPlan(
+        addresses={tensor.name: addresses[tensor.name] for tensor in tensors},
+        end=start + peak,
+        fixed=start - base,
+        dense=sum(life.size for life in found),
+        peak=peak,
+        ordered_sum=largest_sum(found),
+        live_sum=largest_live_sum(ops, graph, tensors),
+        gone=frozenset(min(pair, key=begins.__getitem__) for pair in pairs),
+    )

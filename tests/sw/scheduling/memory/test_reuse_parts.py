@@ -1,0 +1,79 @@
+"""Lives and accesses of tensors, to the byte and to the store."""
+
+import pytest
+
+from celosia.isa.memory import ALIGNMENT
+from celosia.isa.presets import resolve_config
+from celosia.sw.ir.graph import Graph, Tensor, View
+from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store
+from celosia.sw.scheduling.memory.check_reuse import check_reuse
+from celosia.sw.scheduling.memory.lives import Life, largest_sum
+from celosia.sw.scheduling.memory.order import Access, stored_and_loaded
+
+TINY = resolve_config("tiny")
+ROWS = LocalRows(Space.SCRATCHPAD, 0, 1, 1, 1)
+
+
+def life(name: str, size: int, begin: int, end: int) -> Life:
+    return Life(name=name, size=size, begin=begin, end=end)
+
+
+def store(name: str) -> Store:
+    return Store(View(name, 0, 0, 1, 4), ROWS)
+
+
+def load(name: str) -> Load:
+    return Load(View(name, 0, 0, 1, 4), ROWS, 0)
+
+
+@pytest.mark.parametrize("gap", [-1, 0, 1])
+def test_lives_meet_if_one_begins_before_the_other_ends(gap):
+    one, other = life("one", 64, 2, 5), life("other", 64, 5 + gap, 9)
+    assert one.meets(other) == other.meets(one) == (gap < 0)
+
+
+def test_the_largest_sum_is_that_of_the_busiest_time():
+    found = [life("a", 64, 0, 3), life("b", 128, 1, 2), life("c", 256, 3, 5), life("d", 32, 4, 6)]
+    assert largest_sum(found) == 288
+    assert largest_sum(found[:2]) == 192
+    assert largest_sum([]) == 0
+
+
+def test_accesses_are_numbered_among_loads_and_among_stores():
+    ops: list[Op] = [load("a"), store("b"), load("b"), store("a")]
+    assert [*stored_and_loaded(ops)] == [
+        Access(index, number, op.view, isinstance(op, Store))
+        for index, (number, op) in enumerate(zip([1, 1, 2, 2], ops, strict=True))
+        if isinstance(op, Load | Store)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "older", "newer", "stores"),
+    [
+        ("aba", "a", "b", (3, 2)),
+        ("bab", "b", "a", (3, 2)),
+        ("abba", "a", "b", (4, 2)),
+        ("aabba", "a", "b", (5, 3)),
+        ("ab", None, None, None),
+        ("aabb", None, None, None),
+        ("bbaa", None, None, None),
+    ],
+)
+def test_the_older_of_two_is_the_one_that_is_stored_first(names, older, newer, stores):
+    graph = Graph(
+        name="two",
+        tensors={name: Tensor(name, "int8", 1, 4) for name in "ab"},
+        inputs=(),
+        outputs=(),
+        ops=(),
+    )
+    ops = [store(name) for name in names]
+    check_reuse(ops, graph, {"a": 0, "b": ALIGNMENT}, TINY)
+    if older is None:
+        check_reuse(ops, graph, {"a": 0, "b": 0}, TINY)
+        return
+    late, first = stores
+    message = f"{older} and {newer} share bytes, but store {late} of {older} .* store {first}$"
+    with pytest.raises(ValueError, match=message):
+        check_reuse(ops, graph, {"a": 0, "b": 0}, TINY)
