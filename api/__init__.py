@@ -37,10 +37,9 @@ def compile(
     """
     from celosia.sim.run.models.compiled_model import compile_model
     from celosia.sim.run.models.model_run import ModelRun
-    from celosia.sim.run.run import RunOptions
+    from celosia.sim.run.options.options import RunOptions, Target
 
-    options = RunOptions(
-        workload=str(model), simulator=simulator, preset=preset, overrides=tuple(overrides)
-    )
+    target = Target(simulator=simulator, preset=preset, overrides=tuple(overrides))
+    options = RunOptions(workload=str(model), target=target)
     found = Path(calibration) if isinstance(calibration, str) else calibration
     return compile_model(ModelRun(path=Path(model), sizes=sizes or {}, calibration=found), options)

@@ -15,10 +15,13 @@ from celosia.sim.profile.whatif import (
     what_if,
 )
 from celosia.sim.run.advice import follow, run_advised
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions, Target, Watching
+from celosia.sim.run.outcome import Runner
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import given
+from celosia.sim.workloads.workloads import details_for
 
 __all__ = ["ADVICE", "RUNS", "AdviceLine", "Trial", "followed", "kept", "run_advice"]
 
@@ -36,10 +39,9 @@ def _run(
     """A run whose report says what would help."""
     return RunOptions(
         workload=workload,
-        preset=preset,
-        timing=MemoryTiming(latency=latency, bytes_per_cycle=rate),
-        details=WorkloadOptions(**details),
-        advice=True,
+        details=details_for(workload, details),
+        target=Target(preset=preset, timing=MemoryTiming(latency=latency, bytes_per_cycle=rate)),
+        watching=Watching(advice=True),
     )
 
 
@@ -180,12 +182,11 @@ def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
 
 
 def _name(options: RunOptions) -> str:
-    details = options.details
-    sizes = details.shape or " ".join(
-        str(value)
-        for value in (details.heads, details.model, details.seq, details.dim)
-        if value is not None
+    details, timing = given(options.details), options.target.timing
+    sizes = " ".join(
+        str(details[name]) for name in ("shape", "heads", "model", "seq", "dim") if name in details
     )
-    notes = " B^T" * details.transpose_b + (f" to {details.out_type}" if details.out_type else "")
-    memory = f"latency {options.timing.latency}, {options.timing.bytes_per_cycle} B/cycle"
-    return f"{options.workload} {sizes}{notes} on {options.preset}, {memory}"
+    notes = " B^T" * ("transpose_b" in details)
+    notes += f" to {details['out_type']}" if "out_type" in details else ""
+    memory = f"latency {timing.latency}, {timing.bytes_per_cycle} B/cycle"
+    return f"{options.workload} {sizes}{notes} on {options.target.preset}, {memory}"

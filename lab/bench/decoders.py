@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads import details as works
 from celosia.sw.driver.device import Issue
 
 __all__ = ["DECODERS", "PEERS", "STEPS", "Decoder", "DecoderLine", "run_decoders"]
@@ -59,18 +61,16 @@ class Decoder:
     def options(self, issue: Issue = "stream") -> RunOptions:
         """The options of the run that measures the step."""
         return RunOptions(
-            issue=issue,
             workload=self.workload,
-            preset="base",
-            simulator="verilator",
-            timing=self.timing,
-            details=WorkloadOptions(
-                model=self.model,
-                context=",".join(map(str, self.contexts)),
-                rows=self.rows,
-                layers=self.layers,
-            ),
+            details=self._details(),
+            target=Target(preset="base", timing=self.timing, issue=issue),
         )
+
+    def _details(self) -> works.Details:
+        contexts = ",".join(map(str, self.contexts))
+        if self.of == "array":
+            return works.DecoderLayer(model=self.model, context=contexts, rows=self.rows)
+        return works.Decoder(model=self.model, context=contexts, rows=self.rows, layers=self.layers)
 
 
 _GPT2: Final = "gpt2-small"

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads import details as works
 from celosia.sw.driver.device import Issue
 
 __all__ = ["ENCODERS", "Encoder", "EncoderLine", "run_encoders"]
@@ -21,7 +23,7 @@ class Encoder:
     """A workload with the MAC utilization that must be reached."""
 
     workload: str
-    details: WorkloadOptions
+    details: works.Details
     bound: float
     preset: str = "base"
     timing: MemoryTiming = field(default_factory=MemoryTiming)
@@ -33,13 +35,12 @@ class Encoder:
     @property
     def name(self) -> str:
         """The encoder in words, for people and for the baseline."""
-        details, usual = self.details, MemoryTiming()
-        parts = [self.workload, *([details.model] if details.model else [])]
-        parts += (
-            [] if details.heads is None else [f"{counted(details.heads, 'head')} of {details.dim}"]
-        )
-        parts += [] if details.layers is None else [counted(details.layers, "layer")]
-        parts += [f"l={details.seq}", *["causal"] * details.causal]
+        given, usual = works.given(self.details), MemoryTiming()
+        parts = [self.workload, *([given["model"]] if "model" in given else [])]
+        if "heads" in given:
+            parts += [f"{counted(given['heads'], 'head')} of {given['dim']}"]
+        parts += [counted(given["layers"], "layer")] if "layers" in given else []
+        parts += [f"l={given['seq']}", *["causal"] * given.get("causal", False)]
         parts += [] if self.lanes is None else [f"{self.lanes} lanes"]
         parts += [] if self.preset == "base" else [self.preset]
         if self.timing.latency != usual.latency:
@@ -51,13 +52,14 @@ class Encoder:
     def options(self, issue: Issue = "stream") -> RunOptions:
         """The options of the run that measures the encoder."""
         return RunOptions(
-            issue=issue,
             workload=self.workload,
-            preset=self.preset,
-            overrides=() if self.lanes is None else (f"vector_lanes={self.lanes}",),
-            simulator="verilator",
-            timing=self.timing,
             details=self.details,
+            target=Target(
+                preset=self.preset,
+                overrides=() if self.lanes is None else (f"vector_lanes={self.lanes}",),
+                timing=self.timing,
+                issue=issue,
+            ),
         )
 
 
@@ -73,7 +75,7 @@ def _layer(
 ) -> Encoder:
     return Encoder(
         workload="encoder-layer",
-        details=WorkloadOptions(model=model, seq=seq),
+        details=works.EncoderLayer(model=model, seq=seq),
         bound=bound,
         preset=preset,
         timing=MemoryTiming(latency=latency, bytes_per_cycle=bytes_per_cycle),
@@ -82,13 +84,13 @@ def _layer(
 
 
 ENCODERS: Final = (
-    Encoder(workload="attention", details=WorkloadOptions(heads=12, seq=512, dim=64), bound=0.985),
+    Encoder(workload="attention", details=works.Attention(heads=12, seq=512, dim=64), bound=0.985),
     _layer("minilm", 128, 0.985, gemmini=0.825),
     _layer("bert-base", 128, 0.993, gemmini=0.869),
     _layer("bert-base", 512, 0.996, gemmini=0.894),
     Encoder(
         workload="encoder",
-        details=WorkloadOptions(model="bert-base", layers=4, seq=128),
+        details=works.Encoder(model="bert-base", layers=4, seq=128),
         bound=0.993,
     ),
     _layer("minilm", 128, 0.975, preset="rebalanced"),
@@ -100,7 +102,7 @@ ENCODERS: Final = (
     *(
         Encoder(
             workload="attention",
-            details=WorkloadOptions(heads=heads, seq=2048, dim=64, causal=causal),
+            details=works.Attention(heads=heads, seq=2048, dim=64, causal=causal),
             lanes=lanes,
             bound=0.98,
         )

@@ -13,13 +13,15 @@ from celosia.sim.export.silicon.area.measure import Area, lean_parameter, measur
 from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import find_yosys
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.details import Attention, given
 from celosia.sim.workloads.quantized import published_model
-from celosia.sim.workloads.workload_options import WorkloadOptions
 
 __all__ = [
     "LANES",
@@ -41,14 +43,14 @@ LANES: Final = (2, 4, 8, 16)
 SCALE_BITS: Final = (8, 12, 16, 24)
 WORKLOADS: Final = (
     *(each for each in ENCODERS if each.preset == "base" and each.timing == MemoryTiming()),
-    Encoder(workload="attention", details=WorkloadOptions(heads=1, seq=2048, dim=64), bound=0.0),
+    Encoder(workload="attention", details=Attention(heads=1, seq=2048, dim=64), bound=0.0),
 )
 """What runs on each: the table of encoders at the usual memory, and a long head without a bound."""
 
 SHORT_WORKLOADS: Final = tuple(
     each
     for each in WORKLOADS
-    if each.workload == "encoder-layer" and each.details.model == "minilm"
+    if each.workload == "encoder-layer" and given(each.details)["model"] == "minilm"
 )
 """What runs with short scales, which change results and no cycle."""
 
@@ -205,10 +207,8 @@ def runs_by_name(lines: Sequence[SiliconLine]) -> dict[str, list[SiliconRun | No
 def _options(workload: Encoder, override: str) -> RunOptions:
     return RunOptions(
         workload=workload.workload,
-        preset=workload.preset,
-        overrides=(override,),
-        timing=workload.timing,
         details=workload.details,
+        target=Target(preset=workload.preset, overrides=(override,), timing=workload.timing),
     )
 
 

@@ -23,7 +23,9 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench import replay
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.run.outcome import Runner
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import Steps
@@ -33,8 +35,8 @@ from celosia.sim.verilator.build import model_library
 from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.harness.settings import bench_config
 from celosia.sim.verilator.toolchain import Compiler, find_compiler, run_tools
+from celosia.sim.workloads.details import Details, EncoderLayer, Matmul
 from celosia.sim.workloads.product_workloads import device_bytes, matmul
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.runtime import compile_product
 
@@ -81,20 +83,20 @@ class SpeedCase:
     bound: float
     """The least share of the loop's speed."""
     workload: str
-    details: WorkloadOptions
+    details: Details
 
     def options(self) -> RunOptions:
         """The options of the case's runs."""
-        return RunOptions(workload=self.workload, simulator="verilator", details=self.details)
+        return RunOptions(workload=self.workload, details=self.details)
 
 
 CASES: Final = (
-    SpeedCase("matmul 512x768x768", 0.22, "matmul", WorkloadOptions(shape="512x768x768")),
+    SpeedCase("matmul 512x768x768", 0.22, "matmul", Matmul(shape="512x768x768")),
     SpeedCase(
         "encoder-layer bert-base l=128",
         0.2,
         "encoder-layer",
-        WorkloadOptions(model="bert-base", seq=128),
+        EncoderLayer(model="bert-base", seq=128),
     ),
 )
 
@@ -219,7 +221,7 @@ def instructions_per_cycle(library: Path, shape: str = _COUNTED_SHAPE) -> float 
     """
     if absence("valgrind"):
         return None
-    (operator,) = matmul(WorkloadOptions(shape=shape), 0)
+    (operator,) = matmul(Matmul(shape=shape), 0)
     config, timing, size = PRESETS["base"], MemoryTiming(), device_bytes([operator])
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -18,14 +18,16 @@ from celosia.lab.bench.trace import TRACE, TraceLine, run_traces
 from celosia.lab.compilers.nonlinear import Nonlinear, run_nonlinear
 from celosia.lab.compilers.row import Row
 from celosia.lab.compilers.table import COMPILERS, run_compilers
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report, commit, versions
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.toolchain import find_compiler
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul, ProductForm
 from celosia.sw.driver.device import Issue
 
 __all__ = [
@@ -76,12 +78,13 @@ class Product:
     def options(self, issue: Issue = "stream") -> RunOptions:
         """The options of the run that measures the product."""
         return RunOptions(
-            issue=issue,
             workload="matmul",
-            preset="base",
-            simulator="verilator",
-            timing=MemoryTiming(latency=self.latency, bytes_per_cycle=16),
-            details=WorkloadOptions(shape=self.shape, transpose_b=self.transpose_b),
+            details=Matmul(shape=self.shape, form=ProductForm(transpose_b=self.transpose_b)),
+            target=Target(
+                preset="base",
+                timing=MemoryTiming(latency=self.latency, bytes_per_cycle=16),
+                issue=issue,
+            ),
         )
 
 

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.reporting.trace import trace
+from celosia.sim.run.options.options import RunOptions, Watching
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Attention, Matmul
 
 __all__ = [
     "MEGABYTES",
@@ -30,11 +32,9 @@ MEGABYTES: Final = 5.0
 PAIRS: Final = 5
 
 WORKLOADS: Final = {
-    "512x768x768": RunOptions(
-        workload="matmul", preset="base", details=WorkloadOptions(shape="512x768x768")
-    ),
+    "512x768x768": RunOptions(workload="matmul", details=Matmul(shape="512x768x768")),
     "attention, 12 heads of 64, l = 128": RunOptions(
-        workload="attention", preset="base", details=WorkloadOptions(heads=12, seq=128, dim=64)
+        workload="attention", details=Attention(heads=12, seq=128, dim=64)
     ),
 }
 """What is measured: long products, and many short ones with transforms between them."""
@@ -103,7 +103,7 @@ def run_traces(
         reports = [
             (
                 runner(options, steps).report,
-                runner(replace(options, log=True), steps).report,
+                runner(replace(options, watching=Watching(log=True)), steps).report,
             )
             for _ in range(pairs)
         ]

@@ -7,8 +7,8 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import compile_for, needed_memory
 from celosia.sim.run.measure_graph import measure_graph
-from celosia.sim.run.run import compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sw.mlir.print_graph import print_graph

@@ -15,9 +15,9 @@ from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import compile_for, needed_memory
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.models.model_run import random_samples
-from celosia.sim.run.run import compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.costs import Costs

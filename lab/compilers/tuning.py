@@ -13,8 +13,8 @@ from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure import measure_product
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import Operator, device_bytes, matmul
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.compiler.refine import best_plan
 from celosia.sw.planning.decisions.decide import only_product
@@ -38,7 +38,7 @@ TRIALS: Final = 200
 def autotvm(tell: Progress, simulator: str = "verilator") -> Row:
     """The compiler's plan and the best of random trials by the model, both on the RTL."""
     config, timing = resolve_config(PRESET), MemoryTiming()
-    (operator,) = matmul(WorkloadOptions(shape=SHAPE), 0)
+    (operator,) = matmul(Matmul(shape=SHAPE), 0)
     graph = graph_of(operator.name, operator.operands.problem)
     space = PlanSpace(only_product(graph), graph, config)
     tell(f"{TRIALS} plans by the model", None)

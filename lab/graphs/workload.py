@@ -5,14 +5,14 @@ from typing import Final
 from celosia.lab.graphs.branches import BRANCHES, branches_case
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.details import Branches
 from celosia.sim.workloads.graph_workloads import GraphJob, needed
 from celosia.sim.workloads.workload_kinds import GraphWorkload
-from celosia.sim.workloads.workload_options import WorkloadOptions
 
 __all__ = ["BRANCHES_WORKLOAD", "branches"]
 
 
-def branches(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+def branches(options: Branches, seed: int, _tell: Progress) -> GraphJob:
     """A graph with branches that do not depend on each other, with random weights."""
     name = needed("branches", "model", options.model)
     if name not in BRANCHES:
@@ -22,6 +22,6 @@ def branches(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
 
 BRANCHES_WORKLOAD: Final = GraphWorkload(
     "a graph with branches that do not depend on each other, with random weights",
-    frozenset({"model"}),
+    Branches,
     branches,
 )

@@ -28,6 +28,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, lanes_of, parse_executor, run_on
+from celosia.sim.workloads.details import given
 
 __all__ = ["mappings"]
 
@@ -61,7 +62,11 @@ def mappings(
     parse_executor(executor)
     options, config = options_of([workload, *context.args])
     request = Request(
-        options=options, config=config, sampler=sampler, count=count, seed=options.timing.seed
+        options=options,
+        config=config,
+        sampler=sampler,
+        count=count,
+        seed=options.target.timing.seed,
     )
     size = request.space.size
     if sampler is Sampler.EVERY:
@@ -128,7 +133,7 @@ def _document(
         "schema": SCHEMA,
         "versions": versions(),
         "commit": commit(),
-        "options": str(request.options.details.shape),
+        "options": str(given(request.options.details).get("shape")),
         "config": asdict(request.config),
         "sampler": request.sampler.value,
         "count": request.count,

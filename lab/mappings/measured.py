@@ -71,7 +71,7 @@ def measure_picks(
     Raises `InputError` if one ends its workers.
     """
     # Built once, before workers ask.
-    open_device("verilator", request.config, request.options.timing, progress=tell).close()
+    open_device("verilator", request.config, request.options.target.timing, progress=tell).close()
     trials = [
         Trial(
             options=request.options,

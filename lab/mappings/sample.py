@@ -17,7 +17,7 @@ from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.work import product_of, space_of
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.planning.forms.plan import ProductStage, only_stage
 
@@ -82,7 +82,7 @@ def draw_batch(batch: Batch) -> Drawn:
     space, config = request.space, request.config
     random = Random(f"{request.sampler} {request.seed} {batch.first}")
     table, written = load_table(None), _result_bytes(space)
-    nests = Nests(space.op, space.graph, config, request.options.timing)
+    nests = Nests(space.op, space.graph, config, request.options.target.timing)
     if request.sampler is Sampler.EVERY:
         plans = enumerated(space, batch.first, batch.count)
     else:

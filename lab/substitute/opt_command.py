@@ -6,11 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
-from celosia.lab.substitute.rules import RULES
-from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
-from celosia.sim.command.models.check_command import parse_sizes
-from celosia.sim.command.options.model import SizesOption
-from celosia.sim.run.graph_texts import (
+from celosia.lab.substitute.graph_texts import (
     TEXT_SUFFIX,
     AnyGraph,
     level_of,
@@ -18,6 +14,10 @@ from celosia.sim.run.graph_texts import (
     text_of,
     write_graph_file,
 )
+from celosia.lab.substitute.rules import RULES
+from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
+from celosia.sim.command.models.check_command import parse_sizes
+from celosia.sim.command.options.model import SizesOption
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination

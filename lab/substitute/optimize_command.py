@@ -13,6 +13,13 @@ from rich.table import Table
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
+from celosia.lab.substitute.graph_texts import (
+    TEXT_SUFFIX,
+    AnyGraph,
+    level_of,
+    read_graph_file,
+    write_graph_file,
+)
 from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
 from celosia.lab.sweep.words import options_of
 from celosia.sim.command.models.check_command import parse_sizes
@@ -25,16 +32,9 @@ from celosia.sim.command.options.common import (
 )
 from celosia.sim.command.options.model import SizesOption
 from celosia.sim.run.compiled_forms import graphs_of_workload
-from celosia.sim.run.graph_texts import (
-    TEXT_SUFFIX,
-    AnyGraph,
-    level_of,
-    read_graph_file,
-    write_graph_file,
-)
 from celosia.sim.run.models.model_run import random_samples
+from celosia.sim.run.options.rewriting import search_progress
 from celosia.sim.run.report import as_json, versions
-from celosia.sim.run.rewriting import search_progress
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import check_destination, write_file

@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.sweep.predict import predict_workload
 from celosia.lab.sweep.version import whole_version
-from celosia.sim.run.predict import predict_workload
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import Runner, RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
@@ -77,8 +79,8 @@ def evaluate(point: Point, runner: Runner = run_workload) -> Done:
             found = predict_workload(options, config)
             return Done(line_of(point, **asdict(found)))
         values = tuple(f"{name}={value}" for name, value in asdict(config).items())
-        where = replace(options, simulator=point.sim, preset="base", overrides=values)
-        report = runner(where, silent).report
+        target = replace(options.target, simulator=point.sim, preset="base", overrides=values)
+        report = runner(replace(options, target=target), silent).report
     except (InputError, ConfigError) as error:
         return Done(line_of(point, refused=str(error)))
     return Done(line_of(point, **_measured(report)), report.document())

@@ -124,7 +124,7 @@ def _point(run: str, sim: str, choices: Choice) -> Point:
     except (ConfigError, InputError) as error:
         key = digest([run, sim, repr(choices)])
         return Point(run=run, sim=sim, choices=choices, key=key, refused=str(error))
-    key = point_key(f"{options.workload} {options.details}", sim, config, options.timing)
+    key = point_key(f"{options.workload} {options.details}", sim, config, options.target.timing)
     return Point(run=run, sim=sim, choices=choices, key=key, config=config, options=options)
 
 

@@ -69,7 +69,7 @@ def tune(
         space = plan_space(graph, config)
     except ValueError as error:
         raise InputError(str(error)) from None
-    key = tuning_key(graph, config, options.timing)
+    key = tuning_key(graph, config, options.target.timing)
     plan = SearchPlan(
         space=space,
         first=Trial(
@@ -77,7 +77,7 @@ def tune(
         ),
         strategy=strategy.value,
         trials=trials,
-        seed=options.timing.seed,
+        seed=options.target.timing.seed,
     )
     with (
         lanes_of(executor) as lanes,  # First: where nobody works, nothing is written.
@@ -85,7 +85,7 @@ def tune(
         progress_bar() as tell,
     ):
         if oracle is Oracle.RTL:  # Built once, before workers ask.
-            open_device("verilator", config, options.timing, progress=tell).close()
+            open_device("verilator", config, options.target.timing, progress=tell).close()
         search(plan, log, lanes, tell)
         table_console().print(_table(log, space.size))
 

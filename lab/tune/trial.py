@@ -10,7 +10,7 @@ from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.lab.tune.tuning_log import DEFAULT, Entry
 from celosia.lab.tune.work import work_of
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.compiler.starts import compilers_plan
@@ -63,7 +63,7 @@ def try_plan(trial: Trial) -> Found:
             f"a worker has version {whole_version()}, the search is of {trial.version}: install "
             "the same celosia on both (docs/cluster.md)"
         )
-    work, timing = work_of(trial.options), trial.options.timing
+    work, timing = work_of(trial.options), trial.options.target.timing
     try:
         if trial.strategy == DEFAULT:
             plan = compilers_plan(work.graph, trial.config, timing)

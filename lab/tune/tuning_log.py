@@ -11,7 +11,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.lab.sweep.version import whole_version
 from celosia.lab.tune.spaces.choice_space import ChoiceSpace
 from celosia.lab.tune.spaces.graph_space import plan_space
-from celosia.sim.run.plan_sources import PlanSource
+from celosia.sim.run.options.plan_sources import PlanSource
 from celosia.sim.support.cache import digest
 from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text

@@ -8,15 +8,16 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import needed_memory
 from celosia.sim.run.measure import measure_product
 from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import Measurement
-from celosia.sim.run.run import RunOptions, needed_memory
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sim.workloads.workload_kinds import ProductWorkload
-from celosia.sim.workloads.workloads import WORKLOADS
+from celosia.sim.workloads.workloads import WORKLOADS, checked_details
 from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
@@ -53,19 +54,21 @@ class Work:
 def work_of(options: RunOptions) -> Work:
     """What a workload computes.  Raises `InputError` for several products, and for bad options."""
     workload = WORKLOADS[options.workload]
+    details = checked_details(options.workload, options.details)
     if isinstance(workload, ProductWorkload):
         operator = product_of(options)
         return Work(graph_of(operator.name, operator.operands.problem), operator)
-    case = workload.make(options.details, options.timing.seed, silent).case
+    case = workload.make(details, options.target.timing.seed, silent).case
     return Work(case.graph, case)
 
 
 def product_of(options: RunOptions) -> Operator:
     """The only product of a workload.  Raises `InputError` for other workloads."""
     workload = WORKLOADS[options.workload]
+    details = checked_details(options.workload, options.details)
     if not isinstance(workload, ProductWorkload):
         raise InputError(f"{options.workload}: it is no product, such as matmul")
-    operators = workload.make(options.details, options.timing.seed)
+    operators = workload.make(details, options.target.timing.seed)
     if len(operators) != 1:
         raise InputError(f"{options.workload}: {len(operators)} products; one is taken: matmul")
     return operators[0]

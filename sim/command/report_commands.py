@@ -16,8 +16,9 @@ from celosia.sim.profile.profile import Profile
 from celosia.sim.reporting.compare import Comparison, compare, run_names
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
+from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination, write_file
@@ -89,10 +90,10 @@ def top(
     else:
         options = RunOptions(
             workload=program,
-            simulator=simulator.value,
-            preset=preset,
-            overrides=tuple(overrides or ()),
-            log=True,
+            target=Target(
+                simulator=simulator.value, preset=preset, overrides=tuple(overrides or ())
+            ),
+            watching=Watching(log=True),
         )
         with progress_bar() as tell:
             report = run_workload(options, tell).report

@@ -1,199 +1,87 @@
 """`celosia run`: a workload, a program or a model on a simulator."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from celosia.isa.memory import MemoryTiming
 from celosia.sim.command.models.run_model_command import MODEL_SUFFIXES, run_model_file
-from celosia.sim.command.options.common import (
-    BudgetOption,
-    CausalOption,
-    ChannelStallOption,
-    ContextOption,
-    FaultOption,
-    FileOption,
-    HeadsOption,
-    IssueChoice,
-    IssueOption,
-    JsonOption,
-    KeysOption,
-    LatencyOption,
-    LateReadyOption,
-    LayersOption,
-    ModelOption,
-    OutOption,
-    OutTypeOption,
-    PlanOption,
-    PresetOption,
-    RateOption,
-    ReluOption,
-    ReorderOption,
-    ReuseOption,
-    RowsOption,
-    ScaleOption,
-    ScheduleOption,
-    SeedOption,
-    SeqOption,
-    SetOption,
-    ShapeOption,
-    SimOption,
-    Simulator,
-    StagesOption,
-    StallOption,
-    TextOption,
-    TransposeOption,
-    TunedOption,
-    UnsignedOption,
-    WaveOption,
-    WaveScopeOption,
-    WaveWindowOption,
-)
-from celosia.sim.command.options.memory import parse_fault, parse_stalls
-from celosia.sim.command.options.model import (
-    CalibrateOption,
-    ClipOption,
-    InputOption,
-    OptimizeOption,
-    SizesOption,
-    head_columns,
-)
-from celosia.sim.command.options.report import (
-    AllOption,
-    OwnersOption,
-    ProfileOption,
-    ReportOption,
-    TraceOption,
+from celosia.sim.command.options.groups import Group, grouped
+from celosia.sim.command.options.run_options import (
+    Asked,
+    ModelFiles,
+    Outputs,
+    WaveWords,
+    asked_of_run,
+    compiling,
+    model_files,
+    outputs,
+    target,
+    wave_words,
 )
 from celosia.sim.command.outputs.folders import check_folder, write_reports
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.advice import run_advised
-from celosia.sim.run.given_plans import GivenPlan
+from celosia.sim.run.options.options import Compiling, RunOptions, Target, Told, Watching
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.output import (
-    check_destination,
-    write_array,
-    write_file,
-)
+from celosia.sim.support.output import check_destination, write_array, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import command_line
 from celosia.sim.wave.request import parse_request
-from celosia.sim.workloads.workload_options import workload_options
-from celosia.sim.workloads.workloads import WORKLOADS
 
 __all__ = ["run"]
 
 
+@grouped
 def run(
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel, MODEL.onnx, MODEL.plan."
-        ),
-    ],
     *,
-    shape: ShapeOption = None,
-    a: FileOption = None,
-    b: FileOption = None,
-    bias: FileOption = None,
-    scale: ScaleOption = None,
-    relu: ReluOption = False,
-    transpose_b: TransposeOption = False,
-    unsigned_a: UnsignedOption = False,
-    out_type: OutTypeOption = None,
-    out: OutOption = None,
-    keys: KeysOption = None,
-    causal: CausalOption = False,
-    heads: HeadsOption = None,
-    seq: SeqOption = None,
-    dim: SizesOption = None,
-    inputs: InputOption = None,
-    calibration: CalibrateOption = None,
-    clip: ClipOption = "error",
-    model: ModelOption = None,
-    layers: LayersOption = None,
-    context: ContextOption = None,
-    rows: RowsOption = None,
-    text: TextOption = None,
-    plan_file: PlanOption = None,
-    schedule: ScheduleOption = None,
-    stages: StagesOption = None,
-    tuned: TunedOption = None,
-    optimize: OptimizeOption = False,
-    reuse_memory: ReuseOption = False,
-    preset: PresetOption = None,
-    overrides: SetOption = None,
-    simulator: SimOption = Simulator.VERILATOR,
-    issue: IssueOption = IssueChoice.STREAM,
-    cycle_budget: BudgetOption = 0,
-    latency: LatencyOption = MemoryTiming.latency,
-    rate: RateOption = MemoryTiming.bytes_per_cycle,
-    stalls: StallOption = MemoryTiming.stall_percent,
-    channel_stalls: ChannelStallOption = None,
-    reorder: ReorderOption = False,
-    late_ready: LateReadyOption = False,
-    faults: FaultOption = None,
-    seed: SeedOption = MemoryTiming.seed,
-    json: JsonOption = None,
-    wave: WaveOption = None,
-    wave_window: WaveWindowOption = None,
-    wave_scope: WaveScopeOption = None,
-    report_to: ReportOption = None,
-    trace: TraceOption = None,
-    profile: ProfileOption = False,
-    owners: OwnersOption = False,
-    every: AllOption = False,
+    asked: Annotated[Asked, Group(asked_of_run)],
+    files: Annotated[ModelFiles, Group(model_files)],
+    compiling: Annotated[Compiling, Group(compiling)],
+    target: Annotated[Target, Group(target)],
+    wave: Annotated[WaveWords, Group(wave_words)],
+    outputs: Annotated[Outputs, Group(outputs)],
 ) -> None:
     """Run a workload on a simulator, and check every element of its results."""
-    imported = workload.endswith(MODEL_SUFFIXES)
-    details = workload_options({**locals(), "dim": None if imported else head_columns(dim)})
+    imported = asked.workload.endswith(MODEL_SUFFIXES)
     options = RunOptions(
-        workload=workload,
-        simulator=simulator.value,
-        preset=preset,
-        overrides=tuple(overrides or ()),
-        timing=MemoryTiming(
-            latency=latency,
-            bytes_per_cycle=rate,
-            stall_percent=stalls,
-            channel_stalls=parse_stalls(channel_stalls or ()),
-            reorder=reorder,
-            ready_after_valid=late_ready,
-            faults=tuple(parse_fault(fault) for fault in faults or ()),
-            seed=seed,
+        workload=asked.workload,
+        details=None if imported else asked.details(),
+        target=target,
+        compiling=compiling,
+        watching=Watching(
+            wave=parse_request(wave.path, wave.window, wave.scope, target.simulator),
+            log=outputs.follows,
+            advice=outputs.follows,
         ),
-        issue=issue.value,
-        cycle_budget=cycle_budget,
-        details=details,
-        given=GivenPlan(plan=plan_file, schedule=schedule, tuned=tuned, stages=stages),
-        reuse_memory=reuse_memory,
-        optimize=optimize,
-        wave=parse_request(wave, wave_window, wave_scope, simulator.value),
-        log=bool(profile or report_to or trace),
-        advice=bool(profile or report_to or trace),
-        command_line=command_line(),
-        announce=_announce,
+        told=Told(command_line=command_line(), announce=_announce),
     )
-    for path in (json, out, trace):
+    result = asked.options.get("out")
+    for path in (outputs.json, result, outputs.trace):
         check_destination(path)
-    check_folder(report_to)
+    check_folder(outputs.report)
     if imported:
-        run_model_file(options, dim, inputs, (calibration, clip), (json, report_to, owners, every))
-        return
-    if inputs or calibration or clip != "error":
-        raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {workload}")
+        run_model_file(asked, options, files, outputs)
+    elif files != model_files():
+        raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {asked.workload}")
+    else:
+        _run_workload(options, outputs, result)
+
+
+def _run_workload(options: RunOptions, outputs: Outputs, result: Path | None) -> None:
+    """Run a workload with a name, or a program; write and show what is asked for."""
     with progress_bar() as tell:
         outcome = run_advised(options, tell)
     report = outcome.report
-    print_report(table_console(json), report, owners=owners, layers=every)
+    console = table_console(outputs.json)
+    print_report(console, report, owners=outputs.owners, layers=outputs.layers)
     document = report.document()
-    if json:
-        write_file(json, as_json(document))
-    write_reports(document, report_to, trace)
-    if out and report.right and outcome.result is not None:
-        write_array(out, outcome.result)
+    if outputs.json:
+        write_file(outputs.json, as_json(document))
+    write_reports(document, outputs.report, outputs.trace)
+    if result and report.right and outcome.result is not None:
+        write_array(result, outcome.result)
     raise typer.Exit(report.exit_code)
 
 

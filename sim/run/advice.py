@@ -4,7 +4,9 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.sim.profile.whatif import Change, asked_changes
-from celosia.sim.run.run import Outcome, Runner, RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.run.outcome import Outcome, Runner
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.progress import Progress, ignore, silent
 
 __all__ = ["MEASURED_CYCLES", "follow", "run_advised"]
@@ -24,7 +26,7 @@ def run_advised(
     """
     outcome = runner(options, tell)
     total = outcome.report.total
-    if not options.advice or options.simulator != "verilator" or not total.right:
+    if not options.watching.advice or options.target.simulator != "verilator" or not total.right:
         return outcome
     if total.cycles is None or total.cycles > MEASURED_CYCLES:
         return outcome
@@ -50,17 +52,18 @@ def _measured(
 
 def follow(options: RunOptions, change: Change) -> RunOptions:
     """`options` with those that `change` names, as on a command line, without advice or log."""
+    target = options.target
     words = iter(change.options)
     for word, value in zip(words, words, strict=True):
         match word:
             case "--set":
-                options = replace(options, overrides=(*options.overrides, value))
+                target = replace(target, overrides=(*target.overrides, value))
             case "--mem-latency":
-                timing = replace(options.timing, latency=int(value))
-                options = replace(options, timing=timing)
+                target = replace(target, timing=replace(target.timing, latency=int(value)))
             case "--mem-bytes-per-cycle":
-                timing = replace(options.timing, bytes_per_cycle=int(value))
-                options = replace(options, timing=timing)
+                target = replace(target, timing=replace(target.timing, bytes_per_cycle=int(value)))
             case _:
                 raise ValueError(f"{word}: is no option of a change")
-    return replace(options, advice=False, log=False, announce=ignore)
+    told = replace(options.told, announce=ignore)
+    watching = replace(options.watching, advice=False, log=False)
+    return replace(options, target=target, watching=watching, told=told)

@@ -7,11 +7,11 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, check_options
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, checked_details
 from celosia.sw.compiler.pipeline import compile_plan, predict_graph
 from celosia.sw.compiler.starts import compilers_plan
 from celosia.sw.driver.assembly import disassemble
@@ -70,15 +70,15 @@ def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]
     """
     if options.workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{options.workload}: a program is compiled already")
-    check_options(options.workload, options.details)
+    details = checked_details(options.workload, options.details)
     tell("preparing the operands", None)
-    seed = options.timing.seed
+    seed = options.target.timing.seed
     match WORKLOADS[options.workload]:
         case ProductWorkload() as workload:
-            operators = workload.make(options.details, seed)
+            operators = workload.make(details, seed)
             return tuple(graph_of(each.name, each.operands.problem) for each in operators)
         case GraphWorkload() as workload:
-            return (workload.make(options.details, seed, tell).case.graph,)
+            return (workload.make(details, seed, tell).case.graph,)
 
 
 def compile_forms(

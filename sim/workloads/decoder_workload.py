@@ -9,8 +9,8 @@ from celosia.isa.config import did_you_mean
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.details import Decoder, DecoderLayer
 from celosia.sim.workloads.graph_workloads import GraphJob
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
@@ -36,20 +36,21 @@ DECODERS: Final = {"gpt2-small": GPT2_SMALL, "opt-125m": OPT_125M, "tinyllama": 
 """The decoders by name."""
 
 
-def decoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+def decoder(options: Decoder, seed: int, tell: Progress) -> GraphJob:
     """A step of a few tokens of each text behind its context, the vocabulary's product included."""
-    return _job("decoder", options, seed, tell)
+    return _job("decoder", options, options.layers, seed, tell)
 
 
-def decoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+def decoder_layer(options: DecoderLayer, seed: int, tell: Progress) -> GraphJob:
     """The same of one layer, without the vocabulary's product."""
-    return _job("decoder-layer", options, seed, tell)
+    return _job("decoder-layer", options, 1, seed, tell)
 
 
-def _job(name: str, options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
-    shape, texts, alone = _shape(name, options), _texts(name, options), name == "decoder-layer"
-    if alone:
-        shape = shape.with_layers(1)
+def _job(
+    name: str, options: DecoderLayer, layers: int | None, seed: int, tell: Progress
+) -> GraphJob:
+    shape, texts = _shape(name, options.model, layers), _texts(name, options)
+    alone = name == "decoder-layer"
     capacity = max(text.keys for text in texts)
     _check_memory(shape, texts, capacity)
     tell(f"drawing {shape.weights:,} weights", None)
@@ -83,17 +84,17 @@ def cache_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
     return 2 * shape.layers * shape.cache_width * sum(text.keys for text in texts)
 
 
-def _shape(name: str, options: WorkloadOptions) -> DecoderShape:
-    if options.model is None:
+def _shape(name: str, model: str | None, layers: int | None) -> DecoderShape:
+    if model is None:
         raise InputError(f"{name}: give --model, one of {', '.join(DECODERS)}")
-    if options.model not in DECODERS:
-        near = did_you_mean(options.model, DECODERS)
-        raise InputError(f"--model {options.model}: there are {', '.join(DECODERS)}{near}")
-    shape = DECODERS[options.model]
-    return shape if options.layers is None else shape.with_layers(options.layers)
+    if model not in DECODERS:
+        near = did_you_mean(model, DECODERS)
+        raise InputError(f"--model {model}: there are {', '.join(DECODERS)}{near}")
+    shape = DECODERS[model]
+    return shape if layers is None else shape.with_layers(layers)
 
 
-def _texts(name: str, options: WorkloadOptions) -> list[Text]:
+def _texts(name: str, options: DecoderLayer) -> list[Text]:
     if options.context is None:
         raise InputError(f"{name}: give --context, the number of tokens in the caches")
     rows = 1 if options.rows is None else options.rows

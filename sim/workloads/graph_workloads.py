@@ -12,11 +12,11 @@ from celosia.isa.config import did_you_mean
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.details import Attention, Encoder, EncoderLayer, MatrixShape, Softmax
 from celosia.sim.workloads.operands import parse_shape
 from celosia.sim.workloads.quantized import model_of_file, published_model, random_model
 from celosia.sim.workloads.similarity import Texts
 from celosia.sim.workloads.texts import tokens_of
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models import cases
@@ -66,7 +66,7 @@ class GraphJob:
     """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
 
 
-def softmax(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+def softmax(options: Softmax, seed: int, _tell: Progress) -> GraphJob:
     """Normalized softmax of random scores."""
     kind = options.out_type or _SOFTMAX_TYPES[0]
     if kind not in _SOFTMAX_TYPES:
@@ -79,10 +79,10 @@ def softmax(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
 
 def elementwise(
     name: str, make: Callable[[int, int, int], Case]
-) -> Callable[[WorkloadOptions, int, Progress], GraphJob]:
+) -> Callable[[MatrixShape, int, Progress], GraphJob]:
     """The workload `name` with a case of so many rows, columns and this seed."""
 
-    def job(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+    def job(options: MatrixShape, seed: int, _tell: Progress) -> GraphJob:
         rows, cols = _shape(name, options)
         with _graph_problems():
             return GraphJob(make(rows, cols, seed))
@@ -90,7 +90,7 @@ def elementwise(
     return job
 
 
-def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
+def attention(options: Attention, seed: int, _tell: Progress) -> GraphJob:
     """Deferred attention of several heads, of random queries, keys and values."""
     heads, rows, width = (
         needed("attention", name, getattr(options, name)) for name in ("heads", "seq", "dim")
@@ -102,7 +102,7 @@ def attention(options: WorkloadOptions, seed: int, _tell: Progress) -> GraphJob:
         return GraphJob(cases.attention_case(heads, rows, width, seed, mask=mask))
 
 
-def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+def encoder_layer(options: EncoderLayer, seed: int, tell: Progress) -> GraphJob:
     """One layer with random weights, quantized on random activations."""
     name = needed("encoder-layer", "model", options.model)
     rows = needed("encoder-layer", "seq", options.seq)
@@ -113,7 +113,7 @@ def encoder_layer(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJ
         return GraphJob(cases.encoder_layer_case(model, [rows], seed))
 
 
-def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
+def encoder(options: Encoder, seed: int, tell: Progress) -> GraphJob:
     """A whole encoder: the published one on texts, or one of random weights on random input."""
     name = needed("encoder", "model", options.model)
     if name == "minilm":
@@ -134,7 +134,7 @@ def encoder(options: WorkloadOptions, seed: int, tell: Progress) -> GraphJob:
 
 
 def _texts_job(
-    options: WorkloadOptions, get_model: Callable[[], IntegerEncoder], *, published: bool
+    options: Encoder, get_model: Callable[[], IntegerEncoder], *, published: bool
 ) -> GraphJob:
     for name in ("layers", "seq"):
         if getattr(options, name) is not None:
@@ -155,7 +155,7 @@ def _known_shape(name: str, *others: str) -> EncoderShape:
     return _SHAPES[name]
 
 
-def _shape(workload: str, options: WorkloadOptions) -> tuple[int, int]:
+def _shape(workload: str, options: MatrixShape) -> tuple[int, int]:
     """The rows and columns that option ``--shape`` gives; `InputError` if it is malformed."""
     text = needed(workload, "shape", options.shape, "RxC")
     rows, cols = parse_shape(text, "RxC")

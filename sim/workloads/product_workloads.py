@@ -10,6 +10,7 @@ import numpy as np
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import ALIGNMENT
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.details import Linears, Matmul, OperandFiles, ProductForm
 from celosia.sim.workloads.operands import (
     Operands,
     fitting_scale,
@@ -18,7 +19,6 @@ from celosia.sim.workloads.operands import (
     random_operands,
 )
 from celosia.sim.workloads.texts import text_problems
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.matmul import MatMul, verify
 from celosia.sw.passes.short_scales import short_scale
@@ -63,41 +63,42 @@ def _bytes(problem: MatMul) -> int:
     return sum(size + ALIGNMENT for size in sizes)
 
 
-def matmul(options: WorkloadOptions, seed: int) -> Sequence[Operator]:
+def matmul(details: Matmul, seed: int) -> Sequence[Operator]:
     """One product, of files or of random numbers."""
-    if options.a or options.b:
-        operands = _matmul_of_files(options)
+    if details.files.a or details.files.b:
+        operands = _matmul_of_files(details.files, details)
     else:
-        operands = _random_matmul(options, seed)
+        operands = _random_matmul(details, seed)
     return [Operator("matmul", operands)]
 
 
-def _matmul_of_files(options: WorkloadOptions) -> Operands:
-    if options.a is None or options.b is None:
-        missing = "--a" if options.a is None else "--b"
+def _matmul_of_files(files: OperandFiles, details: Matmul) -> Operands:
+    if files.a is None or files.b is None:
+        missing = "--a" if files.a is None else "--b"
         raise InputError(f"{missing} is missing: --a and --b go together")
-    if options.shape is not None:
-        raise InputError(f"--shape {options.shape}: not with --a and --b, which have their own")
-    form = _form(options, 1.0)
-    operands = load_operands(form, options.a, options.b, options.bias)
+    if details.shape is not None:
+        raise InputError(f"--shape {details.shape}: not with --a and --b, which have their own")
+    form = _form(details.form, 1.0)
+    operands = load_operands(form, files.a, files.b, files.bias)
     if (size := _bytes(operands.problem)) > MAX_MEMORY_BYTES:
         raise InputError(f"--a, --b: {_too_large(size)}")
     return operands
 
 
-def _random_matmul(options: WorkloadOptions, seed: int) -> Operands:
-    if options.shape is None:
+def _random_matmul(details: Matmul, seed: int) -> Operands:
+    if details.shape is None:
         raise InputError("matmul: give --shape MxNxK, or --a A.npy and --b B.npy")
-    if options.bias is not None:
-        raise InputError(f"--bias {options.bias}: only with --a and --b; --shape has a random bias")
-    m, n, k = parse_shape(options.shape)
-    form = replace(_form(options, fitting_scale(max(k, 1))), m=m, n=n, k=k, bias=True)
+    bias = details.files.bias
+    if bias is not None:
+        raise InputError(f"--bias {bias}: only with --a and --b; --shape has a random bias")
+    m, n, k = parse_shape(details.shape)
+    form = replace(_form(details.form, fitting_scale(max(k, 1))), m=m, n=n, k=k, bias=True)
     try:
         verify(form)
     except ValueError as error:
-        raise InputError(f"--shape {options.shape}: {error}") from None
+        raise InputError(f"--shape {details.shape}: {error}") from None
     if (size := _bytes(form)) > MAX_MEMORY_BYTES:
-        raise InputError(f"--shape {options.shape}: {_too_large(size)}")
+        raise InputError(f"--shape {details.shape}: {_too_large(size)}")
     return random_operands(form, seed)
 
 
@@ -108,7 +109,7 @@ def _too_large(size: int) -> str:
     )
 
 
-def _form(options: WorkloadOptions, default_scale: float) -> MatMul:
+def _form(options: ProductForm, default_scale: float) -> MatMul:
     """The product that `options` describe, its shape and operand types apart."""
     if options.out_type not in _OUT_TYPES:
         raise InputError(f"--out-type {options.out_type}: matmul has int8 and int32")
@@ -132,7 +133,7 @@ def _form(options: WorkloadOptions, default_scale: float) -> MatMul:
     )
 
 
-def minilm_linears(options: WorkloadOptions, _seed: int) -> Sequence[Operator]:
+def minilm_linears(options: Linears, _seed: int) -> Sequence[Operator]:
     """The products of the first layer of the published model, of one text's activations."""
     if len(options.text) > 1:
         raise InputError(f"--text: {len(options.text)} texts; minilm-linears takes one")

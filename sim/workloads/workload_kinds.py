@@ -1,12 +1,12 @@
-"""What a workload is: its options, and what makes its products or its graph."""
+"""What a workload is: the record of its options, and what makes its products or its graph."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.product_workloads import Operator
-from celosia.sim.workloads.workload_options import WorkloadOptions
 
 __all__ = ["GraphWorkload", "ProductWorkload"]
 
@@ -16,10 +16,10 @@ class ProductWorkload:
     """Products that run one after the other, each as a program."""
 
     doc: str
-    options: frozenset[str]
-    """Names of `WorkloadOptions` that it has."""
-    make: Callable[[WorkloadOptions, int], Sequence[Operator]]
-    """The products for these options and this seed; raises `InputError`."""
+    details: type[Any]
+    """The record of its options, one of `celosia.sim.workloads.details.Details`."""
+    make: Callable[[Any, int], Sequence[Operator]]
+    """The products for these details and this seed; raises `InputError`."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class GraphWorkload:
     """A graph that is one program."""
 
     doc: str
-    options: frozenset[str]
-    """Names of `WorkloadOptions` that it has."""
-    make: Callable[[WorkloadOptions, int, Progress], GraphJob]
-    """The graph for these options and this seed; raises `InputError`."""
+    details: type[Any]
+    """The record of its options, one of `celosia.sim.workloads.details.Details`."""
+    make: Callable[[Any, int, Progress], GraphJob]
+    """The graph for these details, this seed and who is told of progress; raises `InputError`."""

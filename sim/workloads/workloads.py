@@ -1,14 +1,29 @@
 """The workloads by name."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sim.support.extensions import extensions
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.decoder_workload import decoder, decoder_layer
+from celosia.sim.workloads.details import (
+    Attention,
+    Decoder,
+    DecoderLayer,
+    Details,
+    Encoder,
+    EncoderLayer,
+    Linears,
+    Matmul,
+    MatrixShape,
+    Softmax,
+    details_of,
+    option_names,
+)
 from celosia.sim.workloads.graph_workloads import (
     attention,
     elementwise,
@@ -18,32 +33,56 @@ from celosia.sim.workloads.graph_workloads import (
 )
 from celosia.sim.workloads.product_workloads import matmul, minilm_linears
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.frontend.importer.source.conversion import conversion
 from celosia.sw.models import cases
 
 __all__ = [
     "PROGRAM_SUFFIX",
     "WORKLOADS",
-    "check_options",
+    "check_name",
+    "checked_details",
+    "details_for",
 ]
 
 PROGRAM_SUFFIX: Final = ".cel"
 """What the name of a program file ends with."""
 
 
-def check_options(name: str, options: WorkloadOptions) -> None:
-    """Raise `InputError` if there is no workload `name`, or it does not have one of `options`."""
-    program = name.endswith(PROGRAM_SUFFIX)
-    if not program and name not in WORKLOADS:
+def check_name(name: str) -> None:
+    """Raise `InputError` if there is no workload `name`, and it is no program file."""
+    if not name.endswith(PROGRAM_SUFFIX) and name not in WORKLOADS:
         raise InputError(
             f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, "
             f"or give a program file (*{PROGRAM_SUFFIX}){_instead(name)}"
         )
-    known = frozenset() if program else WORKLOADS[name].options
-    for option in options.given():
+
+
+def details_for(name: str, options: Mapping[str, Any]) -> Details | None:
+    """What workload `name` computes with the options that are given; None: it is a program file.
+
+    Raises `InputError` if there is no such workload, or it does not have one of the options.
+    """
+    check_name(name)
+    kind = None if name.endswith(PROGRAM_SUFFIX) else WORKLOADS[name].details
+    known = set() if kind is None else {*option_names(kind)}
+    for option in options:
         if option not in known:
             raise InputError(f"--{option.replace('_', '-')} is no option of {name}")
+    return None if kind is None else details_of(kind, options)
+
+
+def checked_details(name: str, details: Details | None) -> Any:
+    """The details of workload `name`, or those that it has by default.
+
+    Raises `InputError` if there is no such workload, or these are another one's.
+    """
+    check_name(name)
+    if name.endswith(PROGRAM_SUFFIX):
+        return details
+    kind = WORKLOADS[name].details
+    if details is not None and type(details) is not kind:
+        raise InputError(f"{name}: {type(details).__name__} is not {kind.__name__}, its record")
+    return kind() if details is None else details
 
 
 def _instead(name: str) -> str:
@@ -67,79 +106,72 @@ def _instead(name: str) -> str:
 
 _READ_ELSEWHERE: Final = frozenset({".onnx", ".plan"})
 """What names of files end with that some commands take in a workload's place."""
-_FILES: Final = frozenset({"a", "b", "bias", "out"})
-_FORM: Final = frozenset({"scale", "relu", "transpose_b", "unsigned_a", "out_type"})
-_SHAPE: Final = frozenset({"shape"})
-_MASK: Final = frozenset({"keys", "causal"})
-
 WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
     "matmul": ProductWorkload(
         "C = act(scale * (A @ B + bias)), of files or of random numbers",
-        _SHAPE | _FILES | _FORM,
+        Matmul,
         matmul,
     ),
     "minilm-linears": ProductWorkload(
         "the products of the first layer of a MiniLM sentence encoder, of a sentence's activations",
-        frozenset({"text"}),
+        Linears,
         minilm_linears,
     ),
-    "softmax": GraphWorkload(
-        "softmax of int32 scores over rows, with masks", _SHAPE | _MASK | {"out_type"}, softmax
-    ),
+    "softmax": GraphWorkload("softmax of int32 scores over rows, with masks", Softmax, softmax),
     "layernorm": GraphWorkload(
         "layer normalization of int16 to int8 and int16",
-        _SHAPE,
+        MatrixShape,
         elementwise("layernorm", cases.layernorm_case),
     ),
     "rmsnorm": GraphWorkload(
         "RMS normalization of int16 to int8 and int16, with an epsilon",
-        _SHAPE,
+        MatrixShape,
         elementwise("rmsnorm", cases.rmsnorm_case),
     ),
     **{
         name: GraphWorkload(
             f"{curve.name} of int32 sums",
-            _SHAPE,
+            MatrixShape,
             elementwise(name, partial(cases.activation_case, name)),
         )
         for name, curve in ACTIVATIONS.items()
     },
     "residual": GraphWorkload(
         "int32 sums and an int16 stream, added to int16",
-        _SHAPE,
+        MatrixShape,
         elementwise("residual", cases.residual_case),
     ),
     "multiply": GraphWorkload(
         "two matrices of int16, element by element, to int8",
-        _SHAPE,
+        MatrixShape,
         elementwise("multiply", cases.multiply_case),
     ),
     "rotate": GraphWorkload(
         "rotary embeddings of a head, int16 to int8",
-        _SHAPE,
+        MatrixShape,
         elementwise("rotate", cases.rotate_case),
     ),
     "attention": GraphWorkload(
         "attention of several heads: the scores stay on the chip",
-        frozenset({"heads", "seq", "dim"}) | _MASK,
+        Attention,
         attention,
     ),
     "encoder-layer": GraphWorkload(
-        "a layer of an encoder, with random weights", frozenset({"model", "seq"}), encoder_layer
+        "a layer of an encoder, with random weights", EncoderLayer, encoder_layer
     ),
     "encoder": GraphWorkload(
         "a whole encoder: a quantized MiniLM on texts, or one with random weights",
-        frozenset({"model", "text", "layers", "seq"}),
+        Encoder,
         encoder,
     ),
     "decoder": GraphWorkload(
         "a step of a decoder with random weights and caches, the vocabulary's product included",
-        frozenset({"model", "layers", "context", "rows"}),
+        Decoder,
         decoder,
     ),
     "decoder-layer": GraphWorkload(
         "a layer of a decoder alone, of a step or of a prefill (--context 0)",
-        frozenset({"model", "context", "rows"}),
+        DecoderLayer,
         decoder_layer,
     ),
     **extensions("workloads"),

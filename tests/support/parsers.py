@@ -20,12 +20,13 @@ from celosia.isa.presets import parse_override, resolve_config
 from celosia.lab.mutate.patch import load_foreign
 from celosia.sim.profile.packing import pack, unpack
 from celosia.sim.reporting.run_file import read_run
+from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.cache import CACHE_VARIABLE, sound
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.operands import load_array
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.assembly import disassemble, parse_command
 from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
 from celosia.sw.frontend.importer.import_model import examine
@@ -74,8 +75,8 @@ _MODEL = b'\x38\0\0\0\0\0\0\0{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]
 
 
 def _report() -> bytes:
-    details = WorkloadOptions(shape="3x4x5")
-    options = RunOptions(workload="matmul", simulator="functional", preset="tiny", details=details)
+    target = Target(simulator="functional", preset="tiny")
+    options = RunOptions(workload="matmul", details=Matmul(shape="3x4x5"), target=target)
     return as_json(run_workload(options).report.document()).encode()
 
 

@@ -8,11 +8,13 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.profile.recorders.amaranth_logger import AmaranthLogDevice
 from celosia.sim.run.measure import measure_product, measure_program
+from celosia.sim.run.options.options import RunOptions, Target, Told, Watching
+from celosia.sim.run.outcome import setting_of
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import matmul
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.device import Issue
 from celosia.sw.driver.program_file import parse_program
 
@@ -50,13 +52,15 @@ def product_options(
     """Of a product on `tiny`, in a memory that holds back."""
     return RunOptions(
         workload="matmul",
-        simulator=simulator,
-        preset="tiny",
-        details=WorkloadOptions(shape=shape),
-        timing=MemoryTiming(latency=latency, stall_percent=20, seed=3),
-        issue=issue,
-        log=True,
-        command_line=("celosia", "run", "matmul", "--shape", shape),
+        details=Matmul(shape=shape),
+        target=Target(
+            simulator=simulator,
+            preset="tiny",
+            timing=MemoryTiming(latency=latency, stall_percent=20, seed=3),
+            issue=issue,
+        ),
+        watching=Watching(log=True),
+        told=Told(command_line=("celosia", "run", "matmul", "--shape", shape)),
     )
 
 
@@ -68,14 +72,15 @@ def product_run(simulator: str = "amaranth", issue: Issue = "stream") -> Report:
 def amaranth_runs() -> tuple[Report, Report]:
     """The product, and then `STUCK`, on the same device: to make it takes most of the time."""
     options, config = product_options(), PRESETS["tiny"]
+    timing = options.target.timing
     program = parse_program(STUCK)
-    (operator,) = matmul(options.details, options.timing.seed)
-    setting = options.setting("tiny", config)
+    (operator,) = matmul(Matmul(shape="13x9x22"), timing.seed)
+    setting = setting_of(options, "tiny", config)
     with (
-        closing(AmaranthLogDevice(Setup(config, options.timing, 1 << 20, silent))) as device,
+        closing(AmaranthLogDevice(Setup(config, timing, 1 << 20, silent))) as device,
         closing(open_device("functional", config, memory_bytes=1 << 20)) as model,
     ):
-        product, _ = measure_product(device, operator, options.timing)
+        product, _ = measure_product(device, operator, timing)
         device.limit_cycles(BUDGET)
         stuck = measure_program("stuck.cel", program, device, model)
     first, second = (

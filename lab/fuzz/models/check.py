@@ -14,7 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from celosia.lab.fuzz.findings import Plan
 from celosia.lab.fuzz.models.random_model import RandomModel
 from celosia.sim.run.models.model_run import ModelRun, ModelRunner, prepare
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.interpret import interpret
@@ -76,9 +76,7 @@ def _found(path: Path, model: RandomModel, plan: Plan, wanted: Sequence[Arrays])
         yield from (f"{what}: {why}" for why in _floats(wanted[0], found))
     options = RunOptions(
         workload=path.name,
-        simulator=plan.simulator,
-        preset=plan.preset,
-        overrides=plan.overrides,
+        target=Target(simulator=plan.simulator, preset=plan.preset, overrides=plan.overrides),
     )
     try:
         prepared = prepare(ModelRun(path, {}, model.calibration), 0)

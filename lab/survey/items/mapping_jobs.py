@@ -11,12 +11,12 @@ from celosia.lab.mappings.measured import MOST_CYCLES, measure_picks
 from celosia.lab.mappings.sample import COLUMNS, Drawn, Request, draw_batch, joined
 from celosia.lab.mappings.samplers import Sampler
 from celosia.lab.mappings.statistics import spread_of, spread_picks
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent
 from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul
 
 __all__ = ["MappingJob", "MappingRun"]
 
@@ -88,7 +88,7 @@ class MappingJob:
         return MappingRun(**document)
 
     def _request(self, sampler: Sampler) -> Request:
-        options = RunOptions(workload="matmul", details=WorkloadOptions(shape=self.shape))
+        options = RunOptions(workload="matmul", details=Matmul(shape=self.shape))
         request = Request(options=options, config=self.config, sampler=sampler, count=self.count)
         if sampler is Sampler.EVERY:
             request = replace(request, count=request.space.size)

@@ -5,7 +5,7 @@ from typing import Final
 
 from celosia.lab.survey.parts.jobs import Job
 from celosia.sim.workloads.decoder_workload import step_bytes
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Decoder, DecoderLayer
 from celosia.sw.models.decoder_shape import GPT2_SMALL, Text
 
 __all__ = ["CONTEXTS", "PREFILLS", "bytes_of_step", "prefill_job", "step_job"]
@@ -25,14 +25,14 @@ def bytes_of_step(context: int) -> int:
 
 def step_job(context: int) -> Job:
     """The run of the whole model for one token behind `context` others, on `base`."""
-    details = WorkloadOptions(model="gpt2-small", context=str(context), rows=1)
+    details = Decoder(model="gpt2-small", context=str(context), rows=1)
     job = Job(workload="decoder", details=details, array_cycles=1)
     return replace(job, array_cycles=bytes_of_step(context) // job.bytes_per_cycle)
 
 
 def prefill_job(tokens: int) -> Job:
     """The run of one layer for the first `tokens` tokens of a text, on `base`."""
-    details = WorkloadOptions(model="gpt2-small", context="0", rows=tokens)
+    details = DecoderLayer(model="gpt2-small", context="0", rows=tokens)
     weights = tokens * GPT2_SMALL.layer_weights
     attention = tokens * (tokens + 1) * GPT2_SMALL.width
     return Job(

@@ -11,14 +11,15 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.nonlinear import MODES, measure_mode
 from celosia.lab.survey.parts.exposed import exposed_cycles
+from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.report import Measurement
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent
 from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
+from celosia.sim.workloads.details import Details, EncoderLayer, given
 from celosia.sim.workloads.quantized import random_model
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.models.cases import encoder_layer_case
 from celosia.sw.reference.encoder import BERT_BASE
 
@@ -69,7 +70,7 @@ class Job:
     """A workload on a configuration and a memory; may be sent to another process."""
 
     workload: str
-    details: WorkloadOptions = field(default_factory=WorkloadOptions)
+    details: Details
     mode: str = ""
     """A mode of `nonlinear` in `lab/compilers` of one BERT-base layer; empty: as compiled."""
     preset: str = "base"
@@ -113,11 +114,9 @@ class Job:
             return Run.of(_measure_mode(self))
         options = RunOptions(
             workload=self.workload,
-            preset=self.preset,
-            overrides=self.overrides,
-            timing=self.timing,
             details=self.details,
-            log=self.log,
+            target=Target(preset=self.preset, overrides=self.overrides, timing=self.timing),
+            watching=Watching(log=self.log),
         )
         report = run_workload(options).report
         return Run.of(report.total, report.operators)
@@ -128,10 +127,9 @@ class Job:
 
     def settings(self) -> dict[str, Any]:
         """What a reader needs to run it again; given options only."""
-        details = {name: getattr(self.details, name) for name in self.details.given()}
         return {
             "workload": self.workload,
-            **details,
+            **given(self.details),
             **({"mode": self.mode} if self.mode else {}),
             "preset": self.preset,
             **({"set": " ".join(self.overrides)} if self.overrides else {}),
@@ -195,5 +193,6 @@ def _by_operator(operators: Iterable[Measurement]) -> dict[str, int]:
 def _measure_mode(job: Job) -> Measurement:
     (mode,) = (mode for mode in MODES if mode.name == job.mode)
     model = random_model(BERT_BASE.with_layers(2), 0, silent)
+    assert isinstance(job.details, EncoderLayer)
     assert job.details.seq is not None
     return measure_mode(mode, encoder_layer_case(model, [job.details.seq], 0), job.config, silent)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from celosia.lab.survey.parts.jobs import Job
 from celosia.lab.survey.parts.operators import MODELS, Product, layer_operators
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Encoder, EncoderLayer, Matmul, ProductForm
 from celosia.sw.reference.encoder import BERT_BASE
 
 __all__ = [
@@ -58,7 +58,8 @@ def layer_products(tokens: int = TOKENS) -> tuple[LayerProduct, ...]:
 
 def product_job(product: LayerProduct, **setting: Any) -> Job:
     """The run of one `product`, on the setting that a `Job` takes."""
-    details = WorkloadOptions(shape=product.shape, transpose_b=product.transpose_b)
+    form = ProductForm(transpose_b=product.transpose_b)
+    details = Matmul(shape=product.shape, form=form)
     return Job(
         workload="matmul", details=details, array_cycles=product.macs // MACS_PER_CYCLE, **setting
     )
@@ -70,7 +71,7 @@ def layer_job(tokens: int, mode: str = "", model: str = "BERT-Base") -> Job:
     `mode` is one of a host's, of BERT-Base alone; empty: as compiled.  One of BERT-Base on `TOKENS`
     tells whose each cycle was.
     """
-    details = WorkloadOptions(model=None if mode else model.lower(), seq=tokens)
+    details = EncoderLayer(model=None if mode else model.lower(), seq=tokens)
     return Job(
         workload="a layer of BERT-Base" if mode else "encoder-layer",
         details=details,
@@ -84,7 +85,7 @@ def stack_job(layers: int, tokens: int) -> Job:
     """The run of so many layers of BERT-Base, one behind the other, on `base`."""
     return Job(
         workload="encoder",
-        details=WorkloadOptions(model="bert-base", layers=layers, seq=tokens),
+        details=Encoder(model="bert-base", layers=layers, seq=tokens),
         array_cycles=layers * _layer_cycles("BERT-Base", tokens),
     )
 

@@ -12,8 +12,8 @@ from celosia.sim.command.options.common import PresetOption, SetOption
 from celosia.sim.command.options.model import CalibrateOption, ClipOption, SizesOption
 from celosia.sim.run.models.model_document import placement_document
 from celosia.sim.run.models.model_run import ModelRun, Prepared, prepare
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import versions
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
@@ -95,7 +95,7 @@ def read_plan(path: Path, options: RunOptions) -> Prepared:
         raise InputError(
             f"{path}: is of celosia {version}, this is {versions()['celosia']}: build it anew"
         )
-    config = asdict(resolve_config(options.preset or "base", options.overrides))
+    config = asdict(options.target.config)
     for name, value in config.items():
         found = built.get(name)
         if found != value:

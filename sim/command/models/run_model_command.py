@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
 from celosia.sim.command.models.check_command import parse_sizes
+from celosia.sim.command.options.run_options import Asked, ModelFiles, Outputs
 from celosia.sim.command.outputs.folders import write_reports
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.models.distances import Distance
@@ -21,8 +21,8 @@ from celosia.sim.run.models.model_run import (
     prepare,
     run_prepared,
 )
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.guard import WRONG
@@ -30,7 +30,6 @@ from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
 from celosia.sw.compiler.costs import Costs
-from celosia.sw.quantize.ranges import Clip
 
 __all__ = ["MODEL_SUFFIXES", "outputs_table", "run_model_file"]
 
@@ -38,67 +37,48 @@ MODEL_SUFFIXES: Final = (".onnx", PLAN_SUFFIX)
 """What the name of a model's file, or of a plan, ends with."""
 
 
-class ModelOutputs(NamedTuple):
-    """What is written and shown of a run."""
-
-    json: str | None
-    folder: Path | None
-    """The report is written there."""
-    owners: bool = False
-    """All owners of cycles are printed, not only the largest."""
-    layers: bool = False
-    """Layers that are alike are printed one by one."""
-
-
-def run_model_file(
-    options: RunOptions,
-    sizes: list[str] | None,
-    inputs: Path | None,
-    calibration: tuple[Path | None, Clip],
-    written: tuple[str | None, Path | None, bool, bool],
-) -> None:
+def run_model_file(asked: Asked, options: RunOptions, files: ModelFiles, outputs: Outputs) -> None:
     """Run the model that `options` name.
 
-    `calibration` has samples and a criterion of clipping, `written` is a `ModelOutputs`.  Raises
-    `InputError` for options that only workloads have; `typer.Exit` with 1 if it was wrong.
+    Raises `InputError` for options that only workloads have; `typer.Exit` with 1 if it was wrong.
     """
-    outputs = ModelOutputs(*written)
-    for name in options.details.given():
-        raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
-    for option in (*options.given.options, *(["--reuse-memory"] * options.reuse_memory)):
+    compiling, target = options.compiling, options.target
+    sizes = asked.options.get("dim", ())
+    for name in asked.options:
+        if name != "dim":
+            raise InputError(f"--{name.replace('_', '-')} is no option of {options.workload}")
+    for option in (*compiling.given.options, *(["--reuse-memory"] * compiling.reuse_memory)):
         raise InputError(
             f"{option}: only workloads with a name take this so far; the graphs of "
             f"{options.workload} are compiled by the compiler's own plans"
         )
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
-    samples, clip = calibration
-    if planned and (sizes or samples or clip != "error"):
+    if planned and (sizes or files.calibration or files.clip != "error"):
         rule = "a plan has its sizes and its calibration: no --dim, --calibrate, --clip"
         raise InputError(f"{path}: {rule}")
-    if planned and options.optimize:
+    if planned and compiling.optimize:
         raise InputError(f"--optimize: {path} is compiled as it was built")
-    config = resolve_config(options.preset or "base", options.overrides)
     job = ModelRun(
         path=path,
-        sizes=parse_sizes(sizes or ()),
-        calibration=samples,
-        clip=clip,
-        costs=Costs(config, options.timing) if options.optimize else None,
+        sizes=parse_sizes(sizes),
+        calibration=files.calibration,
+        clip=files.clip,
+        costs=Costs(target.config, target.timing) if compiling.optimize else None,
     )
     with progress_bar() as tell:
-        prepared = read_plan(path, options) if planned else prepare(job, options.timing.seed, tell)
-        outcome = run_prepared(prepared, inputs, options, tell)
+        prepared = read_plan(path, options) if planned else prepare(job, target.timing.seed, tell)
+        outcome = run_prepared(prepared, files.inputs, options, tell)
     _show(table_console(outputs.json), outcome, outputs)
     document = model_document(outcome)
     if outputs.json:
         write_file(outputs.json, as_json(document))
-    write_reports(document, outputs.folder, None)
+    write_reports(document, outputs.report, None)
     if not outcome.right:
         raise typer.Exit(WRONG)
 
 
-def _show(console: Console, outcome: ModelOutcome, outputs: ModelOutputs) -> None:
+def _show(console: Console, outcome: ModelOutcome, outputs: Outputs) -> None:
     for report in outcome.reports:
         print_report(console, report, owners=outputs.owners, layers=outputs.layers)
     time = outcome.time

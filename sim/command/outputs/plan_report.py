@@ -9,15 +9,14 @@ from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.isa.presets import resolve_config
 from celosia.sim.command.outputs.table_cells import NOTHING, memory_caption, whole
 from celosia.sim.profile.operator_groups import add_predicted, group_operators
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import commit, versions
-from celosia.sim.run.run import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, check_options
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, checked_details
 from celosia.sw.compiler.plan import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.decisions.decide import only_product
@@ -91,7 +90,7 @@ class Plan:
 
     def document(self) -> dict[str, Any]:
         """The plan as an object for JSON."""
-        timing = self.options.timing
+        timing = self.options.target.timing
         return {
             "schema": PLAN_SCHEMA,
             "workload": self.options.workload,
@@ -106,7 +105,7 @@ class Plan:
             "programs": [program.document() for program in self.programs],
             "versions": versions(),
             "commit": commit(),
-            "command_line": list(self.options.command_line),
+            "command_line": list(self.options.told.command_line),
         }
 
 
@@ -114,27 +113,27 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
     """Decide how the workload of `options` is done.  Raises `InputError` for what cannot be."""
     if options.workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{options.workload}: a program is planned already")
-    check_options(options.workload, options.details)
-    preset = options.preset or "base"
-    config, timing = resolve_config(preset, options.overrides), options.timing
+    details = checked_details(options.workload, options.details)
+    target = options.target
+    config, timing = target.config, target.timing
     tell("preparing the operands", None)
     match WORKLOADS[options.workload]:
         case ProductWorkload() as workload:
-            operators = workload.make(options.details, timing.seed)
+            operators = workload.make(details, timing.seed)
             tell("comparing schedules", None)
             programs = tuple(
                 _product(graph_of(operator.name, operator.operands.problem), config, timing)
                 for operator in operators
             )
         case GraphWorkload() as workload:
-            graph = workload.make(options.details, timing.seed, tell).case.graph
+            graph = workload.make(details, timing.seed, tell).case.graph
             tell("comparing programs", None)
             try:
                 plan = plan_graph(graph, config, timing)
             except ValueError as error:
                 raise InputError(str(error)) from error
             programs = (_graph(options.workload, plan),)
-    return Plan(options=options, preset=preset, config=config, programs=programs)
+    return Plan(options=options, preset=target.preset_name, config=config, programs=programs)
 
 
 def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
@@ -204,7 +203,7 @@ def plan_tables(plan: Plan) -> Iterator[Table]:
     for program in plan.programs:
         table = Table(
             title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
-            caption=memory_caption(plan.options.timing, plan.config),
+            caption=memory_caption(plan.options.target.timing, plan.config),
             title_justify="left",
             caption_justify="left",
         )

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.sim.run.models.model_document import model_document
 from celosia.sim.run.models.model_run import ModelOutcome, ModelRun, ModelRunner, Prepared, prepare
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 
 __all__ = ["CompiledModel", "compile_model"]
@@ -15,7 +15,7 @@ __all__ = ["CompiledModel", "compile_model"]
 
 def compile_model(job: ModelRun, options: RunOptions) -> "CompiledModel":
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
-    return CompiledModel(prepare(job, options.timing.seed), options)
+    return CompiledModel(prepare(job, options.target.timing.seed), options)
 
 
 class CompiledModel:

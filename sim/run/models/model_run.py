@@ -10,17 +10,18 @@ from typing import Final
 
 import numpy as np
 
-from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.estimate import compiling_text
+from celosia.sim.run.graph_run import compile_for, needed_memory
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.models.distances import Distance, distances
 from celosia.sim.run.models.input_ranges import Ranges, far_outside, few_rows, input_ranges
 from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
 from celosia.sim.run.models.time_share import TimeShare, host_times
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.run.options.rewriting import rewriting, search_progress
+from celosia.sim.run.outcome import setting_of
 from celosia.sim.run.report import Report
-from celosia.sim.run.rewriting import rewriting, search_progress
-from celosia.sim.run.run import RunOptions, compile_for, needed_memory
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
@@ -204,7 +205,7 @@ def run_prepared(
     if graph is None:
         raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
     masks = [name for name in graph.inputs if "mask" in name]
-    given = random_inputs(graph, [*masks, *prepared.model.masks], options.timing.seed)
+    given = random_inputs(graph, [*masks, *prepared.model.masks], options.target.timing.seed)
     note = "run on random data: give --input for an input of your own"
     return runner.run(given, [note])[1]
 
@@ -273,7 +274,7 @@ class ModelRunner:
 
     def __init__(self, prepared: Prepared, options: RunOptions, tell: Progress = silent):
         self.prepared, self.options, self.tell = prepared, options, tell
-        self.config = resolve_config(options.preset or "base", options.overrides)
+        self.config = options.target.config
         self._programs: dict[tuple[Op, ...], CompiledGraph] = {}
 
     def run(
@@ -320,7 +321,7 @@ class ModelRunner:
     def _segment(
         self, number: int, graph: Graph, inputs: Mapping[str, Array]
     ) -> tuple[Mapping[str, Array], Report]:
-        start, options = time.perf_counter(), self.options
+        start, target = time.perf_counter(), self.options.target
         rounding = rounded_scales([graph], self.config)
         graph = short_scales(graph, self.config)
         if graph.ops not in self._programs:
@@ -328,23 +329,20 @@ class ModelRunner:
             self._programs[graph.ops] = self._compile(graph)
         compiled = self._programs[graph.ops]
         self.tell(f"running segment {number}", None)
-        device = open_device(
-            options.simulator, self.config, options.timing, needed_memory(compiled), self.tell
-        )
+        memory = needed_memory(compiled)
+        device = open_device(target.simulator, self.config, target.timing, memory, self.tell)
         with closing(device):
-            device.limit_cycles(options.cycle_budget)
-            case = Case(graph, inputs)
-            measured = measure_graph(
-                f"segment {number}", device, compiled, case, options.issue, options.timing
-            )
+            device.limit_cycles(target.cycle_budget)
+            name, case = f"segment {number}", Case(graph, inputs)
+            measured = measure_graph(name, device, compiled, case, target.issue, target.timing)
         report = self._report(number, measured, time.perf_counter() - start)
         report = replace(report, rounded_scales=rounding)
         return {**graph_interpret.interpret(graph, inputs), **measured.outputs}, report
 
     def _compile(self, graph: Graph) -> CompiledGraph:
         """The program; without a clock nobody sees which one is fastest."""
-        if self.options.simulator != "functional":
-            return compile_for(graph, self.config, self.options.timing)
+        if self.options.target.simulator != "functional":
+            return compile_for(graph, self.config, self.options.target.timing)
         try:
             return compile_graph(graph, self.config)
         except ValueError as error:
@@ -357,7 +355,7 @@ class ModelRunner:
             for group in measured.groups
         ]
         return Report(
-            setting=self.options.setting(self.options.preset or "base", self.config),
+            setting=setting_of(self.options, self.options.target.preset_name, self.config),
             operators=tuple(groups),
             whole=measured.whole,
             on_chip=measured.on_chip,

@@ -22,7 +22,7 @@ from celosia.sim.run.report import as_json
 from celosia.sim.support.progress import silent
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
-SHORT = [run for run in RUNS if run.preset == "tiny"]
+SHORT = [run for run in RUNS if run.target.preset == "tiny"]
 
 
 def line(saved, said=100, *, helps=True, right=True, measured=False):

@@ -12,9 +12,10 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.bench.decoders import STEPS, Decoder, run_decoders
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import decoders_table
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
-from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import given
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 STEP = Decoder(model="gpt2-small", contexts=(128,), bound=0.95)
@@ -71,15 +72,15 @@ def test_the_table_of_the_issue_is_complete():
 def test_what_is_measured_is_what_its_name_says():
     for step in STEPS:
         options = step.options("ring")
-        assert (options.simulator, options.issue, options.preset) == ("verilator", "ring", "base")
-        assert options.timing == MemoryTiming(
+        target, details = options.target, given(options.details)
+        assert (target.simulator, target.issue, target.preset) == ("verilator", "ring", "base")
+        assert target.timing == MemoryTiming(
             latency=100 if "latency" in step.name else 40,
             bytes_per_cycle=8 if "8 B" in step.name else 16,
         )
-        assert options.details.layers == (4 if "4 layers" in step.name else None)
+        assert details.get("layers") == (4 if "4 layers" in step.name else None)
         assert options.workload == step.name.split()[0]
-        assert options.details.context is not None
-        contexts = options.details.context.split(",")
+        contexts = details["context"].split(",")
         assert len(set(contexts)) == (16 if "16 texts" in step.name else 1)
 
 

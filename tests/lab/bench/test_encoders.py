@@ -11,14 +11,14 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.bench.encoders import ENCODERS, Encoder, run_encoders
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import encoders_table
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
-from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import EncoderLayer, given
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 LAYER = Encoder(
-    workload="encoder-layer", details=WorkloadOptions(model="minilm", seq=128), bound=0.985
+    workload="encoder-layer", details=EncoderLayer(model="minilm", seq=128), bound=0.985
 )
 MACS = 256_000
 
@@ -29,11 +29,11 @@ def made_up(cycles, mismatches=0):
     def run(options, _tell):
         setting = Setting(
             workload=options.workload,
-            preset=options.preset,
-            simulator=options.simulator,
+            preset=options.target.preset,
+            simulator=options.target.simulator,
             config=PRESETS["base"],
-            timing=options.timing,
-            issue=options.issue,
+            timing=options.target.timing,
+            issue=options.target.issue,
         )
         measured = Measurement(
             name="layer",
@@ -81,13 +81,13 @@ def test_the_table_of_the_issue_is_complete():
 def test_what_is_measured_is_what_its_name_says():
     for encoder in ENCODERS:
         options = encoder.options("ring")
-        assert options.simulator == "verilator"
-        assert options.issue == "ring"
-        assert options.preset == ("rebalanced" if "rebalanced" in encoder.name else "base")
-        assert options.details.causal == ("causal" in encoder.name)
+        assert options.target.simulator == "verilator"
+        assert options.target.issue == "ring"
+        assert options.target.preset == ("rebalanced" if "rebalanced" in encoder.name else "base")
+        assert given(options.details).get("causal", False) == ("causal" in encoder.name)
         lanes = ("vector_lanes=16",) if "16 lanes" in encoder.name else ()
-        assert options.overrides == lanes
-        assert options.timing == MemoryTiming(
+        assert options.target.overrides == lanes
+        assert options.target.timing == MemoryTiming(
             latency=100 if "latency" in encoder.name else 40,
             bytes_per_cycle=8 if "8 B" in encoder.name else 16,
         )

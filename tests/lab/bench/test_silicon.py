@@ -22,9 +22,10 @@ from celosia.lab.bench.silicon import (
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import silicon_table
 from celosia.sim.export.silicon.area.measure import Area, UnitArea
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Measurement, Report, Setting, as_json
-from celosia.sim.run.run import Outcome
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import given
 from tests.support.command_line import refused
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
@@ -74,7 +75,7 @@ def test_every_number_of_lanes_is_measured_on_the_usual_memory():
     assert [line.lanes for line in made_up()] == [*LANES]
     assert {each.timing for each in WORKLOADS} == {MemoryTiming()}
     assert {each.preset for each in WORKLOADS} == {"base"}
-    assert WORKLOADS[-1].details.seq == 2048
+    assert given(WORKLOADS[-1].details)["seq"] == 2048
 
 
 def test_only_the_lanes_that_are_asked_for_are_measured():

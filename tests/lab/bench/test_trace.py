@@ -10,8 +10,8 @@ import pytest
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import trace_table
 from celosia.lab.bench.trace import WORKLOADS, TraceLine, TracePair, run_traces
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import Outcome
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 
@@ -51,10 +51,10 @@ def test_each_workload_runs_in_turns_followed_and_not(report):
     asked = []
 
     def run(options, _):
-        asked.append((options.workload, options.log))
+        asked.append((options.workload, options.watching.log))
         cycles = report.total.cycles + (len(asked) == 3)
         (part,) = report.operators
-        part = replace(part, cycles=cycles, cpu_seconds=2.0 if options.log else 1.0)
+        part = replace(part, cycles=cycles, cpu_seconds=2.0 if options.watching.log else 1.0)
         return Outcome(replace(report, operators=(part,)))
 
     found = run_traces(lambda *_: None, run, pairs=2)

@@ -10,10 +10,10 @@ from celosia.lab.mappings import sample
 from celosia.lab.mappings.sample import COLUMNS, Request, draw_batch, joined
 from celosia.lab.mappings.samplers import Sampler
 from celosia.sim.cli import app
-from celosia.sim.run.run import RunOptions
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.workloads.details import Matmul
 
-OPTIONS = RunOptions(workload="matmul", details=WorkloadOptions(shape="24x20x36"))
+OPTIONS = RunOptions(workload="matmul", details=Matmul(shape="24x20x36"))
 
 
 def run(*words):
@@ -101,7 +101,7 @@ def test_some_plans_run_on_the_rtl(tmp_path):
         (["softmax"], "it is no product"),
         (["matmul", "--shape", "8x8x8", "--preset", "huge"], "huge"),
         (["matmul", "--shape", "8x8x8", "--set", "dim=3"], "dim"),
-        (["matmul", "--shape", "8x8x8", "--output", "x"], "--output x"),
+        (["matmul", "--shape", "8x8x8", "--output", "x"], "No such option: --output"),
         (["model.onnx"], "are read by run, check, build, optimize and generate"),
         (["matmul", "--shape", "8x8x8", "--executor", "remote"], "--executor remote"),
         (["matmul", "--shape", "8x8x8", "--json", "/no/such/m.json"], "/no/such/m.json"),

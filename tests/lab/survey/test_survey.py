@@ -18,12 +18,11 @@ from celosia.lab.survey.survey import (
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul
 
 LANES = (Lane(make=lambda: ThreadPoolExecutor(1)),)
 JOBS = tuple(
-    Job(workload="matmul", details=WorkloadOptions(shape=f"{n}x8x8"), array_cycles=n)
-    for n in (1, 3, 2)
+    Job(workload="matmul", details=Matmul(shape=f"{n}x8x8"), array_cycles=n) for n in (1, 3, 2)
 )
 
 

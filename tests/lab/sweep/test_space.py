@@ -4,6 +4,7 @@ import pytest
 
 from celosia.lab.sweep.space import read_space
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.details import Softmax
 
 SPACE = """
 [space]
@@ -37,9 +38,9 @@ def test_a_space_is_every_choice_of_every_workload(read):
     first, last = points[0], points[-1]
     assert (first.run, first.sim) == ("matmul --shape 8x8x8", "model")
     assert first.choices == {"preset": "tiny", "mem_latency": 40, "set.dim": 4}
-    assert (last.sim, last.options.timing.latency, last.config.dim) == ("verilator", 100, 16)
-    assert last.options.details.shape == "4x4"
-    assert last.options.command_line[:2] == ("celosia", "run")
+    assert (last.sim, last.options.target.timing.latency, last.config.dim) == ("verilator", 100, 16)
+    assert last.options.details == Softmax(shape="4x4")
+    assert last.options.told.command_line[:2] == ("celosia", "run")
 
 
 def test_configurations_that_are_the_same_are_one_point(read):

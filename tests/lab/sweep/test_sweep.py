@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from celosia.isa.presets import resolve_config
 from celosia.lab.sweep.front import pareto_front
 from celosia.lab.sweep.lines import LINES, open_lines
 from celosia.lab.sweep.page import sweep_page
@@ -21,6 +20,7 @@ from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane, local_lanes
 from tests.support.command_line import invoke, refused
 from tests.support.mortal_sweep import killing_compute
+from tests.support.run_options import changed
 
 THREADS = (Lane(make=lambda: ThreadPoolExecutor(2), width=2),)
 SPACE = """
@@ -105,12 +105,12 @@ def test_a_point_is_a_prediction_or_a_run(space):
 
     def runner(options, tell):
         asked.append(options)
-        return run_workload(replace(options, simulator="functional"), tell)
+        return run_workload(changed(options, simulator="functional"), tell)
 
     done = evaluate(run, runner)
     (options,) = asked
-    assert options.simulator == "verilator"
-    assert resolve_config(options.preset, options.overrides) == run.config
+    assert options.target.simulator == "verilator"
+    assert options.target.config == run.config
     assert done.report
     assert done.line["read_bytes"] == done.report["dram_read_bytes"] > 0
     assert "wrong" not in done.line

@@ -173,7 +173,7 @@ def test_a_log_is_picked_up_by_compilation_and_runs(tmp_path, monkeypatch):
     result = invoke("tune", *PRODUCT, *words)
     assert result.exit_code == 0, result.output
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert lines[0]["key"] == tuning_key(SPACE.graph, resolve_config("tiny"), OPTIONS.timing)
+    assert lines[0]["key"] == tuning_key(SPACE.graph, resolve_config("tiny"), OPTIONS.target.timing)
     best = {**lines[2], "cycles": 1}
     (tmp_path / "log").write_text("".join(json.dumps(line) + "\n" for line in (lines[0], best)))
     printed = right("compile", *PRODUCT, "--tuned", "log", "--print-after", "plan").stdout

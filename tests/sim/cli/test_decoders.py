@@ -11,7 +11,8 @@ from celosia.sim.run.compiled_forms import ALL
 from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.workloads import decoder_workload
 from celosia.sim.workloads.decoder_workload import step_bytes
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.workload_kinds import GraphWorkload
+from celosia.sim.workloads.workloads import WORKLOADS, details_for
 from celosia.sw.driver.program_file import parse_program as parse_assembly
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.read_program import parse_program
@@ -115,15 +116,13 @@ def test_each_form_of_a_part_is_printed_and_reads_back(part):
         form: right("compile", *part, "--preset", "tiny", "--print-after", form).stdout
         for form in ("graph", "plan", "expand", "schedule", "encode", "commands", ALL)
     }
-    make = decoder_workload.decoder if part == STEP else decoder_workload.decoder_layer
+    workload = WORKLOADS[part[0]]
+    assert isinstance(workload, GraphWorkload)
     options = dict(zip(part[1::2], part[2::2], strict=True))
-    details = WorkloadOptions(
-        model=options["--model"],
-        context=str(options["--context"]),
-        rows=options.get("--rows"),
-        layers=options.get("--layers"),
-    )
-    constants = make(details, 0, lambda *_: None).case.graph.constants
+    words = {name.removeprefix("--"): value for name, value in options.items()}
+    words["context"] = str(words["context"])
+    details = details_for(part[0], words)
+    constants = workload.make(details, 0, lambda *_: None).case.graph.constants
     graph = parse_graph(forms["graph"], constants)
     assert print_graph(graph) == forms["graph"]
     assert {tensor.name for tensor in graph.tensors.values() if tensor.cache} == {

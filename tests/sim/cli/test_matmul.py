@@ -2,12 +2,13 @@
 
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from celosia.sim import cli
+from celosia.sim.command import run_command
 from celosia.sim.run import run
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sw.reference.matmul import matmul_reference
@@ -204,11 +205,11 @@ def test_a_wrong_result_is_not_written():
     def wrong(*words):
         outcome = run.run_workload(*words)
         (measured,) = outcome.report.operators
-        bad = run.replace(measured, mismatches=1)
-        return run.replace(outcome, report=run.replace(outcome.report, operators=(bad,)))
+        bad = replace(measured, mismatches=1)
+        return replace(outcome, report=replace(outcome.report, operators=(bad,)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "run_advised", wrong)
+        patch.setattr(run_command, "run_advised", wrong)
         result = invoke(*MATMUL, "--a", "A.npy", "--b", "B.npy", "--out", "C.npy")
     assert result.exit_code == 1
     assert "1 of 15 elements are wrong" in result.stdout
@@ -228,5 +229,5 @@ def test_a_missing_tool_is_refused(monkeypatch):
     def missing(*_):
         raise EnvironmentProblem("no C++ compiler: the Debian package g++ has it")
 
-    monkeypatch.setattr(cli, "run_advised", missing)
+    monkeypatch.setattr(run_command, "run_advised", missing)
     refused("the Debian package g++ has it", *SMALL)

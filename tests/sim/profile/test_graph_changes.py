@@ -7,8 +7,8 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Hardware, what_if
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import Attention, MatrixShape
 from celosia.sim.workloads.workload_kinds import GraphWorkload
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.pipeline import compile_graph, predict_graph
 from celosia.sw.compiler.plan import choose
@@ -21,7 +21,7 @@ LOST = {"workload": "attention", "counters": {"drain": 10_000_000}}
 def test_a_slow_memory_is_what_others_would_help_against():
     workload = WORKLOADS["attention"]
     assert isinstance(workload, GraphWorkload)
-    job = workload.make(WorkloadOptions(heads=2, seq=16, dim=8), 0, silent)
+    job = workload.make(Attention(heads=2, seq=16, dim=8), 0, silent)
     compiled = compile_graph(job.case.graph, CONFIG)
     slow = MemoryTiming(latency=400)
     before = predict_graph(compiled, CONFIG, slow).cycles
@@ -45,7 +45,7 @@ def test_a_change_is_compiled_for_as_it_is_when_somebody_follows_it():
     """With half the latency, other choices are made; what is expected is of those."""
     workload = WORKLOADS["softmax"]
     assert isinstance(workload, GraphWorkload)
-    graph = workload.make(WorkloadOptions(shape="16x48"), 0, silent).case.graph
+    graph = workload.make(MatrixShape(shape="16x48"), 0, silent).case.graph
     timing = MemoryTiming()
     for change in graph_changes(graph, Hardware(CONFIG, timing), 10_000):
         config = resolve_config("tiny", change.options[1::2] if "--set" in change.options else ())

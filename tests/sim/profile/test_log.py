@@ -8,7 +8,8 @@ import pytest
 from celosia.sim.profile.instructions import UNITS, owners_between, unit_operations
 from celosia.sim.profile.log import NEVER
 from celosia.sim.profile.resources import RESOURCES
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions, Target, Watching
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.assembly import format_command
 from tests.support.reported_runs import product_run
@@ -76,7 +77,13 @@ def test_each_unit_has_one_operation_at_a_time(profile):
 
 def test_without_a_clock_there_is_no_log():
     with pytest.raises(InputError, match="functional has no clock"):
-        run_workload(RunOptions(workload="matmul", simulator="functional", log=True))
+        run_workload(
+            RunOptions(
+                workload="matmul",
+                target=Target(simulator="functional"),
+                watching=Watching(log=True),
+            )
+        )
 
 
 @pytest.mark.slow

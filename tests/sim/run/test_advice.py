@@ -11,19 +11,22 @@ from celosia.sim.command import run_command
 from celosia.sim.profile.whatif import Change, what_if
 from celosia.sim.run import advice
 from celosia.sim.run.advice import follow, run_advised
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions, Target, Watching
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul
 from tests.support.plain import PLAIN_OVERRIDES
+from tests.support.run_options import changed
 
 PRODUCT = RunOptions(
     workload="matmul",
-    preset="tiny",
-    overrides=PLAIN_OVERRIDES,
-    timing=MemoryTiming(latency=200, bytes_per_cycle=2),
-    details=WorkloadOptions(shape="12x8x8"),
-    advice=True,
-    log=True,
+    details=Matmul(shape="12x8x8"),
+    target=Target(
+        preset="tiny",
+        overrides=PLAIN_OVERRIDES,
+        timing=MemoryTiming(latency=200, bytes_per_cycle=2),
+    ),
+    watching=Watching(advice=True, log=True),
 )
 
 
@@ -37,7 +40,7 @@ class Runs:
     def __call__(self, options, tell):
         self.asked.append(options)
         outcome = run_workload(options, tell)
-        if options.timing.latency not in self._wrong:
+        if options.target.timing.latency not in self._wrong:
             return outcome
         operators = tuple(replace(part, mismatches=1) for part in outcome.report.operators)
         return replace(outcome, report=replace(outcome.report, operators=operators))
@@ -50,11 +53,13 @@ def test_another_memory_is_measured_and_another_accelerator_is_not():
     assert before is not None
     first, *others = runs.asked
     assert first is PRODUCT
-    assert [(each.timing.latency, each.timing.bytes_per_cycle) for each in others] == [
+    assert [
+        (each.target.timing.latency, each.target.timing.bytes_per_cycle) for each in others
+    ] == [
         (100, 2),
         (200, 4),
     ]
-    assert not any(each.log or each.advice for each in others)
+    assert not any(each.watching.log or each.watching.advice for each in others)
     for change in report.changes:
         assert change.measured == ("--set" not in change.options), change
         if change.measured:
@@ -73,7 +78,7 @@ def test_another_memory_is_measured_and_another_accelerator_is_not():
 )
 def test_no_run_is_made_again_if_nobody_asked_or_it_is_slow(change):
     runs = Runs()
-    report = run_advised(replace(PRODUCT, **change), silent, runs).report
+    report = run_advised(changed(PRODUCT, **change), silent, runs).report
     assert len(runs.asked) == 1
     assert report.changes == ()
 
@@ -109,7 +114,7 @@ def test_options_are_followed_as_the_command_line_takes_them(monkeypatch):
     given += ["--mem-latency", "40"]
     for more in ((), words):
         CliRunner().invoke(cli.app, [*given, *more])
-    before, after = (replace(options, command_line=()) for options in asked)
+    before, after = (changed(options, command_line=()) for options in asked)
     assert follow(before, Change("x", 1, 1, options=words)) == after
     with pytest.raises(ValueError, match="--wave"):
         follow(before, Change("x", 1, 1, options=("--wave", "x")))

@@ -12,13 +12,14 @@ from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure import measure_product, measure_program
-from celosia.sim.run.run import RunOptions, run_workload
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.run import run_workload
 from celosia.sim.run.traffic import product_traffic
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
-from celosia.sim.workloads.workload_options import WorkloadOptions
 from celosia.sw.driver.device import DeviceError, RunResult
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.matmul import MatMul
@@ -93,9 +94,8 @@ def test_one_wrong_bit_in_memory_is_exit_code_1():
 
     options = RunOptions(
         workload="matmul",
-        simulator="functional",
-        preset="tiny",
-        details=WorkloadOptions(shape="9x7x5"),
+        details=Matmul(shape="9x7x5"),
+        target=Target(simulator="functional", preset="tiny"),
     )
     assert run_workload(options).report.exit_code == 0
     report = run_workload(options, opener=flipping).report

@@ -9,25 +9,27 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sim.run.given_plans import GivenPlan
-from celosia.sim.run.run import RunOptions, compile_for, needed_memory, run_workload
+from celosia.sim.run.graph_run import compile_for, needed_memory
+from celosia.sim.run.options.given_plans import GivenPlan
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.outcome import setting_of
+from celosia.sim.run.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sim.wave.request import WaveRequest
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Attention, Matmul
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.problems import graph_of
 from tests.support.faulty_devices import Idle
+from tests.support.run_options import changed
 
 MIB = 1 << 20
 PRODUCT = RunOptions(
     workload="matmul",
-    simulator="functional",
-    preset="tiny",
-    details=WorkloadOptions(shape="9x7x5"),
-    timing=MemoryTiming(seed=3),
+    details=Matmul(shape="9x7x5"),
+    target=Target(simulator="functional", preset="tiny", timing=MemoryTiming(seed=3)),
 )
-HEADS = replace(PRODUCT, workload="attention", details=WorkloadOptions(heads=1, seq=6, dim=8))
+HEADS = replace(PRODUCT, workload="attention", details=Attention(heads=1, seq=6, dim=8))
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "product.cel").read_text()
 
 
@@ -58,7 +60,7 @@ class Opened:
 def program(tmp_path: Path, text: str = EXAMPLE, name: str = "mine.cel") -> RunOptions:
     path = tmp_path / name
     path.write_text(text)
-    return replace(PRODUCT, workload=str(path), preset=None, details=WorkloadOptions())
+    return changed(PRODUCT, workload=str(path), preset=None, details=None)
 
 
 def refused(message: str, options: RunOptions, opener=None) -> None:
@@ -68,17 +70,17 @@ def refused(message: str, options: RunOptions, opener=None) -> None:
 
 def test_a_product_is_run_on_the_device_that_the_options_name():
     opened, told = Opened(), []
-    options = replace(PRODUCT, cycle_budget=9_999, overrides=("store_queue=4",))
+    options = changed(PRODUCT, cycle_budget=9_999, overrides=("store_queue=4",))
     outcome = run_workload(options, lambda text, share: told.append((text, share)), opened)
     config = resolve_config("tiny", ["store_queue=4"])
-    assert opened.given == [("functional", config, options.timing, MIB)]
+    assert opened.given == [("functional", config, options.target.timing, MIB)]
     assert (opened.budgets, opened.closed) == ([9_999], 1)
     report = outcome.report
     assert report.right
     assert [each.shape for each in report.operators] == ["9x7x5"]
     assert outcome.result is not None
     assert outcome.result.shape == (9, 7)
-    assert report.setting == options.setting("tiny", config)
+    assert report.setting == setting_of(options, "tiny", config)
     assert report.elapsed_seconds > 0
     assert told[0] == ("preparing the operands", None)
     assert any("matmul" in text and "compiling" in text for text, _ in told)
@@ -86,27 +88,27 @@ def test_a_product_is_run_on_the_device_that_the_options_name():
 
 
 def test_what_the_report_says_of_the_options():
-    options = replace(PRODUCT, issue="ring", cycle_budget=7, command_line=("run", "x"))
-    setting = options.setting("mine.toml", PRESETS["small"])
+    options = changed(PRODUCT, issue="ring", cycle_budget=7, command_line=("run", "x"))
+    setting = setting_of(options, "mine.toml", PRESETS["small"])
     assert (setting.workload, setting.preset, setting.simulator) == (
         "matmul",
         "mine.toml",
         "functional",
     )
-    assert (setting.config, setting.timing) == (PRESETS["small"], options.timing)
+    assert (setting.config, setting.timing) == (PRESETS["small"], options.target.timing)
     assert (setting.issue, setting.cycle_budget) == ("ring", 7)
     assert setting.command_line == ("run", "x")
 
 
 def test_without_a_preset_it_is_base():
     opened = Opened()
-    report = run_workload(replace(PRODUCT, preset=None), opener=opened).report
+    report = run_workload(changed(PRODUCT, preset=None), opener=opened).report
     assert opened.given[0][1] == PRESETS["base"]
     assert report.setting.preset == "base"
 
 
 def test_a_program_beyond_its_budget_is_reported():
-    report = run_workload(replace(PRODUCT, cycle_budget=3), opener=Opened()).report
+    report = run_workload(changed(PRODUCT, cycle_budget=3), opener=Opened()).report
     assert not report.right
     (measured,) = report.operators
     assert measured.failure is not None
@@ -116,7 +118,7 @@ def test_a_program_beyond_its_budget_is_reported():
 def test_a_graph_is_compared_tensor_by_tensor():
     opened = Opened()
     report = run_workload(HEADS, opener=opened).report
-    assert opened.given == [("functional", PRESETS["tiny"], HEADS.timing, MIB)]
+    assert opened.given == [("functional", PRESETS["tiny"], HEADS.target.timing, MIB)]
     assert opened.closed == 1
     assert report.right
     assert report.whole is not None
@@ -131,8 +133,8 @@ def test_a_graph_is_compared_tensor_by_tensor():
 def test_a_graph_may_be_rewritten_and_its_memory_used_again():
     plain = run_workload(HEADS, opener=Opened()).report
     for change in ({"optimize": True}, {"reuse_memory": True}, {"given": GivenPlan(stages="dp")}):
-        assert run_workload(replace(HEADS, **change), opener=Opened()).report.right
-    again = run_workload(replace(HEADS, reuse_memory=True), opener=Opened()).report
+        assert run_workload(changed(HEADS, **change), opener=Opened()).report.right
+    again = run_workload(changed(HEADS, reuse_memory=True), opener=Opened()).report
     assert again.memory_plan != plain.memory_plan
 
 
@@ -144,7 +146,7 @@ def test_a_program_file_brings_its_configuration(tmp_path):
     assert report.whole is None
     assert [each.elements_checked for each in report.operators] == [64]
     name, config, timing, _ = opened.given[0]
-    assert (name, config, timing) == ("functional", PRESETS["tiny"], options.timing)
+    assert (name, config, timing) == ("functional", PRESETS["tiny"], options.target.timing)
     assert opened.closed == 1
 
 
@@ -159,7 +161,7 @@ def test_options_change_the_configuration_of_a_program_file(tmp_path):
     ):
         config = resolve_config(preset, overrides)
         opened = Opened()
-        report = run_workload(replace(options, **change), opener=opened).report
+        report = run_workload(changed(options, **change), opener=opened).report
         assert opened.given[0][1] == config
         assert report.setting.config == config
 
@@ -173,11 +175,11 @@ def test_results_that_depend_on_garbage_are_found(tmp_path):
 def test_what_cannot_be_run_is_refused(tmp_path):
     product, own = PRODUCT, program(tmp_path)
     plan = GivenPlan(plan="x.plan")
-    refused("--reuse-memory: matmul is no graph", replace(product, reuse_memory=True))
-    refused("--optimize: matmul is no graph", replace(product, optimize=True))
-    refused("--optimize: .*mine.cel is no graph", replace(own, optimize=True))
-    refused("--plan x.plan: .*mine.cel is compiled already", replace(own, given=plan))
-    refused("--stages all: there are", replace(HEADS, given=GivenPlan(stages="all")))
+    refused("--reuse-memory: matmul is no graph", changed(product, reuse_memory=True))
+    refused("--optimize: matmul is no graph", changed(product, optimize=True))
+    refused("--optimize: .*mine.cel is no graph", changed(own, optimize=True))
+    refused("--plan x.plan: .*mine.cel is compiled already", changed(own, given=plan))
+    refused("--stages all: there are", changed(HEADS, given=GivenPlan(stages="all")))
     unnamed = program(tmp_path, EXAMPLE.replace(".check", "# .check"), "none.cel")
     refused("nothing to compare: name the results", unnamed)
     loop = EXAMPLE.replace("config_ex\n", "repeat count=2 length=12\n")
@@ -193,26 +195,26 @@ def test_a_device_that_cannot_be_opened_is_refused():
 
 def test_a_log_needs_a_clock_and_no_waveform(tmp_path):
     wave = WaveRequest(path=tmp_path / "x.vcd")
-    refused("--report, --trace, --profile: functional has no clock", replace(PRODUCT, log=True))
-    logged = replace(PRODUCT, log=True, simulator="verilator", wave=wave)
+    refused("--report, --trace, --profile: functional has no clock", changed(PRODUCT, log=True))
+    logged = changed(PRODUCT, log=True, simulator="verilator", wave=wave)
     refused("--wave: not together with", logged)
 
 
 def test_long_runs_are_announced():
     said: list[str] = []
-    large = WorkloadOptions(shape="512x512x512")
+    large = Matmul(shape="512x512x512")
 
     def stop(*_, **__):
         raise ValueError("far enough")
 
     for simulator, count in (("functional", 0), ("amaranth", 1)):
-        options = replace(PRODUCT, details=large, simulator=simulator, announce=said.append)
+        options = changed(PRODUCT, details=large, simulator=simulator, announce=said.append)
         refused("far enough", options, stop)
         assert len(said) == count
-    graph = WorkloadOptions(heads=1, seq=96, dim=64)
+    graph = Attention(heads=1, seq=96, dim=64)
     refused(
         "far enough",
-        replace(HEADS, details=graph, simulator="amaranth", announce=said.append),
+        changed(HEADS, details=graph, simulator="amaranth", announce=said.append),
         stop,
     )
     assert len(said) == 2

@@ -3,8 +3,7 @@
 import pytest
 
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.workload_options import WorkloadOptions
-from celosia.sim.workloads.workloads import check_options
+from celosia.sim.workloads.workloads import check_name
 
 
 @pytest.mark.parametrize(
@@ -24,4 +23,4 @@ from celosia.sim.workloads.workloads import check_options
 )
 def test_what_is_no_workload_is_told_what_to_do(name, said):
     with pytest.raises(InputError, match=said):
-        check_options(name, WorkloadOptions())
+        check_name(name)

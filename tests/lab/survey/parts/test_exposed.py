@@ -7,8 +7,9 @@ from celosia.isa.functions.table import Function
 from celosia.lab.survey.parts.exposed import KINDS, exposed_cycles
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.log import NEVER, Operations, RunLog
-from celosia.sim.run.run import RunOptions, run_workload
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.run.options.options import RunOptions, Target, Watching
+from celosia.sim.run.run import run_workload
+from celosia.sim.workloads.details import Attention
 
 
 def operations(*rows):
@@ -62,8 +63,13 @@ def test_a_product_hides_all_else_and_a_transform_hides_waiting():
 
 
 def test_cycles_of_a_run_add_up():
-    details = WorkloadOptions(heads=1, seq=16, dim=8)
-    options = RunOptions(workload="attention", preset="tiny", details=details, log=True)
+    details = Attention(heads=1, seq=16, dim=8)
+    options = RunOptions(
+        workload="attention",
+        details=details,
+        target=Target(preset="tiny"),
+        watching=Watching(log=True),
+    )
     total = run_workload(options).report.total
     assert total.executed is not None
     found = exposed_cycles(total.executed)

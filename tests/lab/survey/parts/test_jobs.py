@@ -10,9 +10,9 @@ from celosia.lab.survey.parts import jobs
 from celosia.lab.survey.parts.jobs import Job, Run, WrongRunError
 from celosia.lab.survey.parts.products import layer_job, layer_products, product_job
 from celosia.sim.run.report import Measurement
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul, given
 
-JOB = Job(workload="matmul", details=WorkloadOptions(shape="8x8x8"), array_cycles=2)
+JOB = Job(workload="matmul", details=Matmul(shape="8x8x8"), array_cycles=2)
 
 
 def test_a_job_goes_to_another_process():
@@ -63,7 +63,7 @@ def test_a_job_runs_its_workload_on_its_setting(monkeypatch):
     run = replace(JOB, latency=100).run()
     assert (run.cycles, run.operators) == (5, {"up": 4, "norm": 2})
     assert replace(JOB).kept(run.document()) == run
-    assert (asked[0].timing.latency, asked[0].details.shape) == (100, "8x8x8")
+    assert (asked[0].target.timing.latency, asked[0].details.shape) == (100, "8x8x8")
 
 
 def test_the_products_of_a_layer_are_all_its_products():
@@ -72,5 +72,5 @@ def test_the_products_of_a_layer_are_all_its_products():
     assert products["scores"].count == products["context"].count == 12
     macs = sum(product.count * product.macs for product in products.values())
     assert macs == 256 * layer_job(512).array_cycles == 256 * 15_728_640
-    assert product_job(products["scores"]).details.transpose_b
-    assert not product_job(products["context"]).details.transpose_b
+    assert "transpose_b" in given(product_job(products["scores"]).details)
+    assert "transpose_b" not in given(product_job(products["context"]).details)

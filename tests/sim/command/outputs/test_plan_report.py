@@ -5,10 +5,10 @@ import json
 import pytest
 
 from celosia.sim.command.outputs.plan_report import PLAN_SCHEMA, plan_tables, plan_workload
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.workload_options import WorkloadOptions
+from celosia.sim.workloads.details import Matmul
 from tests.support.command_line import invoke, refused, right
 
 ATTENTION = ("attention", "--heads", "2", "--seq", "9", "--dim", "8", "--preset", "tiny")
@@ -36,7 +36,9 @@ def test_the_same_cycles_are_predicted_before_a_run():
 
 
 def test_a_product_is_planned():
-    options = RunOptions(workload="matmul", preset="tiny", details=WorkloadOptions(shape="9x8x7"))
+    options = RunOptions(
+        workload="matmul", details=Matmul(shape="9x8x7"), target=Target(preset="tiny")
+    )
     plan = plan_workload(options, silent)
     (program,) = plan.programs
     assert program.name == "matmul 9x8x7"

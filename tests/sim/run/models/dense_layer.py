@@ -3,7 +3,7 @@
 import numpy as np
 
 from celosia.sim.run.models.model_run import Prepared, random_samples
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -14,7 +14,7 @@ from celosia.sw.quantize.graphs.true_placement import place_units
 
 __all__ = ["OPTIONS", "layer", "prepared"]
 
-OPTIONS = RunOptions(workload="layer.onnx", simulator="functional", preset="tiny")
+OPTIONS = RunOptions(workload="layer.onnx", target=Target(simulator="functional", preset="tiny"))
 
 
 def layer() -> FloatGraph:

@@ -1,7 +1,5 @@
 """A model as a function: how inputs are given, and what is known of the last call."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.problems import InputError
 from celosia.sw.quantize.graphs.samples import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
+from tests.support.run_options import changed
 
 X = random_inputs(layer(), [], 4)["x"]
 
@@ -57,7 +56,7 @@ def test_the_last_call_is_remembered(model):
 
 
 def test_an_accelerator_that_stops_is_an_error():
-    stopped = CompiledModel(prepared(), replace(OPTIONS, cycle_budget=2))
+    stopped = CompiledModel(prepared(), changed(OPTIONS, cycle_budget=2))
     with pytest.raises(RuntimeError, match="the accelerator stopped: CYCLE_BUDGET"):
         stopped(X)
     assert stopped.report()["status"] == "stopped"

@@ -19,12 +19,14 @@ from celosia.sim.run.models.model_run import (
     read_samples,
     run_prepared,
 )
+from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.samples import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
+from tests.support.run_options import changed
 from tests.sw.frontend.importer.models import floats, model
 
 
@@ -105,7 +107,7 @@ def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
     assert outcome.right
     assert outcome.notes == ("a note", "another")
     assert outcome.report is outcome.reports[0]
-    assert outcome.report.setting == OPTIONS.setting("tiny", PRESETS["tiny"])
+    assert outcome.report.setting == setting_of(OPTIONS, "tiny", PRESETS["tiny"])
     assert outcome.report.whole is not None
     assert 0 < outcome.report.elapsed_seconds < time.perf_counter() - before
     (real,) = interpret(layer(), given).values()
@@ -121,7 +123,7 @@ def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
 
 def test_inputs_come_from_a_file_or_are_random(tmp_path):
     made, path = prepared(), tmp_path / "x.npz"
-    given = random_inputs(layer(), [], OPTIONS.timing.seed)
+    given = random_inputs(layer(), [], OPTIONS.target.timing.seed)
     np.savez(path, x=given["x"])
     filed = run_prepared(made, path, OPTIONS)
     assert filed.notes == ("a note",)
@@ -140,7 +142,7 @@ def test_inputs_come_from_a_file_or_are_random(tmp_path):
 
 
 def test_a_device_that_stops_is_part_of_the_outcome():
-    outcome = run_prepared(prepared(), None, replace(OPTIONS, cycle_budget=2))
+    outcome = run_prepared(prepared(), None, changed(OPTIONS, cycle_budget=2))
     assert not outcome.right
     assert outcome.report.total.failure is not None
 

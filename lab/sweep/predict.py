@@ -8,7 +8,7 @@ import numpy as np
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.compiled_forms import graphs_of_workload
-from celosia.sim.run.run import RunOptions
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.workload_kinds import ProductWorkload
@@ -38,7 +38,7 @@ def predict_workload(options: RunOptions, config: AcceleratorConfig) -> Predicte
     Raises `InputError` for what cannot be run.
     """
     alone = isinstance(WORKLOADS.get(options.workload), ProductWorkload)
-    timing = options.timing
+    timing = options.target.timing
     cycles = read = written = 0
     for graph in graphs_of_workload(options, silent):
         try:

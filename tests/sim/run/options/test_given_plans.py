@@ -10,7 +10,7 @@ from celosia.lab.branches.plans import BEST, best_stages, staged_plan
 from celosia.lab.branches.search import STRATEGIES
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.tuning_log import open_log, tuning_key
-from celosia.sim.run.given_plans import GivenPlan
+from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case

@@ -7,7 +7,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.foreign_file import MIB
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.run.plan_sources import PlanSource
+from celosia.sim.run.options.plan_sources import PlanSource
 from celosia.sim.support.extensions import extension
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError

@@ -1,0 +1,340 @@
+"""Groups of options of the commands that run, compile or plan a workload."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.command.options.common import (
+    BudgetOption,
+    CausalOption,
+    ChannelStallOption,
+    ContextOption,
+    FaultOption,
+    FileOption,
+    HeadsOption,
+    IssueChoice,
+    IssueOption,
+    JsonOption,
+    KeysOption,
+    LatencyOption,
+    LateReadyOption,
+    LayersOption,
+    ModelOption,
+    OutOption,
+    OutTypeOption,
+    PlanOption,
+    PresetOption,
+    RateOption,
+    ReluOption,
+    ReorderOption,
+    ReuseOption,
+    RowsOption,
+    ScaleOption,
+    ScheduleOption,
+    SeedOption,
+    SeqOption,
+    SetOption,
+    ShapeOption,
+    SimOption,
+    Simulator,
+    StagesOption,
+    StallOption,
+    TextOption,
+    TransposeOption,
+    TunedOption,
+    UnsignedOption,
+    WaveOption,
+    WaveScopeOption,
+    WaveWindowOption,
+)
+from celosia.sim.command.options.groups import Group, plain
+from celosia.sim.command.options.memory import parse_fault, parse_stalls
+from celosia.sim.command.options.model import (
+    CalibrateOption,
+    ClipOption,
+    InputOption,
+    OptimizeOption,
+    SizesOption,
+    head_columns,
+)
+from celosia.sim.command.options.report import (
+    AllOption,
+    OwnersOption,
+    ProfileOption,
+    ReportOption,
+    TraceOption,
+)
+from celosia.sim.run.options.given_plans import GivenPlan
+from celosia.sim.run.options.options import Compiling, Target
+from celosia.sim.workloads.details import Details
+from celosia.sim.workloads.workloads import WORKLOADS, details_for
+from celosia.sw.quantize.ranges import Clip
+
+__all__ = [
+    "Asked",
+    "ModelFiles",
+    "Outputs",
+    "WaveWords",
+    "asked",
+    "asked_of_run",
+    "compiling",
+    "model_files",
+    "outputs",
+    "planned_target",
+    "target",
+    "wave_words",
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A workload as it was typed: its name, and the options that say what it computes."""
+
+    workload: str
+    options: Mapping[str, Any]
+
+    def details(self) -> Details | None:
+        """What it computes.  Raises `InputError` for options that it does not have."""
+        options = dict(self.options)
+        if "dim" in options:
+            options["dim"] = head_columns(options["dim"])
+        return details_for(self.workload, options)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given, by their names."""
+    return {name: plain(value) for name, value in options.items() if _is_given(value)}
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False and value not in ([], ())
+
+
+def sizes(
+    *,
+    shape: ShapeOption = None,
+    keys: KeysOption = None,
+    causal: CausalOption = False,
+    heads: HeadsOption = None,
+    seq: SeqOption = None,
+    dim: SizesOption = None,
+) -> dict[str, Any]:
+    """Sizes of operands, and which of their columns count."""
+    return _given(shape=shape, keys=keys, causal=causal, heads=heads, seq=seq, dim=dim)
+
+
+def numbers(
+    *,
+    scale: ScaleOption = None,
+    relu: ReluOption = False,
+    transpose_b: TransposeOption = False,
+    unsigned_a: UnsignedOption = False,
+    out_type: OutTypeOption = None,
+) -> dict[str, Any]:
+    """The form of a product."""
+    return _given(
+        scale=scale, relu=relu, transpose_b=transpose_b, unsigned_a=unsigned_a, out_type=out_type
+    )
+
+
+def operands(
+    *, a: FileOption = None, b: FileOption = None, bias: FileOption = None
+) -> dict[str, Any]:
+    """Files of a product's operands."""
+    return _given(a=a, b=b, bias=bias)
+
+
+def model(
+    *,
+    model: ModelOption = None,
+    layers: LayersOption = None,
+    context: ContextOption = None,
+    rows: RowsOption = None,
+    text: TextOption = None,
+) -> dict[str, Any]:
+    """A model that comes with Celosia."""
+    return _given(model=model, layers=layers, context=context, rows=rows, text=text)
+
+
+_Options = dict[str, Any]
+
+
+def asked(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    *,
+    sizes: Annotated[_Options, Group(sizes)],
+    operands: Annotated[_Options, Group(operands)],
+    numbers: Annotated[_Options, Group(numbers)],
+    model: Annotated[_Options, Group(model)],
+) -> Asked:
+    """A workload, and what it computes."""
+    return Asked(workload, {**sizes, **operands, **numbers, **model})
+
+
+def asked_of_run(
+    workload: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel, MODEL.onnx, MODEL.plan."
+        ),
+    ],
+    *,
+    sizes: Annotated[_Options, Group(sizes)],
+    operands: Annotated[_Options, Group(operands)],
+    numbers: Annotated[_Options, Group(numbers)],
+    out: OutOption = None,
+    model: Annotated[_Options, Group(model)],
+) -> Asked:
+    """A workload or a file, and what it computes."""
+    return Asked(workload, {**sizes, **operands, **numbers, **model, **_given(out=out)})
+
+
+def memory(
+    *,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    channel_stalls: ChannelStallOption = None,
+    reorder: ReorderOption = False,
+    late_ready: LateReadyOption = False,
+    faults: FaultOption = None,
+    seed: SeedOption = MemoryTiming.seed,
+) -> MemoryTiming:
+    """The memory, with what only a simulator has."""
+    return MemoryTiming(
+        latency=latency,
+        bytes_per_cycle=rate,
+        stall_percent=stalls,
+        channel_stalls=parse_stalls(channel_stalls or ()),
+        reorder=reorder,
+        ready_after_valid=late_ready,
+        faults=tuple(parse_fault(fault) for fault in faults or ()),
+        seed=seed,
+    )
+
+
+def planned_memory(
+    *,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    stalls: StallOption = MemoryTiming.stall_percent,
+    seed: SeedOption = MemoryTiming.seed,
+) -> MemoryTiming:
+    """The memory that a compiler plans for."""
+    return MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed)
+
+
+def target(
+    *,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    simulator: SimOption = Simulator.VERILATOR,
+    issue: IssueOption = IssueChoice.STREAM,
+    cycle_budget: BudgetOption = 0,
+    timing: Annotated[MemoryTiming, Group(memory)],
+) -> Target:
+    """What a run runs on."""
+    return Target(
+        simulator=simulator.value,
+        preset=preset,
+        overrides=tuple(overrides or ()),
+        timing=timing,
+        issue=issue.value,
+        cycle_budget=cycle_budget,
+    )
+
+
+def planned_target(
+    *,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    timing: Annotated[MemoryTiming, Group(planned_memory)],
+) -> Target:
+    """What a compiler compiles for."""
+    return Target(preset=preset, overrides=tuple(overrides or ()), timing=timing)
+
+
+def compiling(
+    *,
+    plan: PlanOption = None,
+    schedule: ScheduleOption = None,
+    stages: StagesOption = None,
+    tuned: TunedOption = None,
+    optimize: OptimizeOption = False,
+    reuse_memory: ReuseOption = False,
+) -> Compiling:
+    """How a graph becomes a program."""
+    given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
+    return Compiling(given=given, optimize=optimize, reuse_memory=reuse_memory)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """Files of a model of one's own, and where its values are clipped."""
+
+    inputs: Path | None
+    calibration: Path | None
+    clip: Clip
+
+
+def model_files(
+    *, inputs: InputOption = None, calibration: CalibrateOption = None, clip: ClipOption = "error"
+) -> ModelFiles:
+    """What a model of one's own is calibrated and run on."""
+    return ModelFiles(inputs, calibration, clip)
+
+
+@dataclass(frozen=True)
+class WaveWords:
+    """A waveform as it was asked for."""
+
+    path: Path | None
+    window: str | None
+    scope: str | None
+
+
+def wave_words(
+    *,
+    wave: WaveOption = None,
+    wave_window: WaveWindowOption = None,
+    wave_scope: WaveScopeOption = None,
+) -> WaveWords:
+    """A waveform."""
+    return WaveWords(wave, wave_window, wave_scope)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is written and shown of a run."""
+
+    json: str | None
+    report: Path | None
+    """The folder of the page."""
+    trace: Path | None
+    profile: bool
+    owners: bool
+    """All owners of cycles are printed, not only the largest."""
+    layers: bool
+    """Layers that are alike are printed one by one."""
+
+    @property
+    def follows(self) -> bool:
+        """Each instruction is followed."""
+        return bool(self.profile or self.report or self.trace)
+
+
+def outputs(
+    *,
+    json: JsonOption = None,
+    report_to: ReportOption = None,
+    trace: TraceOption = None,
+    profile: ProfileOption = False,
+    owners: OwnersOption = False,
+    every: AllOption = False,
+) -> Outputs:
+    """What is written and shown."""
+    return Outputs(json, report_to, trace, profile, owners, every)

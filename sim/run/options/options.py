@@ -1,0 +1,87 @@
+"""The options of a run, in records that each say one thing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.run.options.given_plans import GivenPlan
+from celosia.sim.support.progress import ignore
+from celosia.sim.wave.request import WaveRequest
+from celosia.sim.workloads.details import Details
+from celosia.sw.driver.device import Issue
+
+__all__ = ["Compiling", "RunOptions", "Target", "Told", "Watching"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a program runs on."""
+
+    simulator: str = "verilator"
+    preset: str | None = None
+    """A name or a ``.toml`` file; None: what the program file says, else `base`."""
+    overrides: tuple[str, ...] = ()
+    """Changes of the preset's parameters, each as ``key=value``."""
+    timing: MemoryTiming = field(default_factory=MemoryTiming)
+    issue: Issue = "stream"
+    cycle_budget: int = 0
+    """Busy cycles, on functional commands, after which a program is stopped; 0: never."""
+
+    @property
+    def preset_name(self) -> str:
+        """The preset of what has none of its own."""
+        return self.preset or "base"
+
+    @property
+    def config(self) -> AcceleratorConfig:
+        """The configuration.  Raises `ConfigError`."""
+        return resolve_config(self.preset_name, self.overrides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiling:
+    """How a graph becomes a program."""
+
+    given: GivenPlan = field(default_factory=GivenPlan)
+    """The plan by which a product alone or a graph is computed."""
+    optimize: bool = False
+    """Rewrite a graph before it is compiled."""
+    reuse_memory: bool = False
+    """Tensors of a graph may take the bytes of others that nobody needs any more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    """What is kept of a run beside its results."""
+
+    wave: WaveRequest | None = None
+    """The waveform to write."""
+    log: bool = False
+    """Keep a log of what operations do when."""
+    advice: bool = False
+    """Ask the cost model what other hardware would save a graph."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """Who asks, and what is told while it works."""
+
+    command_line: tuple[str, ...] = ()
+    announce: Callable[[str], None] = field(default=ignore, compare=False)
+    """Told how long a run takes, before it begins, if that is long."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What to run, and on what."""
+
+    workload: str
+    """A name of `celosia.sim.workloads.workloads.WORKLOADS`, or a file: program or model."""
+    details: Details | None = None
+    """What that workload computes; None: it has all that by default, or is a file."""
+    target: Target = field(default_factory=Target)
+    compiling: Compiling = field(default_factory=Compiling)
+    watching: Watching = field(default_factory=Watching)
+    told: Told = field(default_factory=Told)
