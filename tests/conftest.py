@@ -5,6 +5,8 @@ The tests are the same on every run, except at night.
 
 import gc
 import logging
+import signal
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +39,30 @@ def pytest_collection_finish() -> None:
     # for nearly all; designs and simulators have cycles, but are few and large.
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+
+
+_SECONDS = 100
+"""Of processor time: a test of `make test` takes three of them, the first use of Yosys 64."""
+
+
+class _Late(BaseException):
+    """No `Exception`, of which Hypothesis would look for a simpler example."""
+
+
+def _late(*_) -> None:
+    raise _Late(f"the test did not finish in {_SECONDS} s of processor time")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Let a test that goes on for ever fail, unless it may take long."""
+    if not any(item.get_closest_marker(name) for name in ("slow", "nightly", "formal")):
+        signal.signal(signal.SIGVTALRM, _late)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from celosia.lab.mutate.edit import Edit, Place, edited_text, places
-from celosia.lab.mutate.mirrors import LAYERS, nearest_tests, own_tests
+from celosia.lab.mutate.mirrors import LAYERS, nearest_tests, own_tests, whole_tests
 from celosia.lab.mutate.operators import OPERATORS, Operator, Replacement
 from celosia.lab.mutate.planted import Planted
 from celosia.lab.mutate.scopes import functions
@@ -128,7 +128,8 @@ def _change(candidate: _Candidate, root: Path) -> Change | None:
     variant = zlib.crc32(to.encode()) & 0xFFFF
     name = f"{stem}:{line}:{column}:{candidate.operator.name}:{variant:04x}"
     title = f"`{old}` becomes `{to}`" if to else f"`{old}` is left out"
-    runs = (own_tests(candidate.file, root), nearest_tests(candidate.file, root))
+    rules = (own_tests, whole_tests, nearest_tests)
+    runs = (tests_of(candidate.file, root) for tests_of in rules)
     fault = Planted(name, title, tuple(" ".join(tests) for tests in runs if tests), edit)
     return Change(candidate.operator.name, line, fault)
 

@@ -1,6 +1,7 @@
 """Which tests are run for a change that names none."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -9,7 +10,7 @@ from typing import Final
 from celosia.lab.mutate.fault import Fault
 from celosia.sim.support.problems import InputError
 
-__all__ = ["LAYERS", "mirrored_tests", "nearest_tests", "own_tests"]
+__all__ = ["LAYERS", "mirrored_tests", "nearest_tests", "own_tests", "whole_tests"]
 
 LAYERS: Final = ("isa", "hw", "sw", "sim", "lab")
 _DIRECTED: Final = {
@@ -34,6 +35,8 @@ _DIRECTED: Final = {
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
 _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
+_WHOLE: Final = {"hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py")}
+"""Tests that look at every file of a layer."""
 
 
 def mirrored_tests(fault: Fault, root: Path) -> tuple[str, ...]:
@@ -73,14 +76,7 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
         for each in left:
             tests = f"tests/{each.partition('/')[0]}"
             found |= _mirrors(each, root) or _importers(each, root, tests, "test_*.py")
-        new = [
-            importer.relative_to(root).as_posix()
-            for each in left
-            for layer in LAYERS
-            for importer in sorted(_importers(each, root, layer, "*.py"))
-        ]
-        left = [each for each in dict.fromkeys(new) if each not in seen]
-        seen.update(left)
+        left = _next_importers(left, seen, root)
     folder = root / "tests" / PurePosixPath(path).parent
     while not found and folder != root:
         found = {*folder.glob("test_*.py")}
@@ -92,6 +88,7 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
     """Test files of any layer that import the source file `path` and are not its `own_tests`.
 
     At most three: those with the most folders in common with its mirror, then the least deep ones.
+    If they are fewer, those follow that import what imports it, and so on.
     """
     folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
     own = own_tests(path, root)
@@ -101,10 +98,34 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
         common = takewhile(lambda pair: pair[0] == pair[1], zip(parts, folder, strict=False))
         return -sum(1 for _ in common), len(parts), test
 
-    found = {
-        each.relative_to(root).as_posix() for each in _importers(path, root, "tests", "test_*.py")
-    }
-    return tuple(sorted(found.difference(own), key=distance)[:_NEAREST])
+    left, seen, nearest = [path], {path}, list[str]()
+    while left and len(nearest) < _NEAREST:
+        found = {
+            test.relative_to(root).as_posix()
+            for each in left
+            for test in _importers(each, root, "tests", "test_*.py")
+        }
+        nearest += sorted(found.difference(own, nearest), key=distance)
+        left = _next_importers(left, seen, root)
+    return tuple(nearest[:_NEAREST])
+
+
+def whole_tests(path: str, root: Path) -> tuple[str, ...]:
+    """The test files that look at every file of the layer of the source file `path`."""
+    return tuple(test for test in _WHOLE.get(path.partition("/")[0], ()) if (root / test).is_file())
+
+
+def _next_importers(files: Sequence[str], seen: set[str], root: Path) -> list[str]:
+    """The source files that import one of `files` and are not in `seen`, which then has them."""
+    new = [
+        importer.relative_to(root).as_posix()
+        for each in files
+        for layer in LAYERS
+        for importer in sorted(_importers(each, root, layer, "*.py"))
+    ]
+    new = [each for each in dict.fromkeys(new) if each not in seen]
+    seen.update(new)
+    return new
 
 
 def _mirrors(path: str, root: Path) -> set[Path]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import pytest
+from amaranth.hdl import Shape
 from amaranth.lib.wiring import Component, Flow
 
 import celosia.hw
@@ -68,6 +69,20 @@ def documented_members(cls: type[Component]) -> dict[str, Flow]:
 def test_members_match_the_signature(cls):
     actual = {name: member.flow for name, member in instance(cls).signature.members.items()}
     assert documented_members(cls) == actual
+
+
+def documented_widths(cls: type[Component]) -> dict[str, int]:
+    """The ports whose width is a number in the documentation."""
+    _, _, members = inspect.cleandoc(cls.__doc__ or "").partition("Members\n-------\n")
+    found = re.findall(r"^(\w+) : ``(?:In|Out)\((?:(?:un)?signed\()?(\d+)\)+``$", members, re.M)
+    return {name: int(width) for name, width in found}
+
+
+@pytest.mark.parametrize("cls", COMPONENTS, ids=lambda cls: cls.__name__)
+def test_widths_in_numbers_are_those_of_the_signature(cls):
+    members, widths = instance(cls).signature.members, documented_widths(cls)
+    actual = {name: Shape.cast(members[name].shape).width for name in widths}
+    assert actual == widths
 
 
 def test_there_are_components():

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from amaranth.hdl import Elaboratable, Fragment
+from amaranth.hdl import Elaboratable, Fragment, Signal
 
-__all__ = ["reset_registers"]
+__all__ = ["reset_bits", "reset_registers"]
 
 
 def reset_registers(design: Elaboratable) -> dict[str, int]:
@@ -15,15 +15,31 @@ def reset_registers(design: Elaboratable) -> dict[str, int]:
     written needs one.  Of registers of one name, the width is that of the widest.
     """
     widths: dict[str, int] = {}
-    for name, width in _reset_registers(Fragment.get(design, None)):
-        widths[name] = max(width, widths.get(name, 0))
+    for register in _reset_registers(Fragment.get(design, None)):
+        widths[register.name] = max(len(register), widths.get(register.name, 0))
     return widths
 
 
-def _reset_registers(fragment: Any) -> Iterator[tuple[str, int]]:
+def reset_bits(design: Elaboratable) -> dict[str, int]:
+    """How many flip-flops of `design` a reset sets: in each submodule, and under "" in itself."""
+    top: Any = Fragment.get(design, None)
+    counts = {name: _bits_of(_reset_registers(part)) for part, name, *_ in top.subfragments}
+    return counts | {"": _bits_of(_own_reset_registers(top))}
+
+
+def _bits_of(registers: Iterator[Signal]) -> int:
+    """The bits of `registers`, which may come more than once."""
+    return sum({id(each): len(each) for each in registers}.values())
+
+
+def _reset_registers(fragment: Any) -> Iterator[Signal]:
+    yield from _own_reset_registers(fragment)
+    for part, *_ in fragment.subfragments:
+        yield from _reset_registers(part)
+
+
+def _own_reset_registers(fragment: Any) -> Iterator[Signal]:
     for domain, statements in fragment.statements.items():
         if domain != "comb":
             driven = (each for one in statements for each in one._lhs_signals())
-            yield from ((each.name, len(each)) for each in driven if not each.reset_less)
-    for part, *_ in fragment.subfragments:
-        yield from _reset_registers(part)
+            yield from (each for each in driven if not each.reset_less)

@@ -15,6 +15,7 @@ from celosia.isa.encoding import (
     CONFIG_ST,
     CONFIG_TOKEN,
     FLUSH,
+    INSTRUCTIONS,
     KEEP_SCALE,
     PRELOAD,
 )
@@ -74,6 +75,24 @@ def test_commands_change_what_they_name_from_the_next_cycle_on():
         assert (ctx.get(dut.state.signal), ctx.get(dut.state.signal_token)) == (1, 9)
         assert (ctx.get(dut.state.wait), ctx.get(dut.state.wait_token)) == (0, 7)
         assert ctx.get(dut.state.wait_count) == 1 << 31
+
+    simulate(dut, testbench)
+
+
+def test_it_says_which_commands_configure():
+    """All that may be built, applied or not; with a broken rule, too."""
+    built = {"normalization": True, "statistics_rows": 16, "bert": True}
+    dut = Configuration(CONFIG.with_values(built))
+    configures = (CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_BERT, CONFIG_DRAIN, CONFIG_TOKEN)
+    configures = {each.name for each in (*configures, PRELOAD, *TRANSFORM_CONFIGS)}
+
+    async def testbench(ctx):
+        for instruction in INSTRUCTIONS.values():
+            ctx.set(dut.command, instruction.encode()._asdict())
+            assert ctx.get(dut.mine) == (instruction.name in configures), instruction.name
+        ctx.set(dut.command, CONFIG_EX.encode(weight_stationary=0)._asdict())
+        assert Cause(ctx.get(dut.cause)) is Cause.UNSUPPORTED
+        assert ctx.get(dut.mine)
 
     simulate(dut, testbench)
 

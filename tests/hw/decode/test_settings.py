@@ -5,14 +5,25 @@ from dataclasses import replace
 import pytest
 from amaranth import Signal
 
-from celosia.hw.decode.configuration import State
+from celosia.hw.decode.configuration import Configuration, State
 from celosia.hw.decode.settings import core_settings
 from celosia.hw.gemmini.settings import gemmini_settings
 from celosia.hw.lib.settings import kept_operands, nested, nested_layout
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import CONFIG_DRAIN, PRELOAD, Instruction
+from celosia.isa.encoding import (
+    CONFIG_DRAIN,
+    CONFIG_LD,
+    CONFIG_ST,
+    CONFIG_TRANSFORM,
+    KEEP_SCALE,
+    ONE,
+    PRELOAD,
+    Instruction,
+)
 from celosia.isa.presets import PRESETS
+from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
+from tests.support.streams import simulate
 
 GEMMINI = PRESETS["gemmini4"]
 ALL = [*core_settings(GEMMINI), *gemmini_settings(GEMMINI)]
@@ -66,3 +77,32 @@ def test_registers_after_reset_are_the_contracts(name):
 def test_dots_enter_structures():
     assert nested({"a.b": 1, "a.c": 2, "d": 3}) == {"a": {"b": 1, "c": 2}, "d": 3}
     assert nested_layout({"a.b": 4, "d": 1}).size == 5
+
+
+@pytest.mark.parametrize("bits", [8, 23, 24])
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        (CONFIG_LD, "scale"),
+        (CONFIG_ST, "scale"),
+        (CONFIG_TRANSFORM, "scale"),
+        (CONFIG_TRANSFORM, "scale2"),
+    ],
+    ids=["load", "store", "transform", "transform2"],
+)
+def test_a_scale_has_as_many_bits_as_the_configuration_says(form, name, bits):
+    """Both ends of what is dropped count; of CONFIG_ST, the word that keeps the scale does not."""
+    dut = Configuration(AcceleratorConfig(scale_bits=bits, normalization=True))
+    dropped = 24 - bits
+    kept = ONE | 1 << dropped
+    broken = {ONE | 1, ONE | 1 << dropped - 1, KEEP_SCALE ^ 1 << 31} if dropped else set()
+    cases = dict.fromkeys((kept, 0, 0xFF << 23), Cause.NONE) | dict.fromkeys(broken, Cause.SCALE)
+    keeps = form is CONFIG_ST or not dropped
+    cases |= {KEEP_SCALE: Cause.NONE if keeps else Cause.SCALE}
+
+    async def testbench(ctx):
+        for scale, cause in cases.items():
+            ctx.set(dut.command, form.encode(**{name: scale})._asdict())
+            assert Cause(ctx.get(dut.cause)) is cause, hex(scale)
+
+    simulate(dut, testbench)

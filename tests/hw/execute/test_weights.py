@@ -51,7 +51,7 @@ def test_a_wave_reads_its_rows_in_consecutive_cycles_and_the_product_follows_it(
 class Slots:
     """What a loader asks for in each cycle, of the product `op` that nobody stalls."""
 
-    def __init__(self, op: dict):
+    def __init__(self, op: dict, config: AcceleratorConfig = CONFIG):
         self.reads: list[tuple[int, int]] = []
         """Cycle and row."""
         self.start = -1
@@ -62,7 +62,7 @@ class Slots:
         """The bits of the elements that are shifted into the transposer, by cycles."""
         self.shifts: list[int] = []
         """Whether the transposer shifts, by cycles."""
-        dut = WeightLoader(CONFIG)
+        dut = WeightLoader(config)
 
         async def producer(ctx):
             await send(ctx, dut.i, [op])
@@ -124,6 +124,23 @@ def test_a_transposed_a_fills_the_transposer(size):
     assert slots.fills[first : first + dim] == [(1 << rows) - 1] * cols + [0] * (dim - cols)
     assert sum(slots.shifts) == dim
     assert slots.start < 0
+
+
+BOTH_TRANSPOSED = TILE | {
+    "w_transpose": 1, "w_cols": 3,
+    "a_transpose": 1, "a_row": 20, "a_stride": 3, "a_rows": 2, "a_cols": 4,
+}  # fmt: skip
+
+
+def test_where_sums_stay_a_fills_the_transposer_while_the_weights_leave_it():
+    slots = Slots(BOTH_TRANSPOSED, CONFIG.with_values({"dataflow": "os"}))
+    first, dim = slots.reads[0][0], CONFIG.dim
+    assert slots.start == first + dim
+    weights = [(first + n, 8 + n) for n in range(3)]
+    assert slots.reads == weights + [(slots.start + n, 20 + 3 * n) for n in range(4)]
+    assert slots.fills[first : first + dim] == [0b1111] * 3 + [0]
+    assert slots.fills[slots.start :][:dim] == [0b0011] * 4
+    assert sum(slots.shifts) == 2 * dim
 
 
 def test_no_wave_starts_while_it_is_held():

@@ -72,7 +72,7 @@ def test_every_step_gets_its_rows(seed):
             expected.append((number, halves(before) + halves(staged)))
     dut = TransformReader(CONFIG)
     rngs = [random.Random(100 * seed + n) for n in range(3)]
-    seen, starts, accepts, asked = [], [], [], []
+    seen, starts, accepts, biased_rows = [], [], [], []
 
     async def producer(ctx):
         await send(ctx, dut.steps, steps, sometimes(seed))
@@ -90,7 +90,7 @@ def test_every_step_gets_its_rows(seed):
                 dut.parameters.row,
             )
             if biased:
-                asked.append(bias)
+                biased_rows.append(bias)
             if accepted:
                 accepts.append(cycle)
             if start:
@@ -98,14 +98,24 @@ def test_every_step_gets_its_rows(seed):
                 seen.append((step, list(row)))
             cycle += 1
 
+    async def only_what_is_wanted(ctx):
+        """A row that nobody needs could take the place of another unit's."""
+        ports, step = (dut.accumulator, dut.scratchpad, dut.parameters, dut.maximum), dut.steps.p
+        needs = (step.accumulator, step.scratchpad, step.lane.biased)
+        asks = [port.valid for port in ports]
+        while True:
+            values = await ctx.tick().sample(dut.steps.valid & ~dut.hold, *asks, *needs)
+            wanted, asked, needed = values[2], values[3:7], (*values[7:], 1)
+            assert list(asked) == [wanted & need for need in needed]
+
     async def scratchpad(ctx):
         await serve(ctx, dut.scratchpad, packed_row, lambda: rngs[0].random() < 0.3)
 
     async def accumulator(ctx):
         await serve(ctx, dut.accumulator, wide_row, lambda: rngs[1].random() < 0.3)
 
-    simulate(dut, producer, watch, background=[scratchpad, accumulator])
-    assert asked == biases
+    simulate(dut, producer, watch, background=[only_what_is_wanted, scratchpad, accumulator])
+    assert biased_rows == biases
     assert starts == [cycle + TransformReader.LATENCY for cycle in accepts]
     for (shift, row), (number, want) in zip(seen, expected, strict=True):
         assert shift == number % 32

@@ -44,6 +44,15 @@ class Row:
     kind: ElementType = ElementType.INT16
     zero_point: int = 0
     relu: bool = False
+    present: int = -1
+    """Bits of the columns that there are."""
+
+    def long(self, dropped: int) -> bool:
+        """Whether the scale of a column that there is has one of its low `dropped` bits."""
+        scales = [] if self.scales is None else self.scales.tolist()
+        return any(
+            scale % (1 << dropped) and self.present >> lane & 1 for lane, scale in enumerate(scales)
+        )
 
     def expected(self) -> list[int]:
         bits = self.scale if self.scales is None else self.scales
@@ -60,10 +69,11 @@ class Row:
         return result.tolist()
 
 
-def run(dim: int, rows: list[Row | None]) -> list[int]:
+def run(dim: int, rows: list[Row | None], scale_bits: int = 24) -> list[int]:
     """Offer a row (or nothing) per cycle and check the results; returns when they came."""
-    dut, arrivals = Scaler(config(dim)), []
+    dut, arrivals = Scaler(config(dim).with_values({"scale_bits": scale_bits})), []
     expected = [row.expected() for row in rows if row is not None]
+    longs = [row.long(24 - scale_bits) for row in rows if row is not None]
     rng = random.Random(0)
 
     def drive(ctx, row: Row | None, number: int) -> None:
@@ -73,6 +83,7 @@ def run(dim: int, rows: list[Row | None]) -> list[int]:
             ctx.set(dut.row[lane], element)
         fields = ("kind", "zero_point", "relu", "scale")
         noise = {"kind": 0, "zero_point": 7, "relu": 1, "scale": rng.getrandbits(32)}
+        ctx.set(dut.present, (1 << dim) - 1 if row is None else row.present % (1 << dim))
         request = noise if row is None else {name: getattr(row, name) for name in fields}
         by_column = row is not None and row.scales is not None
         ctx.set(dut.request, request | {"by_column": by_column, "scale_row": number % 128})
@@ -96,8 +107,12 @@ def run(dim: int, rows: list[Row | None]) -> list[int]:
                 ctx.set(dut.scales.data[lane], content - (content >> 31 << 32))
             if ctx.get(dut.valid):
                 arrivals.append(cycle)
-                result = expected[len(arrivals) - 1]
-                assert [ctx.get(lane) for lane in dut.elements] == result, len(arrivals) - 1
+                number_out = len(arrivals) - 1
+                long = longs[number_out]
+                assert ctx.get(dut.long) == long, number_out
+                for lane, element in enumerate(expected[number_out]):
+                    there = offered[number_out].present >> lane & 1 and not long
+                    assert not there or ctx.get(dut.elements[lane]) == element, number_out
             await ctx.tick()
         assert len(arrivals) == len(expected)
         assert not columns
@@ -139,6 +154,21 @@ def random_rows(seed: int, dim: int, count: int) -> list[Row | None]:
             )
         )
     return rows
+
+
+@pytest.mark.parametrize("bits", [8, 23])
+def test_long_scales_of_columns_that_there_are_come_with_the_result(bits):
+    """One bit of one column is enough, at either end of what is dropped."""
+    rng, dropped, rows = random.Random(bits), 24 - bits, []
+    for row in random_rows(bits, 4, 200):
+        assert row is not None
+        row.scale &= -1 << dropped
+        if row.scales is not None:
+            row.scales &= -1 << dropped
+            row.scales[rng.randrange(4)] |= rng.choice([0, 1, 1 << dropped - 1])
+        row.present = rng.choice([0b1111, 0b0111, 0b0001, 0])
+        rows.append(row)
+    run(4, rows, bits)
 
 
 @pytest.mark.parametrize("dim", [2, 4, 16])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.isa.numerics import EXPONENT, EXPONENT_FRACTION_BITS, ExponentConstants, exponent
+from celosia.isa.numerics.exponential import exponent_constants
 from tests.support import integer_reference as reference
 
 EVERY = np.arange(EXPONENT.lowest - 100, 1)
@@ -60,6 +61,16 @@ def test_other_constants():
     """Half the resolution of the result: every numerator is halved, up to rounding."""
     halved = exponent(EVERY, ExponentConstants(shift=7)).astype(int)
     assert np.abs(2 * halved - exponent(EVERY)).max() <= 2
+
+
+def test_constants_from_the_fields_of_a_command():
+    """A command has the distance's magnitude, and the unit beside the constants."""
+    fields = {"ln2": 709, "inverse_ln2": 23663, "b": 2700, "c": 2927000, "shift": 7}
+    wanted = ExponentConstants(**fields, lowest=-21000)
+    for _ in range(2):  # The second time, they are known.
+        assert exponent_constants(fields | {"lowest": 21000, "unit": 777}) == (wanted, 777)
+    with pytest.raises(ValueError, match=r"^exponent: shift: 32 is not in 0\.\.31$"):
+        exponent_constants(fields | {"shift": 32, "lowest": 21000, "unit": 777})
 
 
 @pytest.mark.parametrize(

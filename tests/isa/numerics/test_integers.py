@@ -87,6 +87,11 @@ def test_rows_have_limits(shape):
         check_columns(np.zeros(shape, np.int16), "softmax")
 
 
+@pytest.mark.parametrize("shape", [(1,), (0, 1), (4096,), (2, 4096)])
+def test_both_limits_of_rows_are_legal(shape):
+    assert check_columns(np.zeros(shape, np.int16), "softmax") == shape[-1]
+
+
 def test_a_format_is_one_of_those_listed():
     assert check_format(np.int8, (np.int8, np.uint8), "x") == np.dtype(np.int8)
     with pytest.raises(ValueError, match=r"^x: int32 is none of int8, uint8$"):

@@ -15,6 +15,7 @@ from celosia.isa.encoding import (
     REPEAT,
     STRIDE,
 )
+from celosia.isa.encoding.gemmini_loops import LOOP_WS
 from celosia.isa.operations.loops import (
     MAX_LOOP_DEPTH,
     LoopState,
@@ -23,6 +24,7 @@ from celosia.isa.operations.loops import (
     missing_commands,
     unroll,
 )
+from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.presets import resolve_config
 
 CONFIG = resolve_config("tiny")
@@ -44,6 +46,25 @@ def test_lanes_wrap_by_themselves():
     assert advance(0x1234_0000_000F_FFFF, 1, (4, 0, 0)) == 0x1234_0000_000F_FFF0
     assert advance(0x0000_0000_0007_0003, 0x0001_0002, (0, 3, 0)) == 5
     assert advance(0xFFFF_FFFF_FFFF_FFFF, 1, (0, 0, 0)) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("lane", range(3))
+def test_a_lane_that_wraps_parts_the_operand(lane, seed):
+    """What is below it and what is above it are integers that are added by themselves.
+
+    It takes the carry from below and hands on none; above the addend its sign goes on.
+    """
+    rng = random.Random(100 * lane + seed)
+    low, bits = 16 * lane, rng.randint(1, 16)
+    operand, addend = rng.getrandbits(64), rng.randrange(-(1 << 47), 1 << 47)
+    below = (operand % (1 << low)) + (addend % (1 << low))
+    word, step = (operand >> low) % (1 << 16), (addend >> low) % (1 << 16)
+    wrapped = word - word % (1 << bits) + (word + step + (below >> low)) % (1 << bits)
+    above = (operand >> low + 16) + (addend >> low + 16)
+    wanted = below % (1 << low) | wrapped << low | above << low + 16
+    wraps = tuple(bits if each == lane else 0 for each in range(3))
+    assert advance(operand, addend & ONES, wraps) == wanted % (1 << 64)
 
 
 def test_loops_in_loops():
@@ -139,6 +160,18 @@ def test_a_body_that_ends_with_the_program_lacks_nothing():
     repeat = REPEAT.encode(count=2, length=2)
     assert missing_commands([FENCE.encode(), repeat, *[FENCE.encode()] * 2], CONFIG) == (0, 0)
     assert missing_commands([FENCE.encode(), repeat, FENCE.encode()], CONFIG) == (1, 1)
+
+
+def test_where_loop_ws_is_not_built_products_stay_in_one_piece():
+    """And its commands come out, for the rules to refuse."""
+    values = {"rows": 2, "k": 2, "pieces": 1, "columns": 2, "last_depth": 3, "last_cols": 2}
+    products, strides = PRODUCTS.encode(**values), CONFIG_PRODUCTS.encode()
+    loop_ws = LOOP_WS.encode()
+    state, nest = LoopState(), ProductNest.decode(products, strides, CONFIG.dim)
+    assert nest is not None
+    found = unroll([strides, products, loop_ws], CONFIG, state)
+    assert list(found) == [(1, nest), (2, loop_ws)]
+    assert state.loop_ws is None
 
 
 def test_loops_of_products_are_commands_to_loop_ws():

@@ -15,6 +15,7 @@ from celosia.isa.encoding import (
     CONFIG_LD,
     CONFIG_ST,
     CONFIG_TOKEN,
+    CONFIG_TRANSFORM,
     FENCE,
     FLUSH,
     KEEP_SCALE,
@@ -22,6 +23,7 @@ from celosia.isa.encoding import (
     MVIN,
     MVIN_PARAM,
     MVOUT,
+    ONE,
     PRELOAD,
     Command,
     float_bits,
@@ -260,6 +262,30 @@ def test_all_ones_keep_the_scale_of_stores():
     operation = step(move(MVOUT, acc(0), 1, 1), state, CONFIG).operation
     assert isinstance(operation, Store)
     assert (operation.scale, operation.stride) == (7, 9)
+
+
+@pytest.mark.parametrize("bits", [8, 23, 24])
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        (CONFIG_LD, "scale"),
+        (CONFIG_ST, "scale"),
+        (CONFIG_TRANSFORM, "scale"),
+        (CONFIG_TRANSFORM, "scale2"),
+    ],
+    ids=["load", "store", "transform", "transform2"],
+)
+def test_a_scale_has_as_many_bits_as_the_configuration_says(form, name, bits):
+    """Both ends of what is dropped count; of CONFIG_ST, the word that keeps the scale does not."""
+    config = replace(CONFIG, normalization=True, scale_bits=bits)
+    reset, dropped = ArchState.reset(config), 24 - bits
+    broken = {ONE | 1, ONE | 1 << dropped - 1, KEEP_SCALE ^ 1 << 31} if dropped else set()
+    if form is not CONFIG_ST and dropped:
+        broken.add(KEEP_SCALE)
+    for scale in {ONE, ONE | 1 << dropped, 0, 0xFF << 23, KEEP_SCALE, *broken}:
+        done = step(form.encode(**{name: scale}), reset, config)
+        assert done.cause is (Cause.SCALE if scale in broken else Cause.NONE), hex(scale)
+        assert scale not in broken or done.state == reset
 
 
 def test_strides_alone_leave_the_rest_of_config_ex():

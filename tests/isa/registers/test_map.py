@@ -57,6 +57,19 @@ def test_only_registers_that_can_be_written_are_written_while_busy(register):
     assert not register.while_busy or register.access is not Access.RO
 
 
+@every_register
+def test_registers_and_their_fields_say_what_they_are(register):
+    """In sentences."""
+    for text in (register.doc, *(field.doc for field in register.fields)):
+        assert text.endswith(".")
+        assert text[0] == "`" or text[0].isupper() or text[0].isdigit(), text
+
+
+def test_a_high_half_says_whose_it_is():
+    highs = {each.doc for name, each in REGISTERS.items() if name.endswith("_HI")}
+    assert highs == {"Its high half."}
+
+
 def test_halves_stand_side_by_side():
     lows = [name.removesuffix("_LO") for name in REGISTERS if name.endswith("_LO")]
     highs = [name.removesuffix("_HI") for name in REGISTERS if name.endswith("_HI")]

@@ -2,7 +2,13 @@
 
 import pytest
 
-from celosia.lab.mutate.mirrors import _text, mirrored_tests, nearest_tests, own_tests
+from celosia.lab.mutate.mirrors import (
+    _text,
+    mirrored_tests,
+    nearest_tests,
+    own_tests,
+    whole_tests,
+)
 from celosia.lab.mutate.patch import parse_patch
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
@@ -83,3 +89,36 @@ def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
         "tests/system/test_all.py",
     )
     assert nearest_tests("sw/a/imported.py", tmp_path) == ()
+
+
+def test_where_few_tests_import_a_file_those_follow_that_import_what_does(tmp_path):
+    sources = {
+        "hw/a/inner.py": "",
+        "hw/a/middle.py": "from celosia.hw.a.inner import thing\n",
+        "hw/outer.py": "from celosia.hw.a.middle import thing\nfrom celosia.hw.a.inner import x\n",
+        "sim/top.py": "from celosia.hw.outer import thing\n",
+    }
+    tests = {
+        "tests/hw/a/test_inner.py": "from celosia.hw.a.inner import thing\n",
+        "tests/hw/a/test_middle.py": "from celosia.hw.a.middle import thing\n",
+        "tests/hw/test_outer.py": "from celosia.hw.outer import thing\n",
+        "tests/hw/a/test_far.py": "from celosia.sim.top import thing\n",
+        "tests/sim/test_far.py": "from celosia.sim.top import thing\n",
+    }
+    for name, text in (sources | tests).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert nearest_tests("hw/a/inner.py", tmp_path) == (
+        "tests/hw/a/test_middle.py",
+        "tests/hw/test_outer.py",
+        "tests/hw/a/test_far.py",
+    )
+
+
+def test_some_tests_look_at_every_file_of_a_layer():
+    assert whole_tests("hw/vector/root.py", ROOT) == (
+        "tests/hw/test_documentation.py",
+        "tests/hw/test_resets.py",
+    )
+    assert whole_tests("isa/config.py", ROOT) == ()

@@ -44,6 +44,14 @@ def test_results_are_those_of_the_numerics(wanted):
     check([(wanted, *case) for case in cases])
 
 
+def test_the_mean_of_as_many_as_a_word_counts():
+    """The rest of a division has as many bits as the largest count."""
+    most = (1 << 32) - 1
+    totals = (-(1 << 31), (1 << 31) - 1, 1 - (1 << 31))
+    counts = (1 << 30, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, most - 1, most)
+    check([(Wanted.MEAN, total, count, 0) for total in totals for count in counts])
+
+
 def test_nothing_is_left_of_the_factor_before():
     """An infinity, a root and a sign: each kind comes behind each other."""
     odd = {

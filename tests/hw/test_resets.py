@@ -1,0 +1,55 @@
+"""How many flip-flops a reset sets, unit by unit: those of control, and none of data.
+
+A flip-flop with a reset is larger than one without, and only what is looked at before it was
+written needs one.  A new register of control adds its bits to a number here; one of data says
+`reset_less`.
+"""
+
+from typing import Final
+
+import pytest
+
+from celosia.hw.accelerator import Accelerator
+from celosia.hw.host.axi_top import AxiTop
+from celosia.isa.presets import resolve_config
+from tests.support.registers import reset_bits
+
+CELOSIA: Final = resolve_config("tiny", ["vector_lanes=2", "scale_bits=8"])
+"""With a normalization unit that takes rows in parts."""
+GEMMINI: Final = resolve_config("gemmini4")
+"""With all of Gemmini's."""
+
+ACCELERATORS: Final = {
+    "celosia": (
+        CELOSIA,
+        {
+            "loops": 114, "decoder": 1200, "issue": 4183, "load": 182, "execute": 111,
+            "store": 249, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
+            "transform": 750, "owners": 0, "": 112,
+        },
+    ),
+    "gemmini": (
+        GEMMINI,
+        {
+            "loops": 739, "decoder": 924, "issue": 2805, "load": 182, "execute": 118,
+            "store": 1450, "scratchpad": 3, "accumulator": 3, "parameters": 1, "tokens": 97,
+            "owners": 0, "": 112,
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACCELERATORS)
+def test_what_a_reset_sets_in_the_accelerator(name):
+    config, bits = ACCELERATORS[name]
+    assert reset_bits(Accelerator(config)) == bits
+
+
+def test_what_a_reset_sets_around_the_accelerator():
+    """In the ring of commands, in registers and arbiters."""
+    bits = reset_bits(AxiTop(CELOSIA))
+    assert bits.pop("accelerator") == sum(ACCELERATORS["celosia"][1].values())
+    assert bits == {
+        "ring_fetcher": 132, "read_arbiter": 2, "counters": 462, "registers": 587,
+        "ring_pointers": 259, "supervisor": 6, "": 3,
+    }  # fmt: skip
