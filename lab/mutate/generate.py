@@ -91,7 +91,7 @@ def candidates(file: str, text: str) -> Iterator[_Candidate]:
 def _working(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """`nodes` and what is in them, without messages, annotations and assertions."""
     for node in nodes:
-        if isinstance(node, ast.JoinedStr | ast.Assert) or _is_strict(node):
+        if isinstance(node, ast.JoinedStr | ast.Assert) or _is_strict(node) or _asserts(node):
             continue
         yield node
         if isinstance(node, ast.Raise):
@@ -106,6 +106,12 @@ def _working(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def _is_strict(node: ast.AST) -> bool:
     """Whether `node` is how `zip` asserts that what it joins is as long as the other."""
     return isinstance(node, ast.keyword) and node.arg == "strict"
+
+
+def _asserts(node: ast.AST) -> bool:
+    """Whether `node` is an assertion of a design, or adds one to it."""
+    node = node.value if isinstance(node, ast.AugAssign) else node
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Assert"
 
 
 def _change(candidate: _Candidate, root: Path) -> Change | None:

@@ -129,6 +129,41 @@ def test_a_configuration_cannot_change():
         AcceleratorConfig().dim = 8  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ({}, False),
+        ({"normalization": True}, True),
+        ({"bert": True}, False),
+        ({"normalization": True, "bert": True}, False),
+    ],
+)
+def test_rows_of_int16_are_the_normalization_units_and_not_gemminis(values, wanted):
+    assert AcceleratorConfig(**values).stores_int16 is wanted
+
+
+@pytest.mark.parametrize(
+    ("dataflow", "weights", "sums"),
+    [("ws", True, False), ("os", False, True), ("both", True, True)],
+)
+def test_what_stays_in_the_array(dataflow, weights, sums):
+    config = AcceleratorConfig(dataflow=dataflow)
+    assert (config.weight_stationary, config.output_stationary) == (weights, sums)
+
+
+def test_sizes_that_follow_from_others():
+    config = AcceleratorConfig(
+        dim=8, scratchpad_kib=64, accumulator_kib=32, scratchpad_banks=4, accumulator_banks=2,
+        bus_bits=64, scale_bits=9,
+    )  # fmt: skip
+    assert (config.scratchpad_row_bytes, config.accumulator_row_bytes) == (8, 32)
+    assert (config.scratchpad_rows, config.scratchpad_bank_rows) == (8192, 2048)
+    assert (config.accumulator_rows, config.accumulator_bank_rows) == (1024, 512)
+    assert (config.bus_bytes, config.macs_per_cycle, config.zero_scale_bits) == (8, 64, 15)
+    # 8 x 255 x -128 is -261,120: above -2^18.
+    assert config.partial_sum_bits == 19
+
+
 @pytest.mark.parametrize(("vector_lanes", "lanes", "parts"), [(0, 16, 1), (16, 16, 1), (4, 4, 4)])
 def test_the_lanes_of_the_normalization_unit(vector_lanes, lanes, parts):
     config = AcceleratorConfig(vector_lanes=vector_lanes)

@@ -28,6 +28,7 @@ from celosia.isa.encoding import (
     pack_ring,
     unpack_ring,
 )
+from celosia.isa.encoding.fields import Kind
 from celosia.isa.encoding.gemmini_loops import LOOP_CONV_CONFIGS
 
 every_instruction = pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
@@ -44,6 +45,14 @@ def operand_values(instruction: Instruction) -> st.SearchStrategy[dict[str, int]
     return st.fixed_dictionaries({
         field.name: st.integers(0, field.limit - 1) for field in instruction.operands
     })
+
+
+@every_instruction
+def test_fields_say_in_words_what_they_are(instruction):
+    assert instruction.doc.endswith(".")
+    for field in instruction.operands:
+        assert isinstance(field.kind, Kind)
+        assert field.doc.endswith("."), field.name
 
 
 @every_instruction

@@ -15,6 +15,7 @@ from celosia.isa.registers.errors import Cause
 from celosia.isa.state.transform_state import TRANSFORM_CONFIGS
 from tests.support.offers import expected
 from tests.support.streams import receive, send, simulate, sometimes
+from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
 CONFIGS = [
     AcceleratorConfig(
@@ -87,6 +88,43 @@ def test_decodes_what_the_contract_says(config, seed):
     wanted = expected(config, commands)
     causes = {offer["cause"] for offer in wanted}
     assert causes >= {Cause.NONE, Cause.UNSUPPORTED, Cause.SCALE, Cause.SHAPE, Cause.LOCAL_RANGE}
+    check_all(config, commands, wanted, seed)
+
+
+@pytest.mark.parametrize("moments", [0, 1])
+def test_each_function_has_the_records_and_the_sums_of_the_contract(moments):
+    """The last record that there is, and one behind it."""
+    config, commands = CONFIGS[0], []
+    for function in Function:
+        source = scratchpad_row(40) if FUNCTIONS[function].staged else accumulator_row(8)
+        for statistics in (config.statistics_rows - 2, config.statistics_rows - 1):
+            commands += transform(
+                function,
+                shape=(2, 2 * config.dim),
+                source=source,
+                target=scratchpad_row(100),
+                type=(FUNCTIONS[function].types or (0,))[-1],
+                moments=moments,
+                statistics=statistics,
+                start=1,
+                rows={
+                    "source_stride": 2, "target_stride": 2,
+                    "residual": scratchpad_row(200), "residual_stride": 2,
+                },
+            )  # fmt: skip
+    wanted = expected(config, commands)
+    causes = [offer["cause"] for offer in wanted]
+    assert len(causes) == 2 * len(Function)
+    assert {*causes[::2]} == {Cause.NONE}
+    keeps = [function for function, cause in zip(Function, causes[1::2], strict=True) if cause]
+    assert (Function.RESIDUAL in keeps) == moments
+    assert Function.MOMENTS in keeps
+    check_all(config, commands, wanted)
+
+
+def check_all(
+    config: AcceleratorConfig, commands: list[Command], wanted: list[dict], seed: int = 0
+) -> None:
     dut = Decoder(config)
 
     async def producer(ctx):

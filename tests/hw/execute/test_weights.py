@@ -25,6 +25,33 @@ def test_a_product_without_weights_passes_without_a_read():
     simulate(dut, testbench)
 
 
+@pytest.mark.parametrize("dim", [2, 4])
+def test_it_says_what_it_does_until_the_product_has_gone(dim):
+    """`wave` falls a cycle early, `working` when the product is taken."""
+    dut = WeightLoader(CONFIG.with_values({"dim": dim}))
+    said = {name: [] for name in ("wave", "working", "waiting", "empty")}
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [TILE | {"w_rows": dim, "w_cols": dim, "c_rows": dim}])
+
+    async def watch(ctx):
+        for cycle in range(12):
+            ctx.set(dut.o.ready, cycle == 9)
+            for name, values in said.items():
+                values.append(ctx.get(getattr(dut, name)))
+            starts.append(ctx.get(dut.control.start))
+            await ctx.tick()
+
+    starts: list[int] = []
+    simulate(dut, producer, watch)
+    start = starts.index(1)
+    assert said["wave"] == [int(0 <= cycle - start < dim - 1) for cycle in range(12)]
+    assert said["working"][start:10] == [1] * (10 - start)
+    assert said["working"][10:] == [0, 0]
+    assert said["empty"] == [int(cycle in (0, 10, 11)) for cycle in range(12)]
+    assert not any(said["waiting"])
+
+
 def test_a_wave_reads_its_rows_in_consecutive_cycles_and_the_product_follows_it():
     dut, reads, starts, offered = WeightLoader(CONFIG), [], [], []
 

@@ -55,6 +55,12 @@ def test_parameters_are_a_vector():
     assert (memories.parameters[3] == [4, 5, -0x5A5A5A5B, -0x5A5A5A5B]).all()
 
 
+@pytest.mark.parametrize("bits", [8, 24])
+def test_they_know_what_operations_ask_of_the_configuration(bits):
+    memories = LocalMemories(CONFIG.with_values({"scale_bits": bits}))
+    assert (memories.dim, memories.scale_bits) == (4, bits)
+
+
 def test_garbage_depends_on_the_seed_alone():
     first, same, other = (LocalMemories(CONFIG, seed=seed) for seed in (1, 1, 2))
     assert (first.scratchpad == same.scratchpad).all()

@@ -61,6 +61,13 @@ def test_every_operator_is_tested_and_has_a_weight():
     assert all(operator.weight > 0 and operator.meaning for operator in OPERATORS)
 
 
+def test_assertions_of_a_design_are_left_alone():
+    text = "def f(m, a):\n    m.d.sync += [Assert(a == 1)]\n"
+    assert {each.operator.name for each in candidates("hw/a.py", text)} == {"statement"}
+    text = "def f(m, a):\n    m.d.sync += Assert(~a, 'why')\n"
+    assert not [*candidates("hw/a.py", text)]
+
+
 def test_messages_and_annotations_are_left_alone():
     text = "def f(a):\n    b: int | None = a\n    raise ValueError(f'{a + 1}' + 'x')\n"
     assert {each.operator.name for each in candidates("sw/a.py", text)} == {"statement"}
