@@ -42,7 +42,7 @@ def pytest_collection_finish() -> None:
 
 
 _SECONDS = 100
-"""Of processor time: a test of `make test` takes three of them, the first use of Yosys 64."""
+"""Of this process's own time, so that a busy machine makes no difference: a test takes three."""
 
 
 class _Late(BaseException):

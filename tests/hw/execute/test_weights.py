@@ -170,6 +170,36 @@ def test_where_sums_stay_a_fills_the_transposer_while_the_weights_leave_it():
     assert sum(slots.shifts) == 2 * dim
 
 
+@pytest.mark.parametrize("gap", [0, 12])
+def test_the_transposer_turns_only_when_weights_begin_to_leave_it(gap):
+    """Whatever comes behind them: an A that fills it, weights as they are, or no weights."""
+    dut, turns, starts = WeightLoader(CONFIG), [], []
+    transposed, a = TILE | {"w_transpose": 1}, {"a_transpose": 1, "a_rows": 4, "a_cols": 4}
+    none = {"c_rows": 4}
+    products = [transposed, none | a, TILE, transposed, TILE | a, none, transposed, none | a]
+
+    async def producer(ctx):
+        await send(ctx, dut.i, products, lambda: gap)
+
+    async def watch(ctx):
+        ctx.set(dut.o.ready, 1)
+        ctx.set(dut.swapped, 1)
+        for cycle in range(250):
+            control = ctx.get(dut.control)
+            ctx.set(dut.transposer_taken, cycle % 8 == 7)
+            if control.start:
+                starts.append((cycle, control.from_transposer))
+            if control.turn:
+                turns.append(cycle)
+            await ctx.tick()
+        assert ctx.get(dut.empty)
+
+    simulate(dut, producer, watch)
+    loads = [product for product in products if "load_weights" in product]
+    assert [leaves for _, leaves in starts] == [each.get("w_transpose", 0) for each in loads]
+    assert turns == [cycle for cycle, leaves in starts if leaves]
+
+
 def test_no_wave_starts_while_it_is_held():
     dut = WeightLoader(CONFIG)
 
