@@ -62,3 +62,27 @@ def test_a_reset_sets_only_that_nothing_was_granted(config):
     """Nobody looks at the rest before it was written."""
     names = ["store", *["transform", "transform2"] * config.normalization]
     assert {*reset_registers(ParameterMemory(config))} == {f"{name}_granted" for name in names}
+
+
+def contents(seed: int | None) -> list[int]:
+    """All elements at power-on, row by row."""
+    dut, found = ParameterMemory(CONFIG, memory_seed=seed), []
+
+    async def testbench(ctx):
+        for row in range(CONFIG.parameter_rows):
+            ctx.set(dut.store.valid, 1)
+            ctx.set(dut.store.row, row)
+            await ctx.tick().repeat(LOCAL_READ_LATENCY)
+            found.extend(ctx.get(dut.store.data))
+
+    simulate(dut, testbench)
+    return found
+
+
+def test_at_power_on_there_is_what_the_seed_says():
+    """Other elements everywhere, of all bits; zeros without one."""
+    one, other = contents(1), contents(2)
+    assert len({*one, *other}) == 2 * CONFIG.parameter_rows * CONFIG.dim
+    assert one == contents(1)
+    assert {element < 0 for element in one} == {False, True}
+    assert not any(contents(None))
