@@ -1,5 +1,6 @@
 """What is no regular file, or too large, is refused before it is read, with its name."""
 
+import errno
 import json
 import os
 import socket
@@ -10,6 +11,7 @@ import pytest
 from celosia.isa.foreign_file import (
     ForeignFileError,
     check_foreign,
+    open_foreign,
     parse_json,
     read_foreign,
     read_text,
@@ -42,6 +44,21 @@ def test_what_is_no_regular_file_is_refused(tmp_path):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
         refuse(tmp_path / "s", "No such device or address")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(OSError(errno.EIO, "Input/output error"), "Input/output error"), (OSError("gone"), "gone")],
+)
+def test_what_the_system_says_while_a_file_is_read_names_it(tmp_path, error, reason):
+    """A disk that fails, say; other errors are whose they are."""
+    path = tmp_path / "file"
+    path.write_bytes(b"x")
+    with pytest.raises(ForeignFileError) as caught, open_foreign(path, 100):
+        raise error
+    assert str(caught.value) == f"{path}: {reason}"
+    with pytest.raises(KeyError, match="other"), open_foreign(path, 100):
+        raise KeyError("other")
 
 
 def test_a_name_that_no_file_can_have_is_refused():
