@@ -22,15 +22,15 @@ from celosia.isa.registers.errors import Cause
 from celosia.isa.state.state import ArchState
 from tests.support.streams import simulate
 
-SMALL: Final = {"dim": 4, "scratchpad_kib": 1, "accumulator_kib": 1}
+SMALL: Final = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
 CONFIGS: Final = {
-    "plain": AcceleratorConfig(**SMALL),
-    "os": AcceleratorConfig(**SMALL, dataflow="os"),
-    "both": AcceleratorConfig(**SMALL, dataflow="both"),
-    "convolution": AcceleratorConfig(**SMALL, convolution=True),
-    "bert": AcceleratorConfig(**SMALL, bert=True),
-    "normalization": AcceleratorConfig(**SMALL, normalization=True),
-    "all": AcceleratorConfig(**SMALL, dataflow="both", convolution=True, bert=True),
+    "plain": SMALL,
+    "os": SMALL.with_values({"dataflow": "os"}),
+    "both": SMALL.with_values({"dataflow": "both"}),
+    "convolution": SMALL.with_values({"convolution": True}),
+    "bert": SMALL.with_values({"bert": True}),
+    "normalization": SMALL.with_values({"normalization": True}),
+    "all": SMALL.with_values({"dataflow": "both", "convolution": True, "bert": True}),
 }
 INSTRUCTIONS: Final = (
     CONFIG_EX, CONFIG_LD, CONFIG_ST, CONFIG_BERT, CONFIG_DRAIN, CONFIG_TOKEN, PRELOAD,

@@ -164,8 +164,9 @@ def test_long_scales_of_columns_that_there_are_come_with_the_result(bits):
         assert row is not None
         row.scale &= -1 << dropped
         if row.scales is not None:
-            row.scales &= -1 << dropped
-            row.scales[rng.randrange(4)] |= rng.choice([0, 1, 1 << dropped - 1])
+            scales = row.scales & -1 << dropped
+            scales[rng.randrange(4)] |= rng.choice([0, 1, 1 << dropped - 1])
+            row.scales = scales
         row.present = rng.choice([0b1111, 0b0111, 0b0001, 0])
         rows.append(row)
     run(4, rows, bits)

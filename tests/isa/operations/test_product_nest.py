@@ -25,7 +25,7 @@ EXTREMES: Final = {
 GARBAGE: Final = (1 << 32) - 1
 
 
-def decoded(strides: dict[str, int] = STRIDES, **values: int) -> ProductNest | None:
+def decoded(values: dict[str, int], strides: dict[str, int] = STRIDES) -> ProductNest | None:
     command = PRODUCTS.encode(**(NEST | values))
     return ProductNest.decode(command, CONFIG_PRODUCTS.encode(**strides), DIM)
 
@@ -33,26 +33,26 @@ def decoded(strides: dict[str, int] = STRIDES, **values: int) -> ProductNest | N
 @pytest.mark.parametrize("name", EXTREMES)
 def test_a_size_of_nothing_is_not_well_formed(name):
     """Whatever the other sizes are."""
-    assert decoded(**{name: 0}) is None
-    assert decoded(**(dict.fromkeys(EXTREMES, 0) | {name: 1})) is None
+    assert decoded({name: 0}) is None
+    assert decoded(dict.fromkeys(EXTREMES, 0) | {name: 1}) is None
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, both in EXTREMES.items() for value in both]
 )
 def test_the_ends_of_each_range_are_well_formed(name, value):
-    assert decoded(**{name: value}) is not None
+    assert decoded({name: value}) is not None
 
 
 @pytest.mark.parametrize("name", ["last_depth", "last_cols"])
 @pytest.mark.parametrize("value", [DIM + 1, 255])
 def test_a_last_tile_is_no_larger_than_another(name, value):
-    assert decoded(**{name: value}) is None
+    assert decoded({name: value}) is None
 
 
 @pytest.mark.parametrize("overwrite", [0, 1])
 def test_its_commands_are_those_of_loops_over_columns_pieces_and_k(overwrite):
-    nest = decoded(overwrite=overwrite)
+    nest = decoded({"overwrite": overwrite})
     assert nest is not None
     wanted = []
     for column, (piece, k) in product(range(2), product(range(3), range(2))):
@@ -78,7 +78,7 @@ def test_its_commands_are_those_of_loops_over_columns_pieces_and_k(overwrite):
 
 def test_rows_wrap_within_16_bits():
     back = {"a_k": 0xFFF0, "w_k": 0xFFF0, "w_column": 0xFFFF, "c_column": 0xFFE0}
-    nest = decoded(back, pieces=1)
+    nest = decoded({"pieces": 1}, back)
     assert nest is not None
     assert nest.a == (10, 0xFFFA)
     assert nest.w == ((20, 4), (19, 3))
