@@ -1,7 +1,7 @@
 """Which tests are run for a change that names none."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -35,6 +35,7 @@ _DIRECTED: Final = {
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
 _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
+_IMPORT: Final = re.compile(r"^(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
 _WHOLE: Final = {"hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py")}
 """Tests that look at every file of a layer."""
 
@@ -143,11 +144,14 @@ def _importers(path: str, root: Path, folder: str, pattern: str) -> set[Path]:
     """The files of `folder` that import the source file `path`."""
     file = PurePosixPath(path)
     module = "celosia." + ".".join((*file.parent.parts, file.stem)).removesuffix(".__init__")
-    words = re.compile(rf"^(?:from|import) {re.escape(module)}(?= |$)", re.MULTILINE)
-    files = (root / folder).rglob(pattern)
-    return {file for file in files if words.search(_text(file))}
+    return _imports(root / folder, pattern).get(module, set())
 
 
 @cache
-def _text(path: Path) -> str:
-    return path.read_text()
+def _imports(folder: Path, pattern: str) -> Mapping[str, set[Path]]:
+    """The files of `folder` that import each module."""
+    importers: dict[str, set[Path]] = {}
+    for file in folder.rglob(pattern):
+        for module in _IMPORT.findall(file.read_text()):
+            importers.setdefault(module, set()).add(file)
+    return importers

@@ -143,12 +143,14 @@ def test_rows_of_int16_are_the_normalization_units_and_not_gemminis(values, want
 
 
 @pytest.mark.parametrize(
-    ("dataflow", "weights", "sums"),
-    [("ws", True, False), ("os", False, True), ("both", True, True)],
+    ("memory", "banks", "kib"), [("scratchpad", 2, 4096), ("accumulator", 1, 8192)]
 )
-def test_what_stays_in_the_array(dataflow, weights, sums):
-    config = AcceleratorConfig(dataflow=dataflow)
-    assert (config.weight_stationary, config.output_stationary) == (weights, sums)
+def test_a_bank_has_at_most_as_many_rows_as_can_be_addressed(memory, banks, kib):
+    values = {"dim": 2, f"{memory}_banks": banks}
+    config = AcceleratorConfig().with_values(values | {f"{memory}_kib": kib})
+    assert getattr(config, f"{memory}_bank_rows") == 1 << 20
+    with pytest.raises(ConfigError, match=f"^{memory}_kib, .* more than the 1048576 that"):
+        AcceleratorConfig().with_values(values | {f"{memory}_kib": 2 * kib})
 
 
 def test_sizes_that_follow_from_others():

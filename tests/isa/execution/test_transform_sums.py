@@ -26,12 +26,13 @@ def device():
     return new_device()
 
 
+@pytest.mark.parametrize("first", [8, 9, CONFIG.parameter_rows - 4])
 @pytest.mark.parametrize("rms", [0, 1])
-def test_a_normalization_with_an_epsilon(device, rms):
+def test_a_normalization_with_an_epsilon(device, rms, first):
     """The sums are complete where the epsilon counts; LAYERNORM itself does not look at it."""
     q = np.random.default_rng(rms).integers(-300, 900, (3, 16)).astype(np.int16)
     machine, (height, width) = device.machine, q.shape
-    machine.parameters[8:12] = np.array([[1 << 12], [7], [1 << 12], [7]])
+    machine.parameters[first : first + 4] = np.array([[1 << 12], [7], [1 << 12], [7]])
     put_blocks(machine.scratchpad, TARGET, height, q)
     common: dict[str, Any] = {
         "shape": (height, width),
@@ -39,7 +40,7 @@ def test_a_normalization_with_an_epsilon(device, rms):
         "target": scratchpad_row(TARGET2),
         "rows": {"source_stride": height, "target_stride": height},
     }
-    norm = {"shift": 12, "parameter_row": 8, "channels": width}
+    norm = {"shift": 12, "parameter_row": first, "channels": width}
     counts = norm | {"epsilon": 1 << 22, "rms": rms}
     device.run(transform(Function.MOMENTS, start=1, finish=1, norm=counts, **common))
     device.run(transform(Function.LAYERNORM, type=ElementType.INT16, norm=norm, **common))

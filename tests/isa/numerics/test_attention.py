@@ -273,6 +273,7 @@ def test_scores_saturate_where_their_words_end():
     assert attention_scores(raw, 1.0, stored=True).tolist() == [
         max(-32768, min(x, 32767)) for x in raw
     ]
+    assert attention_scores([-300, 5, 80_000, 7], 0.5, stored=True).tolist() == [-150, 2, 32767, 4]
 
 
 @given(

@@ -3,7 +3,7 @@
 import pytest
 
 from celosia.lab.mutate.mirrors import (
-    _text,
+    _imports,
     mirrored_tests,
     nearest_tests,
     own_tests,
@@ -82,7 +82,7 @@ def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
     )
     for name in ("tests/sw/a/test_z.py", "tests/sw/c/test_c.py"):
         (tmp_path / name).write_text("")
-    _text.cache_clear()
+    _imports.cache_clear()
     assert nearest_tests("sw/a/b.py", tmp_path) == (
         "tests/sw/test_plan.py",
         "tests/sim/test_b.py",
