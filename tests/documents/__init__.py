@@ -1,0 +1,1 @@
+"""Pages: their links, their commands, and the numbers beside these."""
