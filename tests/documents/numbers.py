@@ -38,6 +38,15 @@ def shown(text: str) -> Iterator[Shown]:
         yield Shown(float(digits) * factor, 10.0**-decimals * factor)
 
 
+def said(says: str, page: str) -> str:
+    """The numbers that stand in `page` for each `#` of `says`, which is there once."""
+    number = r"(\d[\d,]*(?:\.\d+)?(?: [Mk]\b)?)"
+    pattern = re.escape(" ".join(says.split())).replace(re.escape("#"), number)
+    found = {match.groups() for match in re.finditer(pattern, " ".join(page.split()))}
+    assert len(found) == 1, f"{says}: it is there {len(found)} times"
+    return " | ".join(*found)
+
+
 def values(text: str) -> list[float]:
     return [each.value for each in shown(text)]
 
@@ -50,15 +59,20 @@ def missing(text: str, output: str, within: float = 0.0) -> list[float]:
     ]
 
 
-def table(page: str, head: str, columns: list[str]) -> list[str]:
-    """The rows of the table whose first line begins with `head`: their cells of `columns`."""
+def table(page: str, head: str, columns: list[str], begin: str = "") -> list[str]:
+    """The cells of `columns` of a table whose first line begins with `head`.
+
+    Of rows that begin with `begin`.
+    """
     at = page.index(f"\n{head}") + 1
     first, _, *rows = page[at:].split("\n\n", maxsplit=1)[0].splitlines()
     names = _cells(first)
     unknown = set(columns) - set(names)
     assert not unknown, f"{head}: it has no column {unknown}"
     chosen = [names.index(name) for name in columns]
-    return [" | ".join(_cells(row)[at] for at in chosen) for row in rows]
+    found = [cells for row in rows if (cells := _cells(row))[0].startswith(begin)]
+    assert found, f"{head}: no row begins with {begin}"
+    return [" | ".join(cells[at] for at in chosen) for cells in found]
 
 
 def _cells(row: str) -> list[str]:

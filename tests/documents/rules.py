@@ -19,10 +19,10 @@ When = Literal["quick", "nightly", "left out"]
 class Numbers:
     """Numbers of a page that a command of this page or another one prints, or writes to `file`.
 
-    They are those of `says`, a piece of the page's text; or of `table`, the beginning of a table's
-    first line, in `columns`, `below` a text; or of the block that begins with `block`, a copy of
-    the output. `scattered`: a row's numbers are in several lines. `within`: how far they may be
-    off, as a share: of what depends on the machine.
+    They stand where `says`, a piece of the page's text, has `#`; or in a table, `below` a text,
+    that begins with `table`: in `columns` of its rows, of those alone that begin with `row`; or in
+    the block that begins with `block`, a copy of the output. `scattered`: numbers of a row are in
+    several lines. `within`: how far they may be off, as a share: of what depends on the machine.
     """
 
     page: str
@@ -30,6 +30,7 @@ class Numbers:
     says: str = ""
     table: str = ""
     columns: list[str] = field(default_factory=list)
+    row: str = ""
     block: str = ""
     file: str = ""
     below: str = ""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.documents.numbers import differences, missing, table, wrong_rows
+from tests.documents.numbers import differences, missing, said, table, wrong_rows
 from tests.documents.pages import Line
 from tests.documents.rules import Numbers, matches, rules, script, scripts
 from tests.documents.shell import Answer, Shell, names
@@ -67,10 +67,10 @@ def _wrong(each: Numbers, shell: Shell, output: str) -> list[str]:
     if each.file:
         output = (shell.folder / each.file).read_text()
     if each.says:
-        assert " ".join(each.says.split()) in " ".join(text.split()), f"it lacks: {each.says}"
-        return [f"{each.says}: {number:,}" for number in missing(each.says, output, each.within)]
+        wrong = missing(said(each.says, text), output, each.within)
+        return [f"{each.says}: {number:,}" for number in wrong]
     if each.table:
-        rows = table(text[text.index(each.below) :], each.table, each.columns)
+        rows = table(text[text.index(each.below) :], each.table, each.columns, each.row)
     else:
         rows = text[text.index(f"\n{each.block}") :].split("\n```", maxsplit=1)[0].splitlines()
     if each.scattered:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.documents.numbers import differences, missing, shown, table, wrong_rows
+from tests.documents.numbers import differences, missing, said, shown, table, wrong_rows
 
 PRINTED = "│ 64x64x64 │ 1,250 │ 81.92% │\n│ 8x8x8 │ 1,909,412 │ -3 │\n"
 
@@ -49,6 +49,9 @@ PAGE = """text
 def test_the_rows_of_a_table_are_found_by_its_head():
     rows = table(PAGE, "| M x N x K |", ["M x N x K", "cycles", "share"])
     assert rows == ["64x64x64 | 1,250 | 81.92 %", "8x8x8 | 1,909,412 | "]
+    assert table(PAGE, "| M x N x K |", ["cycles"], "8x8") == ["1,909,412"]
+    with pytest.raises(AssertionError, match="no row"):
+        table(PAGE, "| M x N x K |", ["cycles"], "9x9")
     with pytest.raises(AssertionError, match="cylces"):
         table(PAGE, "| M x N x K |", ["cylces"])
 
@@ -76,3 +79,12 @@ OUTPUT = "head  of all\n a │ 12 │ x\n b │ 13 │ y\nin 12.0 s, 3.5 MB\n"
 )
 def test_a_block_is_compared_line_by_line(block, wrong):
     assert differences(block, OUTPUT) == wrong
+
+
+def test_numbers_in_words_are_found_in_the_page():
+    text = "It takes 1,250\ncycles, 81.92 %, or\n1.9 M."
+    assert said("takes # cycles, # %", text) == "1,250 | 81.92"
+    assert said("or #.", text) == "1.9 M"
+    for absent in ("took # cycles", "#"):
+        with pytest.raises(AssertionError, match=absent):
+            said(absent, text)
