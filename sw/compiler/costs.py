@@ -16,7 +16,8 @@ from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.pipeline import predict_choices
 from celosia.sw.compiler.plan import choices_by_rows
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
-from celosia.sw.frontend.recognize.reader import VIEWS
+from celosia.sw.frontend.nn.operators.operator import Reach
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Combine, Graph, LayerNorm, Op, operands, results
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
@@ -28,9 +29,6 @@ _BEFORE: Final = 2
 """Groups of operators before one that it may overlap with."""
 HOST_ELEMENT_CYCLES: Final = 48
 """Cycles of a host for an element that it computes: what a softmax takes on the survey's."""
-
-_COPIES: Final = frozenset({"concat", "pad"})
-"""Operators of the host that only move elements."""
 
 
 class Costs:
@@ -108,7 +106,7 @@ def _members(group: Heads | Linear | LayerNorm | Combine) -> tuple[Op, ...]:
 def host_cycles(nodes: Sequence[Node]) -> int:
     """A model of a host: elements times cycles; copies take one, views none."""
     return sum(
-        node.type.size * (1 if node.op in _COPIES else HOST_ELEMENT_CYCLES)
+        node.type.size * (1 if reach is Reach.COPY else HOST_ELEMENT_CYCLES)
         for node in nodes
-        if node.op not in VIEWS
+        if (reach := OPERATORS[node.op].reach) is not Reach.VIEW
     )

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import INT16_MAX, INT16_MIN, nearest
-from celosia.sw.frontend.nn.operators.operator import Attributes
-from celosia.sw.frontend.nn.operators.table import OPERATORS
+from celosia.sw.frontend.nn.operators.table import CURVES, OPERATORS
 from celosia.sw.quantize.ranges import sample_rows
 from celosia.sw.quantize.spread import Spread
 from celosia.sw.reference.encoder import Floats, Linear
@@ -32,8 +31,6 @@ ALPHAS: Final = (1.6, 1.62, 1.64, 1.66, 1.68, 1.702, 1.72, 1.74)
 _ROOM: Final = 1.5
 """A curve must take operands that are so many times larger than those of the calibration."""
 _ROWS: Final = 128
-_FORMS: Final[dict[str, Attributes]] = {"gelu": {"form": "erf"}, "silu": {"alpha": 1.0}}
-"""The attributes of the float graph's operator of the same name."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Computed:
 
 def real_curve(function: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """The function itself."""
-    return OPERATORS[function].compute([x], _FORMS[function])
+    return OPERATORS[function].compute([x], CURVES[function](1.0)[0])
 
 
 def choose_curve(function: str, alpha: float, x: Floats) -> Computed:

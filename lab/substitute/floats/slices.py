@@ -5,16 +5,13 @@ from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.operator import Reach
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.prove import Build
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_late_slices"]
-
-_EACH: Final = ("add", "sub", "mul", "div", "gelu", "silu", "relu", "tanh", "sigmoid", "erf", "neg")
-"""Operators on each element alone."""
-_ROWS: Final = ("layernorm", "rmsnorm", "matmul")
-"""Operators on each row of the first operand alone."""
 
 
 def find_late_slices(reader: Reader) -> Iterator[Match]:
@@ -24,9 +21,10 @@ def find_late_slices(reader: Reader) -> Iterator[Match]:
         inner = reader.producer(node.inputs[0]) if node.op == "slice" else None
         if inner is None or len(readers[inner.name]) > 1 or inner.name in outputs:
             continue
-        if inner.op in _EACH:
+        reach = OPERATORS[inner.op].reach
+        if reach is Reach.ELEMENT:
             build = _each(node, inner)
-        elif inner.op in _ROWS and _cuts_rows(reader, node, inner):
+        elif reach is Reach.ROW and _cuts_rows(reader, node, inner):
             build = _rows(node, inner)
         else:
             continue

@@ -7,17 +7,16 @@ import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.operator import Reach
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.prove import Build
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_twins"]
 
-_PLAIN: Final = frozenset({
-    *("add", "sub", "mul", "div", "gelu", "silu", "relu", "tanh", "sigmoid", "erf", "cast"),
-    *("matmul", "layernorm", "rmsnorm", "softmax", "attention"),
-})
-"""Operators that treat the samples of a batch, along the first axis, one like the other."""
+_APART: Final = (Reach.ELEMENT, Reach.ROW, Reach.SAMPLE)
+"""In what reaches no farther, samples along the first axis do not meet."""
 
 
 def find_twins(reader: Reader) -> Iterator[Match]:
@@ -108,7 +107,7 @@ class _Twins:
             case "gather", {"axis": 0}:
                 return self.reader.value(node.inputs[0]) is not None
             case op, attributes:
-                return op in _PLAIN and attributes.get("axis", -1) != 0
+                return OPERATORS[op].reach in _APART and attributes.get("axis", -1) != 0
 
     def leaves(self, name: str) -> Iterator[str]:
         """The inputs and the constants that a tensor with a twin is made of."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from celosia.sw.frontend.importer.translate import Translator
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 
 __all__ = ["Imported", "examine", "import_model", "translate"]
-
-_WEIGHED: Final = frozenset({"matmul", "conv", "layernorm", "rmsnorm"})
-"""Operators with weights behind their first operand."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ def _check_numbers(graph: FloatGraph) -> None:
             count = int(np.isnan(value).sum())
             raise ImportProblem(f"tensor {name}: {count} of its {value.size} elements are NaN")
     for node in graph.nodes:
-        for name in node.inputs[1:] if node.op in _WEIGHED else ():
+        for name in node.inputs[1:] if OPERATORS[node.op].weights else ():
             value = graph.constants.get(name)
             # Masks may be infinite; factors and addends of products and norms may not.
             if value is not None and np.isinf(value).any():

@@ -82,13 +82,15 @@ class GraphBuilder:
         Raises `GraphError` for operands that the operator does not have, and for a tensor that is
         larger than this machine's memory.
         """
-        result = OPERATORS[op].result_type([self._types[each] for each in operands], attributes)
+        operator = OPERATORS[op]
+        result = operator.result_type([self._types[each] for each in operands], attributes)
         if op == "concat":  # The cache of a text that has no tokens yet, for one.
             axis = attributes["axis"]
             assert isinstance(axis, int)
             filled = tuple(each for each in operands if self._types[each].shape[axis])
             operands = filled or operands[:1]
-        if self._is_nothing(op, operands, attributes, result):
+        idle = operator.idle
+        if idle is not None and result == self._types[operands[0]] and idle(attributes, result):
             return operands[0]
         self._check_memory(op, result)
         node = Node(
@@ -133,28 +135,6 @@ class GraphBuilder:
             kind.bytes <= self._memory,
             f"{what}: {kind} has {kind.bytes:,} bytes, more than the memory of {self._memory:,}",
         )
-
-    def _is_nothing(
-        self,
-        op: str,
-        operands: tuple[str, ...],
-        attributes: Mapping[str, Attribute],
-        result: TensorType,
-    ) -> bool:
-        """Whether the result is the first operand as it is."""
-        if not operands or result != self._types[operands[0]]:
-            return False
-        match op:
-            case "reshape" | "broadcast" | "cast" | "pad":
-                return True
-            case "slice":
-                return all(step > 0 for step in attributes["steps"])  # pyright: ignore
-            case "transpose":
-                return attributes["permutation"] == tuple(range(result.rank))
-            case "concat":
-                return len(operands) == 1
-            case _:
-                return False
 
     def _new_constant(self, name: str, value: Array) -> str:
         found = self._define(self._free(name), TensorType.of(value))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from celosia.sw.frontend.nn.operators.operator import Array, Attributes, TensorType
-from celosia.sw.frontend.nn.operators.products import product_macs
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 
 __all__ = ["FloatGraph", "Node", "split_origin"]
 
@@ -70,8 +70,9 @@ class FloatGraph:
         """Multiply-accumulates of each node that is a product, a convolution or an attention."""
         types = self.types()
         found = {
-            node.name: product_macs(node.op, [types[name] for name in node.inputs], node.type)
+            node.name: count([types[name] for name in node.inputs], node.type)
             for node in self.nodes
+            if (count := OPERATORS[node.op].macs) is not None
         }
         return {name: macs for name, macs in found.items() if macs}
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from celosia.isa.functions.table import Function
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.masks import mask_form
-from celosia.sw.frontend.recognize.reader import VIEWS, Reader
+from celosia.sw.frontend.recognize.reader import Reader
 
 __all__ = ["Decision", "Where", "placed"]
 
@@ -70,11 +71,11 @@ def _decide(reader: Reader, node: Node, before: dict[str, Decision]) -> Decision
         return Where.HOST, f"its elements are {node.type.dtype}"
     if node.op in {"add", "sub", "mul", "div"}:
         return _elementwise(reader, node, before)
-    if node.op in VIEWS and reader.view(node.name) is not None:
+    if reader.view(node.name) is not None:
         return Where.NOBODY, "it moves elements"
     rule = _RULES.get(node.op)
     if rule is None:
-        return Where.HOST, _OTHERS.get(node.op, f"the accelerator has no {node.op}")
+        return Where.HOST, OPERATORS[node.op].host or f"the accelerator has no {node.op}"
     return rule(reader, node)
 
 
@@ -171,9 +172,3 @@ _RULES: Final[dict[str, Callable[[Reader, Node], Decision]]] = {
     "rotate": _named,
 }
 """How each operator is decided; `relu` is part of the product before it."""
-_OTHERS: Final = {
-    "gather": "it looks up rows of a table",
-    "concat": "it puts tensors together",
-    "pad": "it puts tensors together",
-}
-"""Reasons of operators that the accelerator has no function for."""

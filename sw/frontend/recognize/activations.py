@@ -1,20 +1,17 @@
-"""Recognizes GELU and SiLU in whatever form they are written: numbers tell which one it is."""
+"""Recognizes curves in whatever form they are written: numbers tell which one it is."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.table import CURVES, OPERATORS
 from celosia.sw.frontend.recognize.prove import Build, difference
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_activations"]
 
-_CURVES: Final = ("erf", "tanh", "sigmoid", "exp")
-"""Operators in the middle of activations."""
-_PLAIN: Final = ("add", "sub", "mul", "div", "neg", "pow")
-"""Operators around them."""
 _REACH: Final = 5
 """Operators before and behind the one in the middle, at most."""
 
@@ -23,7 +20,7 @@ def find_activations(reader: Reader) -> Iterator[Match]:
     """Each curve with the operators around it that together are an activation of one tensor."""
     readers = reader.graph.readers()
     for node in reader.nodes:
-        if node.op in _CURVES and node.type.is_float:
+        if OPERATORS[node.op].written == "middle" and node.type.is_float:
             match = _match(reader, readers, node)
             if match is not None:
                 yield match
@@ -46,10 +43,10 @@ def _above(reader: Reader, curve: Node) -> list[tuple[str, float]]:
     found = [(curve.inputs[0], 1.0)]
     for name, factor in found:
         scaled = reader.scaled(name)
-        node = reader.producer(name, *_PLAIN)
+        node = reader.producer(name)
         if scaled is not None:
             found.append((scaled[0], factor * scaled[1]))
-        elif node is not None and len(found) < _REACH:
+        elif node is not None and _is_around(node) and len(found) < _REACH:
             same = [each for each in node.inputs if reader.value(each) is None]
             found += [(each, -factor if node.op == "neg" else factor) for each in same]
     return list(dict(found).items())
@@ -64,9 +61,13 @@ def _below(readers: dict[str, list[Node]], curve: Node) -> list[Node]:
         found += [
             other
             for other in readers[node.name]
-            if other.op in _PLAIN and other.type == curve.type and other not in found
+            if _is_around(other) and other.type == curve.type and other not in found
         ]
     return found[:0:-1]
+
+
+def _is_around(node: Node) -> bool:
+    return OPERATORS[node.op].written == "around"
 
 
 def _is_closed(reader: Reader, root: str, x: str) -> bool:
@@ -75,16 +76,11 @@ def _is_closed(reader: Reader, root: str, x: str) -> bool:
         nodes = reader.between(root, (x,))
     except KeyError:
         return False
-    return all(node.op in {*_PLAIN, *_CURVES} for node in nodes)
+    return all(OPERATORS[node.op].written is not None for node in nodes)
 
 
 def _candidates(factor: float) -> list[Build]:
     """The activations that it may be; `factor` is what a sigmoid is steeper by."""
-    forms: list[tuple[str, dict[str, Any]]] = [
-        ("gelu", {"form": "erf"}),
-        ("gelu", {"form": "tanh"}),
-        *(("silu", {"alpha": float(alpha)}) for alpha in (factor, -factor) if alpha > 0),
-    ]
 
     def made(op: str, attributes: dict[str, Any]) -> Build:
         def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
@@ -92,4 +88,4 @@ def _candidates(factor: float) -> list[Build]:
 
         return build
 
-    return [made(op, attributes) for op, attributes in forms]
+    return [made(op, dict(form)) for op, forms in CURVES.items() for form in forms(factor)]

@@ -5,23 +5,22 @@ them is what it is behind.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_curves"]
-
-_CURVES: Final = frozenset({"gelu", "silu", "relu"})
 
 
 def find_curves(reader: Reader) -> Iterator[Match]:
     """Curves of views of products that stand beside each other, which nobody else reads."""
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
     for node in reader.nodes:
-        if node.op not in _CURVES:
+        if node.op not in CURVES:
             continue
         source, views = reader.chain(node.inputs[0])
         whole = reader.producer(source, "concat")

@@ -5,16 +5,15 @@ need products of their own.  Columns that attention reads stay together.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_parts"]
-
-_ELEMENTWISE: Final = frozenset({"gelu", "silu", "relu", "mul"})
 
 
 def find_parts(reader: Reader) -> Iterator[Match]:
@@ -36,7 +35,7 @@ def find_parts(reader: Reader) -> Iterator[Match]:
         if last.name in outputs or not all(_cuts_columns(cut, last) for cut in cuts):
             continue
         behind = (each for cut in cuts for each in readers[cut.name])
-        if any(each.op in _ELEMENTWISE for each in behind):
+        if any(each.op in {*CURVES, "mul"} for each in behind):
             yield from (_match(node, bias, cut) for cut in cuts)
 
 

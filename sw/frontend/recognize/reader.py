@@ -1,17 +1,15 @@
 """What recognizers ask of a float graph."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
-from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.nn.operators.operator import Array, Reach, TensorType
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.rewriting.walk import Walk
 
-__all__ = ["VIEWS", "Reader"]
-
-VIEWS: Final = frozenset({"reshape", "transpose", "slice", "broadcast", "gather"})
-"""Operators that only move or repeat elements; a gather does so if its places are known."""
+__all__ = ["Reader"]
 
 
 class Reader:
@@ -58,8 +56,10 @@ class Reader:
 
     def view(self, name: str) -> Node | None:
         """The node of a tensor that is a view of its first operand."""
-        node = self.producer(name, *VIEWS)
-        if node is None or any(self.value(place) is None for place in node.inputs[1:]):
+        node = self.producer(name)
+        if node is None or OPERATORS[node.op].reach is not Reach.VIEW:
+            return None
+        if any(self.value(place) is None for place in node.inputs[1:]):
             return None
         return None if self.value(node.inputs[0]) is not None else node
 

@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.nn.operators.operator import Array, Reach, TensorType
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.prove import ordinary_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_rotary"]
-
-_KEEPING: Final = frozenset({"cos", "sin", "cast", "round_float", "neg", "reshape", "broadcast"})
-"""Operators that leave the halves of rows alike, if rows are as long as before."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +113,12 @@ def _alike_halves(reader: Reader, name: str, half: int) -> bool:
     scaled = reader.scaled(name)
     if scaled is not None:
         return _alike_halves(reader, scaled[0], half)
-    rows = node.op in _KEEPING or (node.op == "gather" and node.attributes["axis"] == 0)
-    return rows and _alike_halves(reader, node.inputs[0], half)
+    operator = OPERATORS[node.op]
+    each = operator.reach is Reach.ELEMENT and operator.most == 1
+    rows = node.op in {"reshape", "broadcast"} or (
+        node.op == "gather" and node.attributes["axis"] == 0
+    )
+    return (each or rows) and _alike_halves(reader, node.inputs[0], half)
 
 
 def _match(reader: Reader, node: Node, found: _Rotary) -> Match:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.nn.operators.operator import Array, Reach
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 
 __all__ = ["random_inputs"]
 
@@ -32,7 +33,8 @@ def _places(graph: FloatGraph, name: str) -> int:
     same, least = {name}, []
     types = graph.types()
     for node in graph.nodes:
-        if node.op in {"cast", "reshape", "slice", "transpose"} and node.inputs[0] in same:
+        alike = node.op == "cast" or OPERATORS[node.op].reach is Reach.VIEW
+        if alike and node.inputs[0] in same:
             same.add(node.name)
         elif node.op == "gather" and node.inputs[1] in same:
             axis = node.attributes["axis"]

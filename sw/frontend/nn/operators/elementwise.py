@@ -1,7 +1,8 @@
 """Operators on elements: of one tensor, or of several that broadcast to one shape."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from celosia.sw.frontend.nn.operators.operator import (
     Attributes,
     Kind,
     Operator,
+    Reach,
     TensorType,
+    always,
     broadcast_shapes,
     expect,
     same_types,
@@ -27,38 +30,35 @@ __all__ = ["ELEMENTWISE"]
 _SIGNED: Final = (*FLOATS, "int8", "int16", "int32", "int64")
 
 
-def _unary(
+def _each(
     name: str,
-    compute: Callable[[Array], Array],
+    compute: Callable[..., Array],
     allowed: Sequence[str],
     doc: str,
+    *,
+    operands: int = 1,
     result: str | None = None,
+    written: Literal["middle", "around"] | None = None,
 ) -> Operator:
-    def infer(types: Sequence[TensorType], _: Attributes) -> TensorType:
-        kind = same_types(types, allowed)
-        return TensorType(result or kind, types[0].shape)
+    """An operator without attributes on operands of one type, which `result` has if it is None."""
 
-    def run(values: Sequence[Array], _: Attributes) -> Array:
-        return compute(values[0])
-
-    return Operator(name=name, doc=doc, least=1, most=1, attributes={}, infer=infer, compute=run)
-
-
-def _binary(
-    name: str,
-    compute: Callable[[Array, Array], Array],
-    allowed: Sequence[str],
-    doc: str,
-    result: str | None = None,
-) -> Operator:
     def infer(types: Sequence[TensorType], _: Attributes) -> TensorType:
         kind = same_types(types, allowed)
         return TensorType(result or kind, broadcast_shapes(types))
 
-    def run(values: Sequence[Array], _: Attributes) -> Array:
-        return compute(values[0], values[1])
+    return Operator(
+        name=name,
+        doc=doc,
+        least=operands,
+        most=operands,
+        infer=infer,
+        compute=lambda values, _: compute(*values),
+        reach=Reach.ELEMENT,
+        written=written,
+    )
 
-    return Operator(name=name, doc=doc, least=2, most=2, attributes={}, infer=infer, compute=run)
+
+_pair: Final = partial(_each, operands=2)
 
 
 def _erf(x: Array) -> Array:
@@ -145,33 +145,39 @@ def _cast_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
 _LOGIC: Final = (*BOOL, *INTEGERS)
 
 ELEMENTWISE: Final = (
-    _unary("abs", np.abs, NUMBERS, "The absolute value of each element."),
-    _unary("cos", np.cos, FLOATS, "The cosine of each element."),
-    _unary("erf", _erf, FLOATS, "The error function, to four units of float32's last place."),
-    _unary("exp", np.exp, FLOATS, "The exponential of each element."),
-    _unary("floor", np.floor, FLOATS, "The next integer below each element."),
-    _unary("is_nan", np.isnan, FLOATS, "Whether each element is not a number.", "bool"),
-    _unary("log", np.log, FLOATS, "The natural logarithm of each element."),
-    _unary("neg", np.negative, _SIGNED, "Each element times -1."),
-    _unary("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
-    _unary("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
-    _unary("sigmoid", _sigmoid, FLOATS, "1 / (1 + exp(-a))."),
-    _unary("sin", np.sin, FLOATS, "The sine of each element."),
-    _unary("sqrt", np.sqrt, FLOATS, "The square root of each element."),
-    _unary("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element."),
-    _binary("add", np.add, NUMBERS, "a + b; integers wrap."),
-    _binary("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
-    _binary("div", _divide, NUMBERS, "a / b; integers are truncated."),
-    _binary("equal", np.equal, TYPES, "Whether a = b.", "bool"),
-    _binary("less", np.less, NUMBERS, "Whether a < b.", "bool"),
-    _binary("less_equal", np.less_equal, NUMBERS, "Whether a <= b.", "bool"),
-    _binary("max", np.maximum, NUMBERS, "The larger of a and b; NaN if one is."),
-    _binary("min", np.minimum, NUMBERS, "The smaller of a and b; NaN if one is."),
-    _binary("mul", np.multiply, NUMBERS, "a * b; integers wrap."),
-    _binary("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
-    _binary("pow", _power, NUMBERS, "a to the power of b; integers are truncated."),
-    _binary("sub", np.subtract, NUMBERS, "a - b; integers wrap."),
-    _binary("xor", np.bitwise_xor, _LOGIC, "a or b but not both, bit by bit."),
+    _each("abs", np.abs, NUMBERS, "The absolute value of each element."),
+    _each("cos", np.cos, FLOATS, "The cosine of each element."),
+    _each(
+        "erf",
+        _erf,
+        FLOATS,
+        "The error function, to four units of float32's last place.",
+        written="middle",
+    ),
+    _each("exp", np.exp, FLOATS, "The exponential of each element.", written="middle"),
+    _each("floor", np.floor, FLOATS, "The next integer below each element."),
+    _each("is_nan", np.isnan, FLOATS, "Whether each element is not a number.", result="bool"),
+    _each("log", np.log, FLOATS, "The natural logarithm of each element."),
+    _each("neg", np.negative, _SIGNED, "Each element times -1.", written="around"),
+    _each("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
+    _each("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
+    _each("sigmoid", _sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle"),
+    _each("sin", np.sin, FLOATS, "The sine of each element."),
+    _each("sqrt", np.sqrt, FLOATS, "The square root of each element."),
+    _each("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element.", written="middle"),
+    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around"),
+    _pair("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
+    _pair("div", _divide, NUMBERS, "a / b; integers are truncated.", written="around"),
+    _pair("equal", np.equal, TYPES, "Whether a = b.", result="bool"),
+    _pair("less", np.less, NUMBERS, "Whether a < b.", result="bool"),
+    _pair("less_equal", np.less_equal, NUMBERS, "Whether a <= b.", result="bool"),
+    _pair("max", np.maximum, NUMBERS, "The larger of a and b; NaN if one is."),
+    _pair("min", np.minimum, NUMBERS, "The smaller of a and b; NaN if one is."),
+    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around"),
+    _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
+    _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),
+    _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around"),
+    _pair("xor", np.bitwise_xor, _LOGIC, "a or b but not both, bit by bit."),
     Operator(
         name="mod",
         doc="The rest of a / b, with the sign of a (`truncate`) or of b.",
@@ -180,33 +186,33 @@ ELEMENTWISE: Final = (
         attributes={"truncate": Kind.BOOL},
         infer=_mod_type,
         compute=_mod_run,
+        reach=Reach.ELEMENT,
     ),
     Operator(
         name="where",
         doc="b where a holds, else c.",
         least=3,
         most=3,
-        attributes={},
         infer=_where,
         compute=lambda values, _: np.where(*values),
+        reach=Reach.ELEMENT,
     ),
     Operator(
         name="cast",
         doc="Each element as type `to`; floats are truncated to integers.",
-        least=1,
-        most=1,
         attributes={"to": Kind.TEXT},
         infer=_cast_type,
         compute=_cast_run,
+        reach=Reach.ELEMENT,
+        idle=always,
     ),
     Operator(
         name="round_float",
         doc="The nearest number that format `to` (float16, bfloat16) has, ties to even.",
-        least=1,
-        most=1,
         attributes={"to": Kind.TEXT},
         infer=_round_type,
         compute=_round_run,
+        reach=Reach.ELEMENT,
     ),
 )
 """Operators on elements."""

@@ -1,6 +1,7 @@
 """The operators by which transformers are told: softmax, norms, activations, attention."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from celosia.sw.frontend.nn.operators.operator import (
     Array,
     Kind,
     Operator,
+    Reach,
     TensorType,
     broadcast_shapes,
     expect,
@@ -145,15 +147,20 @@ def _attention_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Ar
     return np.matmul(np.where(seen, powers / sums, 0).astype(query.dtype), value)
 
 
+def _attention_macs(types: Sequence[TensorType], _: TensorType) -> int:
+    query, value = types[0], types[2]
+    scores = prod(query.shape[:3]) * value.shape[2]
+    return scores * (query.shape[3] + value.shape[3])
+
+
 NEURAL: Final = (
     Operator(
         name="softmax",
         doc="Exponentials along an axis, over their sum.",
-        least=1,
-        most=1,
         attributes={"axis": Kind.INT},
         infer=_softmax,
         compute=_softmax_run,
+        reach=Reach.ROW,
     ),
     Operator(
         name="layernorm",
@@ -163,6 +170,8 @@ NEURAL: Final = (
         attributes={"axis": Kind.INT, "epsilon": Kind.FLOAT},
         infer=_norm,
         compute=_layernorm_run,
+        reach=Reach.ROW,
+        weights=True,
     ),
     Operator(
         name="rmsnorm",
@@ -172,42 +181,43 @@ NEURAL: Final = (
         attributes={"axis": Kind.INT, "epsilon": Kind.FLOAT},
         infer=_norm,
         compute=_rmsnorm_run,
+        reach=Reach.ROW,
+        weights=True,
     ),
     Operator(
         name="relu",
         doc="The larger of a and 0.",
-        least=1,
-        most=1,
-        attributes={},
         infer=_floats,
         compute=lambda values, _: np.maximum(values[0], values[0].dtype.type(0)),
+        reach=Reach.ELEMENT,
+        curve=lambda _: (),
     ),
     Operator(
         name="gelu",
         doc="a / 2 * (1 + erf(a / sqrt 2)), or its approximation of form `tanh`.",
-        least=1,
-        most=1,
         attributes={"form": Kind.TEXT},
         infer=_gelu,
         compute=_gelu_run,
+        reach=Reach.ELEMENT,
+        curve=lambda _: ({"form": "erf"}, {"form": "tanh"}),
     ),
     Operator(
         name="silu",
         doc="a / (1 + exp(-`alpha` * a)).",
-        least=1,
-        most=1,
         attributes={"alpha": Kind.FLOAT},
         infer=_floats,
         compute=_silu_run,
+        reach=Reach.ELEMENT,
+        curve=lambda factor: [{"alpha": a} for a in (factor, -factor) if a > 0],
     ),
     Operator(
         name="rotate",
         doc="a, the halves of whose rows are turned by the cosines and sines in the halves of b.",
         least=2,
         most=2,
-        attributes={},
         infer=_rotate,
         compute=_rotate_run,
+        reach=Reach.SAMPLE,
     ),
     Operator(
         name="attention",
@@ -223,6 +233,8 @@ NEURAL: Final = (
         },
         infer=_attention,
         compute=_attention_run,
+        reach=Reach.SAMPLE,
+        macs=_attention_macs,
     ),
 )
 """Softmax, norms, activations, attention."""

@@ -1,10 +1,14 @@
-"""What an operator of the float graph is: types in, a type out, and a meaning in NumPy."""
+"""What an operator of the float graph is: types in, a type out, a meaning in NumPy, and traits.
+
+A trait is a fact that passes ask of any operator: recognizers, placement, substitutions, costs and
+the quantizer name no operators where a trait says it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +26,9 @@ __all__ = [
     "GraphError",
     "Kind",
     "Operator",
+    "Reach",
     "TensorType",
+    "always",
     "broadcast_shapes",
     "expect",
     "normalized_axes",
@@ -106,6 +112,24 @@ class Kind(StrEnum):
                 return isinstance(value, tuple) and all(Kind.INT.fits(each) for each in value)
 
 
+class Reach(StrEnum):
+    """What an element of a result depends on."""
+
+    ELEMENT = "element"
+    """The elements at its place; operands broadcast."""
+    ROW = "row"
+    """The first operand's row at its place, and all of the other operands; of operators with an
+    `axis`, if it is the last one."""
+    SAMPLE = "sample"
+    """The sample at its place along the first axis, and all of what is for each sample."""
+    VIEW = "view"
+    """It is an element of the first operand: nothing is computed or copied."""
+    COPY = "copy"
+    """It is an element of any operand: it is copied."""
+    ALL = "all"
+    """Elements at any place."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
     """An operator with one result.  It has all of its attributes; only last operands may lack."""
@@ -113,15 +137,32 @@ class Operator:
     name: str
     doc: str
     """One sentence of what the result is; operands are `a`, `b`, `c`, `d` in their order."""
-    least: int
+    least: int = 1
     """Operands, at least."""
-    most: int | None = None
+    most: int | None = 1
     """Operands, at most; None: as many as one likes."""
-    attributes: Mapping[str, Kind]
+    attributes: Mapping[str, Kind] = field(default_factory=dict)
     infer: Callable[[Sequence[TensorType], Any], TensorType]
     """The type of the result; raises `GraphError` for operands that break a rule."""
     compute: Callable[[Sequence[Array], Any], Array]
     """The result, of the type that `infer` says."""
+    reach: Reach
+    weights: bool = False
+    """Operands behind the first are weights, if they are constants."""
+    macs: Callable[[Sequence[TensorType], TensorType], int] | None = None
+    """Multiply-accumulates, by the types of operands and result; None: it is no product."""
+    idle: Callable[[Any, TensorType], bool] | None = None
+    """Whether these attributes leave the first operand as it is, if that is of the result's type.
+    """
+    curve: Callable[[float], Sequence[Attributes]] | None = None
+    """For a curve, a function of the accelerator of the same name that is computed as the rows of a
+    product drain: the attributes of curves that a file may have written out, where a factor of
+    their operand is known.  For a factor of 1 the first one is what the accelerator computes; none:
+    files have an operator for it."""
+    written: Literal["middle", "around"] | None = None
+    """Where it stands in curves that are written out."""
+    host: str = ""
+    """What it does, as the reason why the host does it; nothing: the accelerator lacks it."""
 
     def result_type(self, types: Sequence[TensorType], attributes: Attributes) -> TensorType:
         """The type of the result.  Raises `GraphError`, also for wrong attributes."""
@@ -138,6 +179,12 @@ class Operator:
         if any(size < 0 for size in result.shape):
             raise GraphError(f"{self.name}: its result has sizes {result.shape}")
         return result
+
+
+def always(attributes: Attributes, result: TensorType) -> bool:
+    """For operators that are idle whenever their result is of their first operand's type."""
+    del attributes, result
+    return True
 
 
 def expect(condition: bool, text: str) -> None:

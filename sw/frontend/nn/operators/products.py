@@ -13,14 +13,14 @@ from celosia.sw.frontend.nn.operators.operator import (
     Array,
     Kind,
     Operator,
+    Reach,
     TensorType,
     broadcast_shapes,
     expect,
     same_types,
 )
 
-__all__ = ["PRODUCTS", "product_macs"]
-
+__all__ = ["PRODUCTS"]
 
 _MOST_PLACES: Final = 1 << 31
 """Elements of an axis of an image, padding included."""
@@ -147,9 +147,11 @@ PRODUCTS: Final = (
         doc="The product of matrices a and b, or of stacks of them that broadcast.",
         least=2,
         most=2,
-        attributes={},
         infer=_matmul,
         compute=lambda values, _: np.matmul(values[0], values[1]),
+        reach=Reach.ROW,
+        weights=True,
+        macs=lambda types, result: result.size * types[0].shape[-1],
     ),
     Operator(
         name="conv",
@@ -159,39 +161,25 @@ PRODUCTS: Final = (
         attributes={**_SLIDING, "groups": Kind.INT},
         infer=_conv,
         compute=_conv_run,
+        reach=Reach.SAMPLE,
+        weights=True,
+        macs=lambda types, result: result.size * prod(types[1].shape[1:]),
     ),
     Operator(
         name="max_pool",
         doc="The largest element of each window of an image.",
-        least=1,
-        most=1,
         attributes={**_SLIDING, "kernel": Kind.INTS},
         infer=_pool,
         compute=_max_pool,
+        reach=Reach.SAMPLE,
     ),
     Operator(
         name="average_pool",
         doc="The mean of each window of an image, over elements that are not padding.",
-        least=1,
-        most=1,
         attributes={**_SLIDING, "kernel": Kind.INTS},
         infer=_average_type,
         compute=_average_pool,
+        reach=Reach.SAMPLE,
     ),
 )
 """Products, convolutions and pooling."""
-
-
-def product_macs(op: str, types: Sequence[TensorType], result: TensorType) -> int:
-    """Multiply-accumulates of operator `op` on operands of these types; 0 for no product."""
-    match op:
-        case "matmul":
-            return result.size * types[0].shape[-1]
-        case "conv":
-            return result.size * prod(types[1].shape[1:])
-        case "attention":
-            query, value = types[0], types[2]
-            scores = prod(query.shape[:3]) * value.shape[2]
-            return scores * (query.shape[3] + value.shape[3])
-        case _:
-            return 0

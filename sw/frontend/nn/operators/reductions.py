@@ -13,6 +13,7 @@ from celosia.sw.frontend.nn.operators.operator import (
     Array,
     Kind,
     Operator,
+    Reach,
     TensorType,
     expect,
     normalized_axes,
@@ -52,11 +53,10 @@ def _reduction(
     return Operator(
         name=name,
         doc=doc,
-        least=1,
-        most=1,
         attributes={"axes": Kind.INTS, "keepdims": Kind.BOOL},
         infer=infer,
         compute=run,
+        reach=Reach.ALL,
     )
 
 
@@ -106,20 +106,18 @@ REDUCTIONS: Final = (
     Operator(
         name="argmax",
         doc="The place of the largest element along an axis: of the first one, or of the `last`.",
-        least=1,
-        most=1,
         attributes={"axis": Kind.INT, "keepdims": Kind.BOOL, "last": Kind.BOOL},
         infer=_argmax,
         compute=_argmax_run,
+        reach=Reach.ALL,
     ),
     Operator(
         name="cumsum",
         doc="The sums of all elements up to each along an axis, without it if `exclusive`.",
-        least=1,
-        most=1,
         attributes={"axis": Kind.INT, "exclusive": Kind.BOOL, "reverse": Kind.BOOL},
         infer=_cumsum,
         compute=_cumsum_run,
+        reach=Reach.ALL,
     ),
 )
 """Operators along axes."""

@@ -194,6 +194,13 @@ def test_rotate_turns_halves_as_complex_numbers():
         ours("rotate", [x, table[:, :1]], {})
 
 
+def operands(name: str) -> list[Array]:
+    """Our operands of a case."""
+    op, values = name.split(maxsplit=1)[0], [np.asarray(value) for value in CASES[name][1]]
+    count = OURS.get(op, 1 if op.startswith("reduce_") else len(values))
+    return [values[0], values[2]] if op == "pad" else values[:count]
+
+
 def ours(op: str, values: list[Array], attributes) -> Array:
     builder = GraphBuilder("test")
     names = [builder.input(f"i{k}", TensorType.of(value)) for k, value in enumerate(values)]
@@ -219,12 +226,10 @@ def theirs(op: str, values: list[Array], attributes) -> Array:
 
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0]])
 def test_an_operator_is_what_the_reference_says(name):
-    op = name.split()[0]
     theirs_op, values, attributes, their_attributes = CASES[name]
     values = [np.asarray(value) for value in values]
-    count = OURS.get(op, 1 if op.startswith("reduce_") else len(values))
-    given = [values[0], values[2]] if op == "pad" else values[:count]
-    found, wanted = ours(op, given, attributes), theirs(theirs_op, values, their_attributes)
+    found = ours(name.split()[0], operands(name), attributes)
+    wanted = theirs(theirs_op, values, their_attributes)
     assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
     np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
 
