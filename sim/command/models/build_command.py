@@ -18,13 +18,12 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
-from celosia.sw.frontend.placement.placement import PlacedNode, Placement
-from celosia.sw.frontend.placement.rules import Where
 from celosia.sw.quantize.graphs.files.plan_file import (
     PlanFileError,
     load_model_plan,
     save_model_plan,
 )
+from celosia.sw.quantize.graphs.placement import PlacedNode, Placement, Where
 
 __all__ = ["PLAN_SUFFIX", "build", "read_plan"]
 

@@ -23,7 +23,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.true_placement import place_units
+from celosia.sw.quantize.graphs.placement import place
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
@@ -72,7 +72,7 @@ def check(
         found = surveyor.survey(imported)
         tell("recognizing operators", None)
         recognized_model = None if imported.lost else recognize(imported.graph)
-        placement = recognized_model and place_units(
+        placement = recognized_model and place(
             imported.graph, recognized_model, find_units(recognized_model.graph)
         )
         tell("predicting how long it takes", None)

@@ -29,7 +29,6 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
-from celosia.sw.frontend.placement.placement import Placement
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
@@ -41,6 +40,7 @@ from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.placement import Placement, place
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
     check_inputs,
@@ -50,7 +50,6 @@ from celosia.sw.quantize.graphs.quantized import (
     run_model,
 )
 from celosia.sw.quantize.graphs.samples import random_inputs
-from celosia.sw.quantize.graphs.true_placement import place_units
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
@@ -172,7 +171,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     units = find_units(recognized.graph)
     if job.calibration is not None:
         notes += few_rows(recognized.graph, units, model.masks, samples)
-    placement = place_units(imported.graph, recognized, units)
+    placement = place(imported.graph, recognized, units)
     ranges = input_ranges(model.inputs, samples)
     return Prepared(model, placement, (*notes, *model.notes), graph, ranges)
 

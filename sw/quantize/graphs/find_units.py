@@ -8,6 +8,7 @@ import numpy as np
 
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir.graph import View
@@ -35,6 +36,8 @@ _LARGEST_WEIGHT: Final = 1e30
 """Weights beyond are no weights, and their steps would overflow."""
 _ROTATED: Final = 16
 """The columns of rows that rotate are a multiple of this: whole tiles of the usual arrays."""
+_BEHIND: Final = "it is behind"
+"""Begins the reason of what has the host's operands."""
 
 
 def find_units(graph: FloatGraph) -> Units:
@@ -55,17 +58,16 @@ class _Finder:
         self.outputs = set(graph.outputs.values())
         self.operands = Operands(self.reader)
         self.units: dict[str, Unit] = {}
+        self.found = Units(units=self.units, values=self.operands.values, refusals={})
         self.taken: set[str] = set()
 
     def run(self) -> Units:
-        refusals: dict[str, str] = {}
         rules: dict[str, Callable[[Node], Unit | None]] = {
             "matmul": self._product,
+            "conv": self._convolution,
             "add": self._sum,
             "mul": self._multiplication,
-            "relu": self._curve,
-            "gelu": self._curve,
-            "silu": self._curve,
+            **dict.fromkeys(CURVES, self._curve),
             "softmax": self._softmax,
             "layernorm": self._norm,
             "rmsnorm": self._norm,
@@ -75,18 +77,23 @@ class _Finder:
         for node in self.reader.graph.nodes:
             if node.name in self.taken or node.op not in rules or not node.type.is_float:
                 continue
-            if not all(self.reader.type(name).size for name in (node.name, *node.inputs)):
-                continue
             try:
+                if not all(self.reader.type(name).size for name in (node.name, *node.inputs)):
+                    raise _Refused("it has no elements")
                 unit = rules[node.op](node)
             except _Refused as reason:
-                refusals[node.name] = str(reason)
+                self.found.refusals[node.name] = str(reason)
                 continue
             if unit is not None:
                 self.units[unit.value.tensor] = unit
                 self.taken.update(unit.nodes)
                 self.operands.made(unit.value)
-        return Units(units=self.units, values=self.operands.values, refusals=refusals)
+        return self.found
+
+    def _convolution(self, node: Node) -> Unit:
+        if self.reader.value(node.inputs[1]) is None:
+            raise _Refused("its filters are not constant")
+        raise _Refused(f"it is a convolution of {node.attributes['groups']} groups")
 
     def _product(self, node: Node) -> Unit:
         x, name = node.inputs
@@ -167,11 +174,14 @@ class _Finder:
         )
 
     def _softmax(self, node: Node) -> Unit:
+        self._check_rows(node)
+        return self._function(node)
+
+    def _check_rows(self, node: Node) -> None:
         if node.attributes["axis"] not in {-1, node.type.rank - 1}:
-            raise _Refused("it is not along the last axis")
+            raise _Refused(f"{node.op} is not along the last axis")
         if node.type.shape[-1] > MAX_COLUMNS:
             raise _Refused(f"its rows are longer than {MAX_COLUMNS}")
-        return self._function(node)
 
     def _function(self, node: Node, alpha: float = 1.0) -> Function:
         """A function of an input; what the host or another unit makes is not int32 anywhere."""
@@ -186,9 +196,9 @@ class _Finder:
             nodes=(node.name,),
         )
 
-    def _sum(self, node: Node) -> Unit | None:
+    def _sum(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs):
-            return None
+            raise self._behind(node)
         for name, other in (node.inputs, node.inputs[::-1]):
             product = self._finished(name)
             if product is not None and name != other:
@@ -199,7 +209,22 @@ class _Finder:
                 return Finishing(
                     value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
                 )
-        return None
+        raise self._behind(node)
+
+    def _behind(self, node: Node) -> _Refused:
+        """Why a sum or a product of tensors is none: by what computes its operands."""
+        computed = [name for name in node.inputs if self.reader.value(name) is None]
+        sources = [self.reader.producer(self.reader.chain(name)[0]) for name in computed]
+        known = [source for source in sources if source is not None]
+        if any(source.name in self.taken for source in known):
+            return _Refused("it is not part of a product")
+        for source in known:
+            reason = self.found.reason(source)
+            if not reason.startswith(f"{_BEHIND} "):
+                article = "an" if source.op[0] in "aeiou" else "a"
+                reason = f"{_BEHIND} {article} {source.op} of the host: {reason}"
+            return _Refused(reason)
+        return _Refused("its operands are inputs")
 
     def _biased(self, node: Node, product: Product) -> tuple[str, ...]:
         """A sum and the bias behind it, which is moved into its product if nobody else reads it."""
@@ -212,12 +237,12 @@ class _Finder:
         self.units[tensor] = replace(product, linear=linear)
         return node.name, more[1].name
 
-    def _multiplication(self, node: Node) -> Unit | None:
+    def _multiplication(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
-            return None
+            raise self._behind(node)
         made = [self.operands.unit_behind(name) for name in node.inputs]
         if not any(made) or any(self.reader.value(name) is not None for name in node.inputs):
-            return None
+            raise self._behind(node)
         a, b = node.inputs
         if self._alone(made[0], node) and not self._alone(made[1], node):
             a, b = b, a
@@ -260,10 +285,7 @@ class _Finder:
     def _norm(self, node: Node) -> Unit:
         x, *parameters = node.inputs
         cols = node.type.shape[-1]
-        if node.attributes["axis"] not in {-1, node.type.rank - 1}:
-            raise _Refused("it is not along the last axis")
-        if cols > MAX_COLUMNS:
-            raise _Refused(f"its rows are longer than {MAX_COLUMNS}")
+        self._check_rows(node)
         values = [self.reader.value(name) for name in parameters]
         vectors = [v.reshape(-1) for v in values if v is not None and v.size == cols]
         if len(vectors) != len(values):

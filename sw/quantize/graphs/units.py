@@ -9,7 +9,9 @@ from math import prod
 
 import numpy as np
 
+from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Mask, View
 from celosia.sw.reference.encoder import Linear, Norm
 
@@ -97,7 +99,7 @@ class Finishing:
     value: Value
     product: Product
     function: str | None = None
-    """`gelu`, `silu` or `relu`; None: the `residual` is added."""
+    """A curve of the float graph; None: the `residual` is added."""
     alpha: float = 1.0
     """For `silu`: how much steeper than usual its sigmoid is."""
     residual: View | None = None
@@ -186,7 +188,7 @@ class Function:
     value: Value
     x: View
     function: str
-    """`softmax` of rows, or `relu`, `gelu` or `silu` of elements."""
+    """`softmax` of rows, or a curve of the float graph."""
     alpha: float = 1.0
     """For `silu`: how much steeper than usual its sigmoid is."""
     nodes: tuple[str, ...]
@@ -205,6 +207,13 @@ class Units:
     """Every value that a unit computes or reads, by its key."""
     refusals: dict[str, str]
     """Why a node that looks like a unit is none."""
+
+    def reason(self, node: Node) -> str:
+        """Why the host computes a node that no unit stands for."""
+        if not node.type.is_float:
+            return f"its elements are {node.type.dtype}"
+        lacking = f"the accelerator has no {node.op}"
+        return self.refusals.get(node.name) or OPERATORS[node.op].host or lacking
 
     @property
     def nodes(self) -> frozenset[str]:

@@ -9,8 +9,8 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.placement import place
 from celosia.sw.quantize.graphs.quantized import quantize_graph
-from celosia.sw.quantize.graphs.true_placement import place_units
 
 __all__ = ["OPTIONS", "layer", "prepared"]
 
@@ -28,6 +28,6 @@ def layer() -> FloatGraph:
 def prepared() -> Prepared:
     """It, quantized on random samples."""
     recognized = recognize(layer())
-    placement = place_units(layer(), recognized, find_units(recognized.graph))
+    placement = place(layer(), recognized, find_units(recognized.graph))
     model = quantize_graph(recognized.graph, random_samples(recognized.graph, 0))
     return Prepared(model, placement, ("a note",), recognized.graph)

@@ -17,9 +17,9 @@ from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.placement import place
 from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch
-from celosia.sw.quantize.graphs.true_placement import place_units
 from celosia.sw.rewriting.engine import Fault
 
 SIZES = st.sampled_from([0, 1, 1, 2, 2, 4])
@@ -305,7 +305,7 @@ def checked(name, graph):
         np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-4)
     units = find_units(whole.graph)
     assert units.units.keys() <= {node.name for node in whole.graph.nodes}
-    assert 0 <= place_units(graph, whole, units).accelerator_mac_share <= 1
+    assert 0 <= place(graph, whole, units).accelerator_mac_share <= 1
     sketch(whole.graph)
 
 

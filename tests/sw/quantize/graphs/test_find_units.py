@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
+from onnx import checker, helper
 
+from celosia.isa.functions.table import ACTIVATIONS
+from celosia.sw.frontend.importer.handlers.table import HANDLERS
+from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
+from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.nn.builder import GraphBuilder
-from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product, Rotation
 from tests.support.quantized_exports import recognized
+from tests.sw.frontend.importer.models import imported, model
 
 BERTS = ("bert-13", "bert-17", "bert-sdpa", "bert-dynamo", "bert-attention")
 
@@ -184,3 +191,18 @@ def test_only_whole_rows_are_normalized(op, axis, found):
     y = builder.op(op, product, gamma, axis=axis, epsilon=1e-5)
     units = find_units(builder.finish({"y": builder.op("matmul", y, weights)})).units.values()
     assert any(isinstance(unit, Normalization) for unit in units) is found
+
+
+def test_every_curve_of_the_accelerator_is_reached_from_onnx():
+    """Each operator of ONNX that takes one tensor is put behind a product."""
+    reached = set()
+    weights = np.eye(6, dtype=np.float32)
+    for op in HANDLERS[DEFAULT_DOMAIN]:
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["z"]), helper.make_node(op, ["z"], ["y"])]
+        try:
+            graph = imported(model(nodes, {"x": [5, 6]}, ["y"], {"w": weights}, opset=24)).graph
+        except (Refusal, GraphError, ImportProblem, checker.ValidationError):
+            continue
+        units = find_units(recognize(graph).graph).units.values()
+        reached |= {unit.function for unit in units if isinstance(unit, Finishing)}
+    assert reached >= {"relu", *ACTIVATIONS}

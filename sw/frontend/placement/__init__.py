@@ -1,1 +1,0 @@
-"""Decides what of a model runs on the accelerator, and says why the rest does not."""
