@@ -46,7 +46,7 @@ def _above(reader: Reader, curve: Node) -> list[tuple[str, float]]:
         node = reader.producer(name)
         if scaled is not None:
             found.append((scaled[0], factor * scaled[1]))
-        elif node is not None and _is_around(node) and len(found) < _REACH:
+        elif node is not None and _is_written(node) and len(found) < _REACH:
             same = [each for each in node.inputs if reader.value(each) is None]
             found += [(each, -factor if node.op == "neg" else factor) for each in same]
     return list(dict(found).items())
@@ -61,13 +61,13 @@ def _below(readers: dict[str, list[Node]], curve: Node) -> list[Node]:
         found += [
             other
             for other in readers[node.name]
-            if _is_around(other) and other.type == curve.type and other not in found
+            if _is_written(other) and other.type == curve.type and other not in found
         ]
     return found[:0:-1]
 
 
-def _is_around(node: Node) -> bool:
-    return OPERATORS[node.op].written == "around"
+def _is_written(node: Node) -> bool:
+    return OPERATORS[node.op].written is not None
 
 
 def _is_closed(reader: Reader, root: str, x: str) -> bool:

@@ -160,7 +160,7 @@ class Operator:
     their operand is known.  For a factor of 1 the first one is what the accelerator computes; none:
     files have an operator for it."""
     written: Literal["middle", "around"] | None = None
-    """Where it stands in curves that are written out."""
+    """Where it stands in curves that files write out."""
     host: str = ""
     """What it does, as the reason why the host does it; nothing: the accelerator lacks it."""
 

@@ -5,6 +5,7 @@ import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize import activations
 from celosia.sw.frontend.recognize.activations import find_activations
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
@@ -81,3 +82,12 @@ def test_other_factors_are_not_taken_for_an_activation():
     out = g("mul", g("mul", g.x, g("add", g("erf", g("div", g.x, 1.5)), 1)), 0.5)
     graph = g.finish({"out": out})
     assert rewrite(graph, find_activations).graph is graph
+
+
+def test_a_new_curve_needs_no_recognizer(monkeypatch):
+    """Its forms are enough, also where it is written by what cuts numbers off."""
+    monkeypatch.setitem(activations.CURVES, "relu", lambda _: ({},))
+    g = Graph()
+    cut = g("max", g("min", g("neg", g.x), 0), -1e6)
+    graph = rewrite(g.finish({"out": g("neg", cut)}), find_activations).graph
+    assert [node.op for node in graph.nodes] == ["add", "relu"]
