@@ -20,9 +20,10 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.quantize.curves import choose_curve, real_curve
+from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import instantiate, interpreted, run_model
 from celosia.sw.quantize.graphs.units import Product
 from celosia.sw.quantize.ranges import INT8_LARGEST, Clip, best_step
 
@@ -122,9 +123,10 @@ def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccur
         return {key: value for key, value in drawn.items() if key in graph.inputs}
 
     samples = [inputs(seed) for seed in _CALIBRATION]
-    model = quantize_graph(
-        graph, samples, lambda what, done, total: tell(f"{name}: {what}", None), clip=clip
+    formats = calibrate(
+        lambda _: graph, samples, lambda what, done, total: tell(f"{name}: {what}", None), clip=clip
     )
+    model = instantiate(graph, formats)
     found = []
     for seed in _INPUTS:
         given = inputs(seed)

@@ -23,12 +23,13 @@ from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
-from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.quantize.graphs.quantized import instantiate, run_model
 
 __all__ = ["GRAPHS", "METAFLOW", "GraphLine", "metaflow", "run_graphs"]
 
@@ -108,8 +109,9 @@ def run_graphs(
         samples = random_samples(graph, 0)
         masks = [each for each in graph.inputs if "mask" in each]
         inputs, costs = random_inputs(graph, masks, 0), Costs(config, timing)
+        formats = calibrate(lambda _, graph=graph: graph, samples)
         models = {
-            "imported": quantize_graph(graph, samples),
+            "imported": instantiate(graph, formats),
             "greedy": optimize_model(graph, samples, costs, way="greedy"),
             "search": optimize_model(graph, samples, costs, way="search"),
         }

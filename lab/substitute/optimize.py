@@ -16,7 +16,8 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret as interpret_floats
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
-from celosia.sw.quantize.graphs.quantized import QuantizedGraph, quantize_graph
+from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
 from celosia.sw.rewriting.engine import exhaust
 from celosia.sw.rewriting.search import (
     ALPHA,
@@ -212,7 +213,8 @@ def optimize_model(
     quantized.
     """
     floats = optimize_floats(graph, costs, way=way, progress=progress)
-    model = quantize_graph(floats.graph, samples, ranges=said)
+    formats = calibrate(lambda _: floats.graph, samples, ranges=said)
+    model = instantiate(floats.graph, formats)
     segments = tuple(
         optimize_integers(segment.graph, costs, way=way, progress=progress)
         for segment in model.segments

@@ -8,8 +8,8 @@ from celosia.isa.config import did_you_mean
 from celosia.lab.substitute.optimize import differing_floats, differing_integers
 from celosia.lab.substitute.rules import RULES
 from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.ir.graph import Graph
-from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.rewriting.engine import Refusal, Rule, exhaust
 
 __all__ = ["PassDone", "rules_of", "run_passes"]

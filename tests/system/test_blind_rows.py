@@ -13,8 +13,9 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.masks import Sight
-from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.onnx_runtime import run_session, runtime_session
+from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats, imported, model
 
 BATCH, HEADS, ROWS, COLS = 2, 2, 8, 16

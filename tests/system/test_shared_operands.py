@@ -18,8 +18,9 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.graphs.units import Attention
+from tests.support.quantized_graph import quantize_graph
 
 BATCH, ROWS, WIDTH = 2, 7, 64
 SEEDS = range(2)

@@ -29,6 +29,7 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
@@ -37,6 +38,7 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
+from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
@@ -45,11 +47,10 @@ from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
     check_inputs,
     check_types,
+    instantiate,
     padded_masks,
-    quantize_graph,
     run_model,
 )
-from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
@@ -149,13 +150,14 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     try:
         said = said_ranges(imported.graph, imported.ranges)
         if job.costs is None:
-            model = quantize_graph(
-                graph,
+            formats = calibrate(
+                lambda _: graph,
                 samples,
                 lambda what, done, total: tell(f"{what}: {done} of {total}", None),
                 said,
                 clip=job.clip,
             )
+            model = instantiate(graph, formats)
         else:
             done = rewriting("model")(
                 graph, samples, job.costs, said=said, progress=search_progress(tell)

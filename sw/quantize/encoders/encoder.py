@@ -27,7 +27,7 @@ from celosia.sw.quantize.graphs.emit import Segment, emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, choose_formats
 from celosia.sw.quantize.graphs.observe import Observed
-from celosia.sw.quantize.graphs.stages import Form, plan_stages
+from celosia.sw.quantize.graphs.segments import Form, plan_segments
 from celosia.sw.quantize.model import IntegerEncoder, verify
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.tables import quantize_tables, table_step
@@ -65,7 +65,7 @@ def quantize_encoder(
     units = find_units(graph)
     for name, reason in units.refusals.items():
         raise ValueError(f"{name}: {reason}")
-    stages = plan_stages(graph, units)
+    segments = plan_segments(graph, units)
     seen = Observed(units.values.values(), _ROWS)
 
     def take(name: str, value: Floats) -> None:
@@ -73,14 +73,14 @@ def quantize_encoder(
         seen.take(0, name, by_heads(value, weights.shape.heads) if by_head else value)
 
     encode(weights, x, lengths, take)
-    formats = choose_formats(stages, seen, clip, progress)
+    formats = choose_formats(segments, seen, clip, progress)
     arrays: Arrays = {}
     if embeddings is not None:
         step = table_step(embeddings)
         arrays = quantize_tables(embeddings, step)
         source = Format("int16", np.full(weights.shape.width, step))
         formats.forms[Form("embedding", "wide")] = source
-    (segment,), _ = emit_segments(stages, formats)
+    (segment,), _ = emit_segments(segments, formats)
     arrays |= _steps(formats.forms)
     return verify(IntegerEncoder(weights.shape, arrays | _arrays(segment)))
 

@@ -28,7 +28,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.graphs.stages import Form, Role, Stages
+from celosia.sw.quantize.graphs.segments import Form, Role, Segments
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
@@ -66,48 +66,55 @@ class Segment:
     """The factor of each SiLU that stands for a GELU, by its group of operators."""
 
 
-def form_name(stages: Stages, form: Form) -> str:
+def form_name(segments: Segments, form: Form) -> str:
     """The name of a form's tensor in integer graphs."""
-    numbers = {key: number for number, key in enumerate(stages.units.values)}
+    numbers = {key: number for number, key in enumerate(segments.units.values)}
     return f"{numbers[form.key]}.{form.role}"
 
 
-def emit_segments(stages: Stages, formats: Formats) -> tuple[list[Segment], Formats]:
-    """The integer graphs of all segments; formats are returned with those of sums."""
-    emitters = [_Emitter(stages, formats, number) for number in range(stages.count)]
-    for name, segment in stages.segments.items():
-        emitters[segment].take(stages.units.units[name])
+def emit_segments(segments: Segments, formats: Formats) -> tuple[list[Segment], dict[Form, Format]]:
+    """The integer graphs of all segments, and the format of every form in them.
+
+    Raises `GraphError` for a graph that `formats` are not of, `ValueError` for a norm whose factors
+    do not fit their integers.
+    """
+    forms = formats.fitted(segments)
+    emitters = [_Emitter(segments, formats, forms, number) for number in range(segments.count)]
+    for name, segment in segments.segment_of.items():
+        emitters[segment].take(segments.units.units[name])
     wanted = {form for emitter in emitters for form in emitter.inputs.values()}
-    wanted |= {stages.host_form(tensor) for tensor in _host_reads(stages)}
-    return [emitter.finish(wanted) for emitter in emitters], formats
+    wanted |= {segments.host_form(tensor) for tensor in _host_reads(segments)}
+    return [emitter.finish(wanted) for emitter in emitters], forms
 
 
-def _host_reads(stages: Stages) -> set[str]:
+def _host_reads(segments: Segments) -> set[str]:
     """The tensors of units that the host reads."""
-    names = {name for level in stages.host for node in level for name in node.inputs}
-    names |= set(stages.graph.outputs.values())
-    names |= {stages.units.values[form.key].tensor for form in stages.converted}
-    return names & stages.segments.keys()
+    names = {name for level in segments.host for node in level for name in node.inputs}
+    names |= set(segments.graph.outputs.values())
+    names |= {segments.units.values[form.key].tensor for form in segments.converted}
+    return names & segments.segment_of.keys()
 
 
 class _Emitter:
     """One segment in the making."""
 
-    def __init__(self, stages: Stages, formats: Formats, number: int):
-        self.stages, self.formats, self.number = stages, formats, number
-        self.builder = GraphBuilder(f"{stages.graph.name}, segment {number}")
-        self.types = stages.graph.types()
+    def __init__(
+        self, segments: Segments, formats: Formats, forms: dict[Form, Format], number: int
+    ):
+        self.segments, self.formats, self.forms = segments, formats, forms
+        self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
+        self.types = segments.graph.types()
         self.views: dict[Form, View] = {}
         self.inputs: dict[str, Form] = {}
         self.made: dict[str, Form] = {}
         self.keys: dict[str, Keys] = {}
         self.operators: dict[str, str] = {}
         self.gelus: dict[str, float] = {}
-        self.origins = {node.name: node.origin for node in stages.graph.nodes}
+        self.origins = {node.name: node.origin for node in segments.graph.nodes}
 
     def take(self, unit: Unit) -> None:
         """Add the operators of a unit."""
-        name = f"{list(self.stages.units.values).index(unit.value.key)}"
+        name = f"{list(self.segments.units.values).index(unit.value.key)}"
         tensor = unit.value.tensor
         self.operators[name] = self.origins.get(tensor) or tensor
         match unit:
@@ -141,15 +148,15 @@ class _Emitter:
     # Tensors.
 
     def _format(self, form: Form) -> Format:
-        return self.formats.forms[form]
+        return self.forms[form]
 
     def _tensor(self, form: Form) -> Tensor:
         found = self._format(form)
-        value = self.stages.units.values[form.key]
+        value = self.segments.units.values[form.key]
         rows, cols = value.shape(self.types[value.tensor])
         same = (found.steps == found.steps[0]).all()
         step = float(found.steps[0]) if same else None
-        name = form_name(self.stages, form)
+        name = form_name(self.segments, form)
         return Tensor(name, found.type, rows, cols, step, found.zero_point)
 
     def _out(self, value: Value, role: Role) -> View:
@@ -188,7 +195,7 @@ class _Emitter:
         )
 
     def _product(self, name: str, unit: Product) -> None:
-        roles = self.stages.made[unit.value.tensor]
+        roles = self.segments.made[unit.value.tensor]
         if len(roles) == 1 and roles != ("sums",):
             (role,) = roles
             form = self._format(Form(unit.value.key, role))
@@ -198,7 +205,7 @@ class _Emitter:
             return
         steps = self.formats.integers[unit.value.tensor].steps
         sums = Form(unit.value.key, "sums")
-        self.formats.forms[sums] = Format("int32", steps)
+        self.forms[sums] = Format("int32", steps)
         out = self._out(unit.value, "sums")
         self._multiply(name, unit, out, lambda _: Sums())
         for role in roles:
@@ -211,10 +218,10 @@ class _Emitter:
         return Requantize(self._scale(name, steps / form.steps), form.zero_point)
 
     def _finishing(self, name: str, unit: Finishing) -> None:
-        for role in self.stages.made[unit.value.tensor]:
+        for role in self.segments.made[unit.value.tensor]:
             out = self._out(unit.value, role)
             form = Form(unit.value.key, role)
-            if unit.product.value.tensor in self.stages.fused:
+            if unit.product.value.tensor in self.segments.fused:
                 self._multiply(
                     name, unit.product, out, lambda i, f=form: self._finish(name, unit, f, i.steps)
                 )
@@ -266,7 +273,7 @@ class _Emitter:
         step = self._format(Form(unit.x.tensor, "wide")).step
         epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
         outputs = []
-        for role in self.stages.made[unit.value.tensor]:
+        for role in self.segments.made[unit.value.tensor]:
             steps = self._format(Form(unit.value.key, role)).steps
             arrays = quantize_norm(f"{name}.{role}", unit.norm, steps)
             gamma, beta = (
@@ -282,7 +289,7 @@ class _Emitter:
     def _multiplication(self, name: str, unit: Multiplication) -> None:
         a, b = self._read(unit.a, "wide"), self._read(unit.b, "wide")
         steps = self._steps(unit.a, "wide") * self._steps(unit.b, "wide")
-        for role in self.stages.made[unit.value.tensor]:
+        for role in self.segments.made[unit.value.tensor]:
             scale = _only(steps / self._format(Form(unit.value.key, role)).steps)
             self.builder.combine(
                 Combine(
@@ -296,7 +303,7 @@ class _Emitter:
             )
 
     def _rotation(self, name: str, unit: Rotation) -> None:
-        for role in self.stages.made[unit.value.tensor]:
+        for role in self.segments.made[unit.value.tensor]:
             out = self._out(unit.value, role)
             steps = self._format(Form(unit.value.key, role)).steps
             for number, turn in enumerate(unit.turns):
@@ -317,7 +324,7 @@ class _Emitter:
                 )
 
     def _attention(self, name: str, unit: Attention) -> None:
-        (role,) = self.stages.made[unit.value.tensor]
+        (role,) = self.segments.made[unit.value.tensor]
         context = self._out(unit.value, role)
         for text, heads in enumerate(unit.heads):
             rows, keys = heads[0].query.rows, heads[0].key.rows

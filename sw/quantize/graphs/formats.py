@@ -5,7 +5,7 @@ zero point and the step of least squared error, and what attention weighs is smo
 weights behind it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
-from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.nn.operators.operator import Array, expect
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.curves import Computed, center, choose_curve
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
-from celosia.sw.quantize.graphs.stages import Form, Stages
+from celosia.sw.quantize.graphs.segments import Form, Segments
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
@@ -29,7 +29,6 @@ from celosia.sw.quantize.graphs.units import (
     Normalization,
     Product,
     Unit,
-    Value,
 )
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
 from celosia.sw.quantize.ranges import (
@@ -96,12 +95,51 @@ class Formats:
     """Formats of all forms, and products as they are after outliers were spread over channels."""
 
     forms: dict[Form, Format]
+    """All but those of sums, and of what is added to scores, which have steps of others."""
     integers: dict[str, IntegerLinear]
     """Products, outliers spread over channels, by the tensor that each computes."""
     curves: dict[str, Computed]
     """How curves are computed, by their tensors."""
     stored: frozenset[str]
     """The tensors of attention whose scores may wait in memory, where rows are long."""
+    notes: tuple[str, ...] = ()
+    """What calibration has found that costs accuracy."""
+
+    def fitted(self, segments: Segments) -> dict[Form, Format]:
+        """The format of each form of `segments`, whose graph may have other sizes.
+
+        Raises `GraphError` that names a form or a product that was not calibrated, or was in
+        another number of columns that have steps of their own.
+        """
+        types = segments.graph.types()
+        for name, unit in segments.units.units.items():
+            if isinstance(unit, Product):
+                expect(name in self.integers, f"{name}: no such product was calibrated")
+                found, wanted = self.integers[name].weights.shape, unit.linear.weights.shape
+                expect(found == wanted, f"{name}: weights of {wanted} were calibrated as {found}")
+        forms = {}
+        for form in segments.forms:
+            value = segments.units.values[form.key]
+            if form.role != "onto":
+                forms[form] = self._fitted(form, value.shape(types[value.tensor])[1])
+        for form in segments.forms:
+            if form.role == "onto":
+                attention = segments.units.units[segments.units.values[form.key].scores]
+                assert isinstance(attention, Attention)
+                forms[form] = Format("int32", _score_steps(attention, forms))
+        return forms
+
+    def _fitted(self, form: Form, cols: int) -> Format:
+        expect(form in self.forms, f"{form.key}: it was not calibrated as {form.role}")
+        found = self.forms[form]
+        if found.steps.size == cols:
+            return found
+        expect(
+            bool((found.steps == found.steps[0]).all()),
+            f"{form.key}: its {cols} columns were calibrated as {found.steps.size}, "
+            "each with a step of its own",
+        )
+        return replace(found, steps=np.full(cols, found.steps[0]))
 
     def may_wait(self, unit: Attention, keys: int) -> bool:
         """Whether rows of so many scores of `unit` may wait in memory."""
@@ -109,20 +147,15 @@ class Formats:
 
 
 def choose_formats(
-    stages: Stages,
+    segments: Segments,
     seen: Observed,
     clip: Clip = "error",
     progress: Callable[[int, int], object] = lambda done, total: None,
+    notes: tuple[str, ...] = (),
 ) -> Formats:
-    """The formats of all forms but sums, by what calibration has `seen`."""
-    chooser = _Chooser(stages, seen, clip)
-    forms = [
-        Form(stages.units.units[name].value.key, role)
-        for name, roles in stages.made.items()
-        for role in roles
-        if role != "sums"
-    ]
-    forms += stages.converted
+    """The formats by what calibration has `seen` of a graph, of whatever sizes."""
+    chooser = _Chooser(segments, seen, clip)
+    forms = [form for form in segments.forms if form.role != "onto"]
     total = len(forms) + len(chooser.linears)
     for number, form in enumerate(forms):
         chooser.choose(form)
@@ -132,16 +165,16 @@ def choose_formats(
         integers[name] = chooser.integer(name)
         progress(len(forms) + len(integers), total)
     stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
-    return Formats(chooser.forms, integers, chooser.curves, stored)
+    return Formats(chooser.forms, integers, chooser.curves, stored, notes)
 
 
 class _Chooser:
     """The formats that are chosen so far."""
 
-    def __init__(self, stages: Stages, seen: Observed, clip: Clip):
-        self.stages, self.seen = stages, seen
+    def __init__(self, segments: Segments, seen: Observed, clip: Clip):
+        self.segments, self.seen = segments, seen
         self.clip: Clip = clip
-        self.units = stages.units.units
+        self.units = segments.units.units
         self.forms: dict[Form, Format] = {}
         self.smoothings: dict[Form, Smoothing] = {}
         self.linears = {
@@ -156,11 +189,11 @@ class _Chooser:
         """Rows behind a curve whose outliers are spread over channels, by the value's key."""
         self.correlations: dict[tuple[Form, int, int], Correlation] = {}
         """By a form that products read, and the columns of it."""
-        self.heads = HeadSteps(stages, seen, self._weights, clip)
+        self.heads = HeadSteps(segments, seen, self._weights, clip)
 
     def choose(self, form: Form) -> None:
-        value = self.stages.units.values[form.key]
-        unit = None if form in self.stages.converted else self.units.get(value.tensor)
+        value = self.segments.units.values[form.key]
+        unit = None if form in self.segments.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
                 if isinstance(unit, Function) and unit.function == "softmax":
@@ -176,16 +209,14 @@ class _Chooser:
                 self.forms[form] = self._small(form, unit)
             case "heads":
                 self.forms[form] = Format("int8", self.heads.of(form))
-            case "onto":
-                self.forms[form] = Format("int32", self._score_steps(value))
-            case "sums":
+            case _:
                 top = max(self._tops(form).max(initial=0), _LEAST_TOP)
                 steps = np.full(self.seen.tops(form.key).size, top / _GIVEN_LARGEST)
                 self.forms[form] = Format("int32", steps)
 
     def _said(self, form: Form) -> tuple[float, float] | None:
         """The range that the file says the tensor of a form has."""
-        return self.seen.said.get(self.stages.units.values[form.key].tensor)
+        return self.seen.said.get(self.segments.units.values[form.key].tensor)
 
     def _tops(self, form: Form) -> Floats:
         """The largest magnitude in each column of a form: what was seen, or else what is said."""
@@ -194,7 +225,7 @@ class _Chooser:
 
     def _least_step(self, form: Form) -> float:
         """The step from which on the epsilon of each norm that reads a form fits its integer."""
-        norms = [unit for unit in self.stages.users(form) if isinstance(unit, Normalization)]
+        norms = [unit for unit in self.segments.users(form) if isinstance(unit, Normalization)]
         squares = (unit.x.cols * unit.epsilon / ((1 << EPSILON_BITS) - 1) for unit in norms)
         return max(squares, default=0.0) ** 0.5
 
@@ -239,19 +270,19 @@ class _Chooser:
     def _smooths(self, unit: Multiplication) -> bool:
         """Whether columns of a product of two tensors can have steps of their own: those of `b`."""
         b = Form(unit.b.tensor, "wide")
-        tensor = self.stages.units.values[b.key].tensor
+        tensor = self.segments.units.values[b.key].tensor
         return (
-            self.stages.made[unit.value.tensor] == ("small",)
+            self.segments.made[unit.value.tensor] == ("small",)
             and isinstance(self.units.get(tensor), Product)
-            and self.stages.made[tensor] == ("wide",)
-            and self.stages.users(b) == [unit]
+            and self.segments.made[tensor] == ("wide",)
+            and self.segments.users(b) == [unit]
             and unit.a.tensor != unit.b.tensor
             and self.seen.tops(b.key).size == unit.b.cols
         )
 
     def _let_through(self, form: Form) -> Floats:
         """The factor of each column of an int16: that of a product or a rotation it goes into."""
-        for unit in self.stages.users(form):
+        for unit in self.segments.users(form):
             match unit:
                 case Multiplication(b=View(tensor=form.key)) if self._smooths(unit):
                     return self._smoothing(Form(unit.value.key, "small")).factors
@@ -263,7 +294,7 @@ class _Chooser:
     def _weights(self, form: Form, cols: int) -> list[Floats]:
         """The weights of all products that read a form, with a row for each of its columns."""
         found = []
-        for unit in self.stages.users(form):
+        for unit in self.segments.users(form):
             if isinstance(unit, Product):
                 linear = self.linears[unit.value.tensor]
                 weights = np.zeros((cols, linear.weights.shape[1]), np.float32)
@@ -275,7 +306,7 @@ class _Chooser:
 
     def _curve(self, form: Form, unit: Finishing) -> Format:
         x = self.seen.rows(form.key)
-        users = self.stages.users(form)
+        users = self.segments.users(form)
         product = unit.product.value.tensor
         if (
             self.clip == "error"
@@ -283,7 +314,7 @@ class _Chooser:
             and len(users) == 1
             and isinstance(users[0], Product)
             and users[0].x.cols == x.shape[1]
-            and product in self.stages.fused
+            and product in self.segments.fused
             and self._said(form) is None
         ):
             return self._spread(unit, users[0], x)
@@ -310,15 +341,17 @@ class _Chooser:
         self.hidden[unit.value.key] = computed(sample_rows(spread.entering(before), _ROWS))
         return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
 
-    def _score_steps(self, value: Value) -> NDArray[np.float64]:
-        """What 1 stands for in the scores to which a value is added."""
-        unit = self.units[value.scores]
-        assert isinstance(unit, Attention)
-        steps = [
-            np.full(head.key.rows, unit.scale * self.heads.score_step(head))
-            for head in unit.heads[0]
-        ]
-        return np.concatenate(steps)
+
+def _score_steps(unit: Attention, forms: Mapping[Form, Format]) -> NDArray[np.float64]:
+    """What 1 stands for in scores, key by key of each head."""
+
+    def step(view: View) -> np.float64:
+        return forms[Form(view.tensor, "heads")].steps[view.col]
+
+    return np.concatenate([
+        np.full(head.key.rows, unit.scale * float(step(head.query) * step(head.key)))
+        for head in unit.heads[0]
+    ])
 
 
 def _source(unit: Finishing | Function) -> str:

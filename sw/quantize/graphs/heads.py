@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from celosia.sw.quantize.graphs.meetings import Cluster, Columns, Group, score_clusters
 from celosia.sw.quantize.graphs.observe import Observed
-from celosia.sw.quantize.graphs.stages import Form, Stages
-from celosia.sw.quantize.graphs.units import Attention, Head, Product, Rotation, Turn
+from celosia.sw.quantize.graphs.segments import Form, Segments
+from celosia.sw.quantize.graphs.units import Attention, Product, Rotation, Turn
 from celosia.sw.quantize.ranges import Clip, column_ranges, int8_step, least_error, said_step
 from celosia.sw.quantize.smooth import STRENGTHS, Smoothing, smoothing_error, smoothing_factors
 from celosia.sw.reference.encoder import Floats
@@ -32,19 +32,19 @@ class HeadSteps:
 
     def __init__(
         self,
-        stages: Stages,
+        segments: Segments,
         seen: Observed,
         weights: Callable[[Form, int], list[Floats]],
         clip: Clip,
     ):
-        self.stages, self.seen, self._weights = stages, seen, weights
+        self.segments, self.seen, self._weights = segments, seen, weights
         self.clip: Clip = clip
         self.contexts: dict[str, Smoothing] = {}
         """How results of attention become int8, by their tensors; those that products read."""
         self.turned: dict[str, Floats] = {}
         """The factors of columns that a rotation reads, by the value's key."""
         self._steps: dict[str, NDArray[np.float64]] = {}
-        units = [unit for unit in stages.units.units.values() if isinstance(unit, Attention)]
+        units = [unit for unit in segments.units.units.values() if isinstance(unit, Attention)]
         self._weighed = {
             column
             for unit in units
@@ -61,10 +61,6 @@ class HeadSteps:
         """What 1 stands for in each column of a form that attention reads."""
         return np.nan_to_num(self._of(form.key), nan=1.0)
 
-    def score_step(self, head: Head) -> float:
-        """What 1 stands for in the products of a head's queries and keys."""
-        return self._product_step(Columns.of(head.query), Columns.of(head.key))
-
     def _product_step(self, queries: Columns, keys: Columns) -> float:
         return float(self._of(queries.key)[queries.col] * self._of(keys.key)[keys.col])
 
@@ -77,7 +73,7 @@ class HeadSteps:
 
     def _said(self, key: str) -> tuple[float, float] | None:
         """The range that the file says a value has."""
-        return self.seen.said.get(self.stages.units.values[key].tensor)
+        return self.seen.said.get(self.segments.units.values[key].tensor)
 
     def _step(self, key: str, x: Floats) -> float:
         said = self._said(key)
@@ -187,7 +183,7 @@ class HeadSteps:
             return "made"
         unit = self._maker(Form(span.key, "heads"))
         operands = {turn.x.tensor for turn in turns}
-        alone = self.stages.made[unit.value.tensor] == ("heads",)
+        alone = self.segments.made[unit.value.tensor] == ("heads",)
         apart = _apart(turns)
         free = alone and apart and all(self._free(name, unit) for name in operands)
         return "turned" if free else None
@@ -200,15 +196,15 @@ class HeadSteps:
     def _free(self, operand: str, unit: Rotation) -> bool:
         """Whether columns of what a rotation reads can have steps of their own."""
         form = Form(operand, "wide")
-        tensor = self.stages.units.values[operand].tensor
-        made = isinstance(self._maker(form), Product) and self.stages.made[tensor] == ("wide",)
-        return made and self.stages.users(form) == [unit]
+        tensor = self.segments.units.values[operand].tensor
+        made = isinstance(self._maker(form), Product) and self.segments.made[tensor] == ("wide",)
+        return made and self.segments.users(form) == [unit]
 
     def _maker(self, form: Form) -> Any:
         """The unit that makes a form; None: the host."""
-        if form in self.stages.converted:
+        if form in self.segments.converted:
             return None
-        return self.stages.units.units.get(self.stages.units.values[form.key].tensor)
+        return self.segments.units.units.get(self.segments.units.values[form.key].tensor)
 
     def _turn(self, span: Columns, factors: Floats) -> None:
         for turn in self._turns(span.key):
@@ -227,7 +223,7 @@ class HeadSteps:
         known = np.isfinite(steps)
         factors = np.ones(len(columns), np.float32)
         form = Form(unit.value.key, "small")
-        if self.stages.made[unit.value.tensor] == ("small",):
+        if self.segments.made[unit.value.tensor] == ("small",):
             context = self.seen.rows(form.key)
             sources = np.zeros(context.shape[1], np.intp)
             for head in heads:

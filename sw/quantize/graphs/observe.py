@@ -17,7 +17,7 @@ from celosia.sw.quantize.graphs.units import Attention, Value
 from celosia.sw.quantize.ranges import ScoreRange
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Observed", "SeenAttention", "observe", "raised"]
+__all__ = ["Observed", "SeenAttention", "Watched", "observe", "raised"]
 
 _ROWS: Final = 4096
 """The most rows of a value that are kept of all samples together."""
@@ -48,7 +48,10 @@ class Observed:
         """Which tokens of the sample count, all texts below each other."""
 
     def take(self, sample: int, name: str, array: Array) -> None:
-        """Keep rows of a tensor.  Raises `GraphError` if it is not finite."""
+        """Keep rows of a tensor.
+
+        Raises `GraphError` if it is not finite, or has other columns than in a sample before.
+        """
         for value in self._values.get(name, ()):
             matrix = value.matrix(array).astype(np.float32)
             with np.errstate(invalid="ignore"):  # Infinities that cancel: the sum is NaN then.
@@ -61,6 +64,11 @@ class Observed:
             if tops.max(initial=0) < _VANISHING:
                 matrix, tops = np.zeros_like(matrix), np.zeros_like(tops)
             known = self._tops.get(value.key)
+            if known is not None and known.size != tops.size:
+                raise GraphError(
+                    f"{name}: it has {tops.size} columns in sample {sample} of the calibration, "
+                    f"and {known.size} before: calibrate on samples of one size"
+                )
             self._tops[value.key] = tops if known is None else np.maximum(known, tops)
             if len(matrix) > self._most:
                 random = np.random.default_rng((_SEED, sample))
@@ -127,29 +135,37 @@ def raised(matrix: Array, keys: int) -> Array:
     return (heads - shared).reshape(matrix.shape)
 
 
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A graph whose values are looked at."""
+
+    graph: FloatGraph
+    masks: Sequence[str]
+    """Inputs that say which tokens count."""
+    attentions: Sequence[SeenAttention]
+    """Attentions whose scores are looked at, too."""
+
+
 def observe(
-    graph: FloatGraph,
     values: Iterable[Value],
-    samples: Sequence[Mapping[str, Array]],
-    masks: Sequence[str] = (),
-    attentions: Sequence[SeenAttention] = (),
+    samples: Sequence[tuple[Watched, Mapping[str, Array]]],
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Observed:
-    """What `values` are on `samples`, each the inputs of `graph` by name; `masks` are inputs, too.
+    """What `values` are on `samples`: a graph of some sizes, and its inputs by name.
 
-    Of `attentions`, scores are looked at as well.
-
-    Raises `GraphError` for inputs that do not fit, and for a value that is not finite.
+    Raises `GraphError` for inputs that do not fit, for a value that is not finite, and for one
+    whose columns are others in another sample.
     """
     seen = Observed(values, max(1, _ROWS // max(len(samples), 1)))
-    wanted = {name for attention in attentions for name in attention.tensors}
-    for number, sample in enumerate(samples):
+    for number, (watched, sample) in enumerate(samples):
+        graph, masks = watched.graph, watched.masks
+        wanted = {name for attention in watched.attentions for name in attention.tensors}
         seen.shown = np.asarray(sample[masks[0]]).reshape(-1) != 0 if len(masks) == 1 else None
         for name, array in (*graph.constants.items(), *sample.items()):
             seen.take(number, name, np.asarray(array))
         tensors = {**graph.constants, **sample}
         interpret(graph, sample, partial(_take, seen, number, wanted, tensors))
-        for attention in attentions:
+        for attention in watched.attentions:
             found = seen.scores.setdefault(attention.unit.value.tensor, ScoreRange())
             for scores in attention.scores(tensors):
                 found.take(scores)

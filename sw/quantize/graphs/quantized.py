@@ -17,12 +17,11 @@ from celosia.sw.ir.graph import Graph, View
 from celosia.sw.passes.clipped_scores import clipped_scores
 from celosia.sw.quantize.graphs.emit import Segment, emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.formats import Format, choose_formats
+from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
-from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, observe, raised
-from celosia.sw.quantize.graphs.stages import Form, plan_stages
-from celosia.sw.quantize.graphs.units import Attention, Product, Units, Value
-from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
+from celosia.sw.quantize.graphs.observe import raised
+from celosia.sw.quantize.graphs.segments import Form, plan_segments
+from celosia.sw.quantize.graphs.units import Attention, Units, Value
 
 __all__ = [
     "Execution",
@@ -32,9 +31,9 @@ __all__ = [
     "added_to_scores",
     "check_inputs",
     "check_types",
+    "instantiate",
     "interpreted",
     "padded_masks",
-    "quantize_graph",
     "run_model",
 ]
 
@@ -47,7 +46,7 @@ _UNCOUNTED: Final = ("numerators", "sums")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuantizedGraph:
-    """A model as segments of integers, with stages of the host before each and behind the last."""
+    """A model as segments of integers, with what the host does before each and behind the last."""
 
     name: str
     inputs: Mapping[str, TensorType]
@@ -57,7 +56,7 @@ class QuantizedGraph:
     """The constants that the host reads."""
     host: tuple[tuple[Node, ...], ...]
     converted: Mapping[Form, int]
-    """The forms that the host makes, and the stage in which it does."""
+    """The forms that the host makes, and the segment before which it does."""
     segments: tuple[Segment, ...]
     values: Mapping[str, Value]
     types: Mapping[str, TensorType]
@@ -94,49 +93,19 @@ class Result:
     """How many rows of scores see no key, or hidden ones only, in all heads of the file's nodes."""
 
 
-def quantize_graph(
-    graph: FloatGraph,
-    samples: Sequence[Mapping[str, Array]],
-    progress: Callable[[str, int, int], object] = lambda what, done, total: None,
-    ranges: Mapping[str, tuple[float, float]] | None = None,
-    *,
-    clip: Clip = "error",
-) -> QuantizedGraph:
-    """A graph behind `recognize`, in formats calibrated on `samples` of its inputs.
+def instantiate(graph: FloatGraph, formats: Formats) -> QuantizedGraph:
+    """A graph behind `recognize` in integers: `formats` may be those of graphs of other sizes.
 
-    Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
-    the criterion by which values of 8 bits are clipped.
-
-    Raises `GraphError` for samples that do not fit, for values that are not finite, and for a norm
-    whose factors do not fit their integers.
+    Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
+    fit their integers.
     """
     units = find_units(graph)
-    stages = plan_stages(graph, units)
-    masks = sorted(set(padded_masks(graph, units)))
-    onto = added_to_scores(units.values, graph.nodes)
-    samples = list(_checked(graph, masks, samples, onto))
-    _check_biases(graph, units)
-    seen = observe(
-        graph,
-        [value for value in units.values.values() if not value.scores],
-        samples,
-        masks,
-        [
-            SeenAttention(unit, units.values)
-            for unit in units.units.values()
-            if isinstance(unit, Attention)
-        ],
-        lambda done, total: progress("calibrating", done, total),
-    )
-    seen.said.update(ranges or {})
-    formats = choose_formats(
-        stages, seen, clip, lambda done, total: progress("choosing formats", done, total)
-    )
+    segments = plan_segments(graph, units)
     try:
-        segments, formats = emit_segments(stages, formats)
+        emitted, forms = emit_segments(segments, formats)
     except ValueError as error:
         raise GraphError(f"{graph.name}: {error}") from None
-    host_names = {name for level in stages.host for node in level for name in node.inputs}
+    host_names = {name for level in segments.host for node in level for name in node.inputs}
     host_names |= {value.tensor for value in units.values.values()} | set(graph.outputs.values())
     types = graph.types()
     return QuantizedGraph(
@@ -144,25 +113,16 @@ def quantize_graph(
         inputs=graph.inputs,
         outputs=graph.outputs,
         constants={name: v for name, v in graph.constants.items() if name in host_names},
-        host=stages.host,
-        converted=stages.converted,
-        segments=tuple(segments),
+        host=segments.host,
+        converted=segments.converted,
+        segments=tuple(emitted),
         values=units.values,
         types={value.tensor: types[value.tensor] for value in units.values.values()},
-        formats=formats.forms,
-        reads={name: stages.host_form(name) for name in stages.segments},
-        masks=tuple(masks),
-        notes=tuple(_notes(seen)),
+        formats=forms,
+        reads={name: segments.host_form(name) for name in segments.segment_of},
+        masks=tuple(sorted(set(padded_masks(graph, units)))),
+        notes=formats.notes,
     )
-
-
-def _notes(seen: Observed) -> Iterator[str]:
-    for tensor, scores in seen.scores.items():
-        if scores.saturates:
-            yield (
-                f"{tensor}: maxima of scores are {scores.least:,.0f} to {scores.most:,.0f} in the "
-                f"calibration; beyond {SCORES_LIMIT:,.0f} they saturate, and count as equal"
-            )
 
 
 def padded_masks(graph: FloatGraph, units: Units) -> Iterator[str]:
@@ -182,7 +142,7 @@ def interpreted(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mappi
 
 
 class Execution:
-    """One run of a quantized model: stage by stage."""
+    """One run of a quantized model: segment by segment."""
 
     def __init__(self, model: QuantizedGraph, inputs: Mapping[str, Array]):
         self.model = model
@@ -197,18 +157,18 @@ class Execution:
 
     def run(self, segment: SegmentRunner) -> Result:
         """The outputs; `segment` computes the segments."""
-        for stage, nodes in enumerate(self.model.host):
+        for number, nodes in enumerate(self.model.host):
             for node in nodes:
                 self.values[node.name] = compute(node, [self._read(x) for x in node.inputs])
-            if stage < len(self.model.segments):
-                self._convert(stage)
-                self._segment(stage, segment)
+            if number < len(self.model.segments):
+                self._convert(number)
+                self._segment(number, segment)
         outputs = {name: self._read(tensor) for name, tensor in self.model.outputs.items()}
         return Result(outputs, +self.saturated, +self.clipped, self.blind)
 
-    def graph(self, stage: int) -> ForMasks:
+    def graph(self, number: int) -> ForMasks:
         """The integer graph of a segment for this run's masks."""
-        segment = self.model.segments[stage]
+        segment = self.model.segments[number]
         counts = {keys: self._count(*keys) for keys in set(segment.keys.values())}
         matrices: dict[str, Array] = {}
 
@@ -220,14 +180,14 @@ class Execution:
 
         return for_masks(segment, counts, added)
 
-    def _segment(self, stage: int, run: SegmentRunner) -> None:
-        segment = self.model.segments[stage]
+    def _segment(self, number: int, run: SegmentRunner) -> None:
+        segment = self.model.segments[number]
         inputs = {name: self.forms[form] for name, form in segment.inputs.items()}
-        made = self.graph(stage)
+        made = self.graph(number)
         for (name, sight), rows in made.rows.items():
             if sight != Sight.SOME:
                 self.blind[segment.operators.get(name.split(".")[0], name), sight] += rows
-        found = run(stage, made.graph, inputs)
+        found = run(number, made.graph, inputs)
         for name, form in segment.outputs.items():
             self.forms[form] = found[name]
         for name, value in found.items():
@@ -241,9 +201,9 @@ class Execution:
         counts = self._read(tensor).reshape(-1)
         return int(counts[text if counts.size > 1 else 0])
 
-    def _convert(self, stage: int) -> None:
+    def _convert(self, number: int) -> None:
         for form, level in self.model.converted.items():
-            if level == stage:
+            if level == number:
                 value = self.model.values[form.key]
                 matrix = value.matrix(self._read(value.tensor))
                 if form.role == "onto":
@@ -325,20 +285,6 @@ def check_inputs(
     return arrays
 
 
-def _checked(
-    graph: FloatGraph,
-    masks: Sequence[str],
-    samples: Sequence[Mapping[str, Array]],
-    onto: Collection[str],
-) -> Iterator[dict[str, Array]]:
-    """The samples as `check_inputs` returns them; its message says which one does not fit."""
-    for number, sample in enumerate(samples):
-        try:
-            yield check_inputs(graph.inputs, masks, sample, onto)
-        except GraphError as error:
-            raise GraphError(f"sample {number} of the calibration: {error}") from None
-
-
 def _check_finite(name: str, array: Array, *, lowest: bool) -> None:
     """Raise `GraphError` for NaN, and for infinity; with `lowest`, minus infinity is a number."""
     nans, infinite = np.isnan(array), np.isposinf(array) if lowest else np.isinf(array)
@@ -348,17 +294,6 @@ def _check_finite(name: str, array: Array, *, lowest: bool) -> None:
             raise GraphError(
                 f"{name}: {count:,} of its {array.size:,} elements are {what}, the first at {place}"
             )
-
-
-def _check_biases(graph: FloatGraph, units: Units) -> None:
-    """Raise `GraphError` that names a product with a bias that is not finite."""
-    nodes = graph.producers()
-    for unit in units.units.values():
-        if isinstance(unit, Product) and not np.isfinite(unit.linear.bias).all():
-            count = int((~np.isfinite(unit.linear.bias)).sum())
-            place = nodes[unit.nodes[-1]].origin or unit.value.tensor
-            size = unit.linear.bias.size
-            raise GraphError(f"{place}: {count:,} of its {size:,} addends are not finite")
 
 
 def _at_the_end(value: Array) -> int:

@@ -15,7 +15,7 @@ from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.graphs.stages import Form, Role, Stages, plan_stages
+from celosia.sw.quantize.graphs.segments import Form, Role, Segments, plan_segments
 from celosia.sw.quantize.graphs.units import Finishing, Function, Product
 from celosia.sw.quantize.linear import quantize_linear
 
@@ -36,35 +36,28 @@ def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
 
     Raises `ValueError` for a graph that is not quantized.
     """
-    stages = plan_stages(graph, find_units(graph))
-    forms = [
-        Form(stages.units.units[name].value.key, role)
-        for name, roles in stages.made.items()
-        for role in roles
-        if role != "sums"
-    ]
-    forms += stages.converted
+    segments = plan_segments(graph, find_units(graph))
     integers, curves = {}, {}
-    for name, unit in stages.units.units.items():
+    for name, unit in segments.units.units.items():
         if isinstance(unit, Product):
             integers[name] = quantize_linear(unit.linear, 1.0)
         elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
             curves[name] = Computed(unit.function, unit.alpha)
     formats = Formats(
-        {form: _format(stages, form) for form in forms},
+        {form: _format(segments, form) for form in segments.forms},
         integers,
         curves,
-        frozenset(stages.units.units),
+        frozenset(segments.units.units),
     )
-    segments, _ = emit_segments(stages, formats)
-    host = tuple(node for level in stages.host for node in level)
-    return tuple(segment.graph for segment in segments), host
+    emitted, _ = emit_segments(segments, formats)
+    host = tuple(node for level in segments.host for node in level)
+    return tuple(segment.graph for segment in emitted), host
 
 
-def _format(stages: Stages, form: Form) -> Format:
-    value = stages.units.values[form.key]
-    _, cols = value.shape(stages.graph.types()[value.tensor])
-    unit = stages.units.units.get(value.tensor)
+def _format(segments: Segments, form: Form) -> Format:
+    value = segments.units.values[form.key]
+    _, cols = value.shape(segments.graph.types()[value.tensor])
+    unit = segments.units.units.get(value.tensor)
     curve = isinstance(unit, Finishing) and unit.residual is None
     kind = "uint8" if curve and form.role == "small" else _TYPES[form.role]
     return Format(kind, np.ones(cols))

@@ -21,10 +21,10 @@ from celosia.sw.compiler.pipeline import predict_choices
 from celosia.sw.compiler.plan import choices_by_rows
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.models.cases import attention_case
 from celosia.sw.quantize.graphs.quantized import run_model
-from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch
 from tests.support.rewritable import rewritable_graph
 

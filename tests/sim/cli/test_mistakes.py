@@ -67,7 +67,7 @@ def test_a_pass_that_raises_is_left_out_and_the_file_goes_on(monkeypatch, mistak
     ("planted", "words"),
     [
         ((check_command, "find_units"), ("check", "m.onnx", "--text", "out")),
-        ((quantized, "plan_stages"), ("build", "m.onnx", "-o", "out.plan")),
+        ((quantized, "plan_segments"), ("build", "m.onnx", "-o", "out.plan")),
         ((model_run, "measure_graph"), ("run", "m.onnx", *FAST, "--json", "out")),
     ],
 )

@@ -13,7 +13,7 @@ from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
-from celosia.sw.quantize.graphs.stages import Form
+from celosia.sw.quantize.graphs.segments import Form
 
 __all__ = ["check_plan"]
 
@@ -21,7 +21,7 @@ _INTEGERS: Final = ("int8", "uint8", "int16", "int32")
 
 
 def check_plan(model: QuantizedGraph) -> None:
-    """Follow a run without numbers: all that a stage reads is there, and of the type that it says.
+    """Follow a run without numbers: all that is read is there, and of the type that it says.
 
     Raises `GraphError` that names what is not, or `LookupError`, `TypeError` and the like for what
     is of another kind altogether.
@@ -49,15 +49,15 @@ class _Walk:
             )
         expect(len(model.host) == len(model.segments) + 1, "host: there are other segments")
         expect(set(model.masks) <= model.inputs.keys(), f"masks: {model.masks} are no inputs")
-        for stage, nodes in enumerate(model.host):
+        for number, nodes in enumerate(model.host):
             for node in nodes:
                 self._node(node)
-            if stage < len(model.segments):
+            if number < len(model.segments):
                 for form, level in model.converted.items():
-                    if level == stage:
+                    if level == number:
                         self._read(model.values[form.key].tensor)
                         self._form(form)
-                self._segment(model.segments[stage])
+                self._segment(model.segments[number])
         for name, tensor in model.outputs.items():
             expect(isinstance(name, str), f"output {name!r}: it has no name")
             self._read(tensor)

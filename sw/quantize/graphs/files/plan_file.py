@@ -25,7 +25,7 @@ from celosia.sw.quantize.graphs.files.archives import DAMAGE, check_archive
 from celosia.sw.quantize.graphs.files.plan_check import check_plan
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
-from celosia.sw.quantize.graphs.stages import Form
+from celosia.sw.quantize.graphs.segments import Form
 from celosia.sw.quantize.graphs.units import Value
 
 __all__ = ["FORMAT", "PlanFileError", "load_model_plan", "save_model_plan"]

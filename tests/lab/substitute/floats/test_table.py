@@ -9,8 +9,8 @@ from celosia.lab.substitute.optimize import differing_floats
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.rewriting.engine import exhaust
 
 RULES = {rule.name: rule for rule in FLOAT_SUBSTITUTIONS}

@@ -6,7 +6,7 @@ import pytest
 from celosia.sim.run.models.compiled_model import CompiledModel
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.problems import InputError
-from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 from tests.support.run_options import changed
 

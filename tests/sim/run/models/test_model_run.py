@@ -24,7 +24,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 from tests.support.run_options import changed
 from tests.sw.frontend.importer.models import floats, model

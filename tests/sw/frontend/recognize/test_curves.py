@@ -11,7 +11,8 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.quantize.graphs.quantized import quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import run_model
+from tests.support.quantized_graph import quantize_graph
 
 CURVES: dict[str, dict[str, Any]] = {"silu": {"alpha": 1.0}, "gelu": {"form": "erf"}, "relu": {}}
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.placement import place
-from celosia.sw.quantize.graphs.samples import random_inputs
 from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.rewriting.engine import Fault
 

@@ -6,7 +6,7 @@ import pytest
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.quantize.encoders.float_graph import by_heads, encoder_float_graph
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.stages import plan_stages
+from celosia.sw.quantize.graphs.segments import plan_segments
 from celosia.sw.reference.encoder import EncoderShape, encode
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
 
@@ -34,10 +34,10 @@ def test_every_tensor_that_is_observed_is_one_of_the_graph(shape):
 def test_all_of_it_is_one_segment_and_the_host_does_nothing(shape):
     graph = encoder_float_graph(random_encoder(shape, 3))
     units = find_units(graph)
-    stages = plan_stages(graph, units)
+    segments = plan_segments(graph, units)
     assert units.refusals == {}
-    assert stages.count == 1
-    assert not any(stages.host)
+    assert segments.count == 1
+    assert not any(segments.host)
     assert len(units.units) == 1 + 12 * shape.layers
 
 

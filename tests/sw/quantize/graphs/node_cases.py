@@ -16,7 +16,8 @@ from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import checked_model
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import interpreted, run_model
+from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.node_cases import array, cases
 
 __all__ = ["LIST", "MODULES", "accelerated", "noise_of"]

@@ -7,8 +7,8 @@ import pytest
 
 from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.heads import score_factors
-from celosia.sw.quantize.graphs.quantized import quantize_graph
 from tests.support.quantized_exports import inputs, quantized, recognized
+from tests.support.quantized_graph import quantize_graph
 
 RANDOM = np.random.default_rng(0)
 

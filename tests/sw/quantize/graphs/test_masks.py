@@ -13,7 +13,7 @@ from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.masks import Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.graphs.stages import Form
+from celosia.sw.quantize.graphs.segments import Form
 from tests.support.quantized_exports import TOKENS, quantized
 
 ROWS, KEYS, WIDTH = 9, 6, 16

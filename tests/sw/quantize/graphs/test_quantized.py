@@ -14,8 +14,9 @@ from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.quantized import interpreted, quantize_graph, run_model
+from celosia.sw.quantize.graphs.quantized import interpreted, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized
+from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats, imported, model
 
 LEAST_DB = {

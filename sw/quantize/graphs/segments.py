@@ -1,4 +1,4 @@
-"""Stages of a float graph: what the host computes, then a segment of units, then the host again.
+"""Segments of a float graph: what the host computes, then a segment of units, then the host again.
 
 Units run in the first segment in which all that they read is there.  A *form* is a value as
 integers in the role that its readers need; units make the forms that they can, the host all others.
@@ -21,7 +21,7 @@ from celosia.sw.quantize.graphs.units import (
     Units,
 )
 
-__all__ = ["Form", "Role", "Stages", "plan_stages", "reads"]
+__all__ = ["Form", "Role", "Segments", "plan_segments", "reads"]
 
 Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
@@ -41,7 +41,7 @@ class Form:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Stages:
+class Segments:
     """What is computed when, and by whom."""
 
     graph: FloatGraph
@@ -50,7 +50,7 @@ class Stages:
     """Products that are computed with the one finish that reads them."""
     made: dict[str, tuple[Role, ...]]
     """The forms that a unit makes of its value, by the tensor it computes."""
-    segments: dict[str, int]
+    segment_of: dict[str, int]
     """When a unit is computed, by the tensor it computes; fused products are not listed."""
     host: tuple[tuple[Node, ...], ...]
     """What the host computes before each segment, and behind the last one."""
@@ -61,6 +61,17 @@ class Stages:
     def count(self) -> int:
         """How many segments there are."""
         return len(self.host) - 1
+
+    @property
+    def forms(self) -> list[Form]:
+        """All forms that units make or the host does, but for the sums of products."""
+        made = [
+            Form(self.units.units[name].value.key, role)
+            for name, roles in self.made.items()
+            for role in roles
+            if role != "sums"
+        ]
+        return made + list(self.converted)
 
     def host_form(self, tensor: str) -> Form:
         """The form of a unit's value that the host reads."""
@@ -98,22 +109,22 @@ def reads(unit: Unit) -> Iterator[Form]:
             yield from (Form(head.onto.tensor, "onto") for head in unit.heads[0] if head.onto)
 
 
-def plan_stages(graph: FloatGraph, units: Units) -> Stages:
-    """The stages of a graph behind `recognize`, whose units are known."""
+def plan_segments(graph: FloatGraph, units: Units) -> Segments:
+    """The segments of a graph behind `recognize`, whose units are known."""
     needed, host_reads = _host_needs(graph, units)
     planner = _Planner(graph, units, host_reads)
     planner.run(needed)
-    last = max([-1, *planner.segments.values(), *(at - 1 for at in planner.levels.values())])
+    last = max([-1, *planner.segment_of.values(), *(at - 1 for at in planner.levels.values())])
     host: list[list[Node]] = [[] for _ in range(last + 2)]
     for node in graph.nodes:
         if node.name in needed:
             host[planner.levels[node.name]].append(node)
-    return Stages(
+    return Segments(
         graph=graph,
         units=units,
         fused=frozenset(planner.fused),
         made=planner.made,
-        segments=planner.segments,
+        segment_of=planner.segment_of,
         host=tuple(map(tuple, host)),
         converted=planner.converted,
     )
@@ -157,7 +168,7 @@ class _Planner:
         self.fused: set[str] = set()
         for name in reversed(units.units):
             self.made[name] = self._made(units.units[name])
-        self.segments: dict[str, int] = {}
+        self.segment_of: dict[str, int] = {}
         self.levels: dict[str, int] = {}
         self.converted: dict[Form, int] = {}
 
@@ -194,7 +205,7 @@ class _Planner:
                 self.levels[node.name] = max(map(self._level, node.inputs), default=0)
             unit = self.units.units.get(node.name)
             if unit is not None and node.name not in self.fused:
-                self.segments[node.name] = max(self._ready(unit), default=0)
+                self.segment_of[node.name] = max(self._ready(unit), default=0)
 
     def _ready(self, unit: Unit) -> Iterator[int]:
         yield from map(self._form, reads(unit))
@@ -203,20 +214,20 @@ class _Planner:
             if product in self.fused:
                 yield from map(self._form, reads(unit.product))
             else:
-                yield self.segments[product]
+                yield self.segment_of[product]
         if isinstance(unit, Attention) and unit.keys:
             yield self._level(unit.keys)
 
     def _form(self, form: Form) -> int:
         """The first segment that can read a form."""
         tensor = self.units.values[form.key].tensor
-        if tensor in self.segments and form.role in self.made[tensor]:
-            return self.segments[tensor]
+        if tensor in self.segment_of and form.role in self.made[tensor]:
+            return self.segment_of[tensor]
         self.converted[form] = self._level(tensor)
         return self.converted[form]
 
     def _level(self, tensor: str) -> int:
         """The first segment before which the host has a tensor."""
-        if tensor in self.segments:
-            return self.segments[tensor] + 1
+        if tensor in self.segment_of:
+            return self.segment_of[tensor] + 1
         return self.levels.get(tensor, 0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from celosia.sw.quantize.graphs.samples import random_inputs
+from celosia.sw.frontend.nn.random_inputs import random_inputs
 from tests.support.quantized_exports import BATCH, TOKENS, recognized
 
 

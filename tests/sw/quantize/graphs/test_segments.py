@@ -1,36 +1,36 @@
 """Units run in the first segment in which all that they read is there."""
 
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.stages import Form, plan_stages
+from celosia.sw.quantize.graphs.segments import Form, plan_segments
 from celosia.sw.quantize.graphs.units import Product
 from tests.support.quantized_exports import recognized
 
 
-def stages(name):
+def segments(name):
     graph = recognized(name)
-    return plan_stages(graph, find_units(graph))
+    return plan_segments(graph, find_units(graph))
 
 
 def test_what_the_host_does_between_cuts_a_model_in_segments():
-    found = stages("vit")
+    found = segments("vit")
     assert found.count == 2  # The class token is put before the patches.
     assert [[node.op for node in level][-2:] for level in found.host] == [
         ["transpose", "reshape"],
         ["concat", "add"],
         [],
     ]
-    assert sorted(set(found.segments.values())) == [0, 1]
+    assert sorted(set(found.segment_of.values())) == [0, 1]
 
 
 def test_a_norm_is_made_in_the_forms_that_are_read():
-    found = stages("bert-17")
-    made = [found.made[name] for name in found.segments if "LayerNorm" in name or "last" in name]
+    found = segments("bert-17")
+    made = [found.made[name] for name in found.segment_of if "LayerNorm" in name or "last" in name]
     assert made == [("small", "wide")] * 4 + [("wide",)]
     assert [form.role for form in found.converted] == ["wide"]
 
 
 def test_products_are_fused_with_their_only_finish():
-    found = stages("bert-17")
+    found = segments("bert-17")
     assert len(found.fused) == 6
     assert all(found.made[name] == () for name in found.fused)
     up = next(name for name in found.fused if "intermediate" in name)

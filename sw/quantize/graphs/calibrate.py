@@ -1,0 +1,106 @@
+"""Formats of a model from samples of its inputs, which may be of different sizes.
+
+Formats are those of named tensors: they know no length.  `instantiate` makes integer graphs of them
+for any sizes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
+from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.formats import Formats, choose_formats
+from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
+from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
+from celosia.sw.quantize.graphs.segments import plan_segments
+from celosia.sw.quantize.graphs.units import Attention, Product, Units
+from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
+
+__all__ = ["GraphOf", "calibrate"]
+
+GraphOf = Callable[[Mapping[str, TensorType]], FloatGraph]
+"""The float graph of a model, behind `recognize`, for inputs of these types."""
+
+
+def calibrate(
+    graph_of: GraphOf,
+    samples: Sequence[Mapping[str, Array]],
+    progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    clip: Clip = "error",
+) -> Formats:
+    """The formats of a model, by `samples` of its inputs, each of sizes of its own.
+
+    Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
+    the criterion by which values of 8 bits are clipped.
+
+    Raises `GraphError` for samples that do not fit, or of which there is none, and for values that
+    are not finite.
+    """
+    expect(bool(samples), "there is no sample to calibrate on")
+    models: dict[frozenset[tuple[str, TensorType]], _Model] = {}
+    pairs = []
+    for number, sample in enumerate(samples):
+        types = {name: TensorType.of(np.asarray(array)) for name, array in sample.items()}
+        key = frozenset(types.items())
+        if key not in models:
+            models[key] = _Model(graph_of(types))
+        pairs.append((models[key].watched, models[key].checked(sample, number)))
+    first = next(iter(models.values()))
+    _check_biases(first.graph, first.units)
+    values = [value for value in first.units.values.values() if not value.scores]
+    seen = observe(values, pairs, lambda done, total: progress("calibrating", done, total))
+    seen.said.update(ranges or {})
+    segments = plan_segments(first.graph, first.units)
+    return choose_formats(
+        segments,
+        seen,
+        clip,
+        lambda done, total: progress("choosing formats", done, total),
+        tuple(_notes(seen)),
+    )
+
+
+class _Model:
+    """A model for inputs of some sizes."""
+
+    def __init__(self, graph: FloatGraph):
+        self.graph, self.units = graph, find_units(graph)
+        masks = sorted(set(padded_masks(graph, self.units)))
+        attentions = [
+            SeenAttention(unit, self.units.values)
+            for unit in self.units.units.values()
+            if isinstance(unit, Attention)
+        ]
+        self.watched = Watched(graph, masks, attentions)
+        self._onto = added_to_scores(self.units.values, graph.nodes)
+
+    def checked(self, sample: Mapping[str, Array], number: int) -> dict[str, Array]:
+        """A sample as `check_inputs` returns it; its message says which one does not fit."""
+        try:
+            return check_inputs(self.graph.inputs, self.watched.masks, sample, self._onto)
+        except GraphError as error:
+            raise GraphError(f"sample {number} of the calibration: {error}") from None
+
+
+def _check_biases(graph: FloatGraph, units: Units) -> None:
+    """Raise `GraphError` that names a product with a bias that is not finite."""
+    nodes = graph.producers()
+    for unit in units.units.values():
+        if isinstance(unit, Product) and not np.isfinite(unit.linear.bias).all():
+            count = int((~np.isfinite(unit.linear.bias)).sum())
+            place = nodes[unit.nodes[-1]].origin or unit.value.tensor
+            size = unit.linear.bias.size
+            raise GraphError(f"{place}: {count:,} of its {size:,} addends are not finite")
+
+
+def _notes(seen: Observed) -> Iterator[str]:
+    for tensor, scores in seen.scores.items():
+        if scores.saturates:
+            yield (
+                f"{tensor}: maxima of scores are {scores.least:,.0f} to {scores.most:,.0f} in the "
+                f"calibration; beyond {SCORES_LIMIT:,.0f} they saturate, and count as equal"
+            )
