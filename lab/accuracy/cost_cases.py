@@ -12,7 +12,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.models.cases import Case
-from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["CostCase", "operator_cases", "random_cases"]
@@ -167,6 +167,6 @@ def _head_width(chance: random.Random, dim: int) -> int:
 
 
 @cache
-def _model(heads: int, width: int, hidden: int, layers: int) -> IntegerEncoder:
+def _model(heads: int, width: int, hidden: int, layers: int) -> QuantizedEncoder:
     shape = EncoderShape(layers=layers, width=width, heads=heads, hidden=hidden)
-    return cases.random_integer_encoder(shape, 0)
+    return cases.random_quantized_encoder(shape, 0)

@@ -21,9 +21,7 @@ from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models import cases
 from celosia.sw.models.cases import Case
-from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.quantize.model import IntegerEncoder
-from celosia.sw.quantize.tables import embed
+from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, MINILM, EncoderShape
 
 __all__ = [
@@ -45,8 +43,10 @@ DEFAULT_TEXTS: Final = (
 )
 """Two that are alike, and one that is not."""
 
-MODEL_SUFFIX: Final = ".safetensors"
-"""What the name of an integer model's file ends with."""
+MODEL_SUFFIX: Final = ".plan"
+"""What the name of a quantized encoder's file ends with."""
+_OLD_SUFFIX: Final = ".safetensors"
+"""What it ended with before."""
 
 _Value = TypeVar("_Value")
 
@@ -120,6 +120,12 @@ def encoder(options: Encoder, seed: int, tell: Progress) -> GraphJob:
         return _texts_job(options, partial(published_model, tell), published=True)
     if name.endswith(MODEL_SUFFIX):
         return _texts_job(options, partial(model_of_file, Path(name)), published=False)
+    if name.endswith(_OLD_SUFFIX):
+        raise InputError(
+            f"--model {name}: files of integer models are plans now: `celosia build minilm -o "
+            f"minilm{MODEL_SUFFIX}` makes the published one anew, docs/model-format.md says how "
+            "others are made"
+        )
     shape = _known_shape(name, f"or a file FILE{MODEL_SUFFIX}")
     if options.text:
         raise InputError(f"--text: not with --model {name}, which has random weights: give --seq")
@@ -134,7 +140,7 @@ def encoder(options: Encoder, seed: int, tell: Progress) -> GraphJob:
 
 
 def _texts_job(
-    options: Encoder, get_model: Callable[[], IntegerEncoder], *, published: bool
+    options: Encoder, get_model: Callable[[], QuantizedEncoder], *, published: bool
 ) -> GraphJob:
     for name in ("layers", "seq"):
         if getattr(options, name) is not None:
@@ -144,7 +150,9 @@ def _texts_job(
     model = get_model()
     lengths = [len(each) for each in tokens]
     with _graph_problems():
-        case = Case(encoder_graph(model, lengths), {"embedding": embed(model, tokens)})
+        graph = model.graph(lengths)
+        (source,) = graph.inputs
+        case = Case(graph, {source: model.embed(tokens)})
     return GraphJob(case, Texts(model, texts, tokens, published))
 
 

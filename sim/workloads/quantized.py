@@ -1,6 +1,7 @@
 """Quantized models, kept in the cache under the hash of all that they are made from."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sw.models.cases import random_integer_encoder
+from celosia.sw.models.cases import random_quantized_encoder
 from celosia.sw.quantize.encoders.encoder import Progress as Steps
-from celosia.sw.quantize.model import IntegerEncoder, ModelError
-from celosia.sw.quantize.model_file import load_model, save_model
+from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
+from celosia.sw.quantize.encoders.encoder_file import load_encoder, save_encoder
+from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
+from celosia.sw.quantize.ranges import Clip
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["model_of_file", "published_model", "random_model"]
@@ -29,47 +32,53 @@ _CODE = (
 """Packages whose code decides what a quantized model is."""
 
 
-def published_model(tell: Progress) -> IntegerEncoder:
-    """The published model.  Raises `EnvironmentProblem` where it, or the cache, is missing."""
+def published_model(tell: Progress, clip: Clip = "error") -> QuantizedEncoder:
+    """The published model, by a criterion of clipping.
+
+    Raises `EnvironmentProblem` where it, or the cache, is missing.
+    """
     # Loaded when it is asked for: no other model needs the packages that read this one.
     sentences = import_module("celosia.sw.models.sentences")
     published = import_module("celosia.sw.reference.published")
     try:
         published.check_files()
-        parts = [sentences.model_key()]
-        return _cached(parts, sentences.quantize_published, tell)
+        parts = [sentences.model_key(), clip]
+        return _cached(parts, partial(sentences.quantize_published, clip=clip), tell)
     except published.MissingModelError as error:
         raise EnvironmentProblem(str(error)) from None
 
 
-def random_model(shape: EncoderShape, seed: int, tell: Progress) -> IntegerEncoder:
+def random_model(shape: EncoderShape, seed: int, tell: Progress) -> QuantizedEncoder:
     """The encoder of this shape and seed, quantized on random embeddings."""
 
-    def make(steps: Steps) -> IntegerEncoder:
-        return random_integer_encoder(shape, seed, steps)
+    def make(steps: Steps) -> QuantizedEncoder:
+        return random_quantized_encoder(shape, seed, steps)
 
     return _cached([repr(shape), str(seed)], make, tell)
 
 
-def model_of_file(path: Path) -> IntegerEncoder:
+def model_of_file(path: Path) -> QuantizedEncoder:
     """The model in a file.  Raises `InputError` for what is none, or not of this version."""
     try:
-        return load_model(path)
-    except ModelError as error:
+        return load_encoder(path)
+    except PlanFileError as error:
         raise InputError(f"--model {error}") from None
 
 
 def _cached(
-    parts: Iterable[str], make: Callable[[Steps], IntegerEncoder], tell: Progress
-) -> IntegerEncoder:
+    parts: Iterable[str], make: Callable[[Steps], QuantizedEncoder], tell: Progress
+) -> QuantizedEncoder:
     def steps_done(done: int, total: int) -> None:
         tell("quantizing the model", done / total)
 
     def save(work: Path) -> Path:
         tell("quantizing the model", None)
-        return save_model(make(steps_done), work / "model.safetensors")
+        path = work / "model.plan"
+        with path.open("wb") as file:
+            save_encoder(make(steps_done), file)
+        return path
 
-    return load_model(cached(f"quantized/{digest([*parts, *_code()])}.safetensors", save))
+    return load_encoder(cached(f"quantized/{digest([*parts, *_code()])}.plan", save))
 
 
 def _code() -> Iterable[str | bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 
 __all__ = ["Similarity", "Texts", "compare_texts"]
 
@@ -17,7 +17,7 @@ __all__ = ["Similarity", "Texts", "compare_texts"]
 class Texts:
     """What an encoder is run on."""
 
-    model: IntegerEncoder
+    model: QuantizedEncoder
     texts: Sequence[str]
     tokens: Sequence[Sequence[int]]
     published: bool

@@ -93,7 +93,7 @@ def _instead(name: str) -> str:
             "(docs/models.md), not here"
         )
     if way := conversion(name):
-        quantized = "; an encoder of integers is --model FILE.safetensors of the workload encoder"
+        quantized = "; a quantized encoder is --model FILE.plan of the workload encoder"
         also = quantized if name.endswith(".safetensors") else ""
         return f".  {name} is no ONNX file: {way} (docs/models.md){also}"
     if name.startswith("conv"):

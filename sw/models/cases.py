@@ -26,15 +26,14 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.encoder import encoder_graph, encoder_layer_graph, first_norm_graph
+from celosia.sw.models.encoder import encoder_layer_graph, first_norm_graph
 from celosia.sw.models.random_operands import (
     INT8_SPREAD,
     int8_matrix,
     int16_matrix,
     normal_matrix,
 )
-from celosia.sw.quantize.encoders.encoder import Progress, quantize_encoder
-from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.encoders.encoder import Progress, QuantizedEncoder, quantize_encoder
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.rotary import rotary_table
 from celosia.sw.quantize.spread import HiddenRange
@@ -51,7 +50,7 @@ __all__ = [
     "matmul_case",
     "multiply_case",
     "normalized_twice",
-    "random_integer_encoder",
+    "random_quantized_encoder",
     "residual_case",
     "rmsnorm_case",
     "rotate_case",
@@ -207,33 +206,29 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
     )
 
 
-def random_integer_encoder(
+def random_quantized_encoder(
     shape: EncoderShape, seed: int, progress: Progress = lambda done, total: None
-) -> IntegerEncoder:
+) -> QuantizedEncoder:
     """An encoder with random weights, quantized on random embeddings; without tables."""
     lengths = [_CALIBRATION_TOKENS // 4] * 4
     x = random_embeddings(shape, lengths, seed + _CALIBRATION_SEED)
     return quantize_encoder(random_encoder(shape, seed), x, lengths, progress=progress)
 
 
-def encoder_layer_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+def encoder_layer_case(model: QuantizedEncoder, lengths: Sequence[int], seed: int) -> Case:
     """The first of several layers of `model`, with both outputs for the layer behind it."""
-    first = first_norm_graph(model, lengths)
-    values = interpret(first, _embeddings(model, lengths, seed))
-    graph = encoder_layer_graph(model, lengths)
+    whole = encoder_case(model, lengths, seed)
+    values = interpret(first_norm_graph(whole.graph), whole.inputs)
+    graph = encoder_layer_graph(whole.graph)
     return Case(graph, {name: values[name] for name in graph.inputs})
 
 
-def encoder_case(model: IntegerEncoder, lengths: Sequence[int], seed: int) -> Case:
+def encoder_case(model: QuantizedEncoder, lengths: Sequence[int], seed: int) -> Case:
     """All of `model`, on random embeddings."""
-    return Case(encoder_graph(model, lengths), _embeddings(model, lengths, seed))
-
-
-def _embeddings(
-    model: IntegerEncoder, lengths: Sequence[int], seed: int
-) -> dict[str, NDArray[np.int16]]:
-    x = random_embeddings(model.shape, lengths, seed) / np.float32(model.scalar("embedding.step"))
-    return {"embedding": np.clip(np.rint(x), -32768, 32767).astype(np.int16)}
+    graph, x = model.graph(lengths), random_embeddings(model.shape, lengths, seed)
+    (name,) = graph.inputs
+    whole = np.rint(x / np.float32(model.input_step))
+    return Case(graph, {name: np.clip(whole, -32768, 32767).astype(np.int16)})
 
 
 def _transform_case(

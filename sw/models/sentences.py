@@ -1,7 +1,7 @@
 """Sentences as vectors: the published model in float32, and quantized.
 
-`celosia.sw.models.encoder` has the part between the two halves of this: the host looks up
-embeddings before it, and takes the mean and normalizes behind it.
+The integer graph of an encoder is between the two halves of this: the host looks up embeddings
+before it, and takes the mean and normalizes behind it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.encoder import encoder_graph
 from celosia.sw.passes.short_scales import short_scales
-from celosia.sw.quantize.encoders.encoder import Progress, quantize_encoder
-from celosia.sw.quantize.model import IntegerEncoder
+from celosia.sw.quantize.encoders.encoder import Progress, QuantizedEncoder, quantize_encoder
 from celosia.sw.quantize.ranges import Clip
-from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.embedding import pool
 from celosia.sw.reference.encoder import Floats, encode
 from celosia.sw.reference.published import model_files, read_embeddings, read_encoder, tokenize
@@ -40,7 +37,7 @@ _BATCH_TOKENS: Final = 512
 
 def quantize_published(
     progress: Progress = lambda done, total: None, *, clip: Clip = "error"
-) -> IntegerEncoder:
+) -> QuantizedEncoder:
     """The published model, quantized with the project's calibration texts and this criterion.
 
     Raises `MissingModelError` without the package, `ValueError` for weights that are not finite.
@@ -81,7 +78,7 @@ class FloatSentences:
 
 
 def integer_vectors(
-    model: IntegerEncoder,
+    model: QuantizedEncoder,
     texts: Sequence[Sequence[int]],
     config: AcceleratorConfig | None = None,
 ) -> Floats:
@@ -92,22 +89,25 @@ def integer_vectors(
     parts = []
     for batch in _batches(texts):
         lengths = [len(tokens) for tokens in batch]
-        inputs = {"embedding": embed(model, batch)}
-        graph = encoder_graph(model, lengths)
-        values = interpret(short_scales(graph, config) if config else graph, inputs)
-        parts.append(sentence_vectors(model, values["output"], lengths))
+        graph = model.graph(lengths)
+        (source,), (output,) = graph.inputs, graph.outputs
+        graph = short_scales(graph, config) if config else graph
+        values = interpret(graph, {source: model.embed(batch)})
+        parts.append(sentence_vectors(model, values[output], lengths))
     return np.concatenate(parts)
 
 
-def evaluation_cosines(model: IntegerEncoder, config: AcceleratorConfig | None = None) -> Floats:
+def evaluation_cosines(model: QuantizedEncoder, config: AcceleratorConfig | None = None) -> Floats:
     """The cosine of each evaluation text's vector, as `integer_vectors` has it, to float32."""
     tokens = tokenize(evaluation_texts())
     return cosines(integer_vectors(model, tokens, config), FloatSentences().vectors(tokens))
 
 
-def sentence_vectors(model: IntegerEncoder, output: NDArray[Any], lengths: Sequence[int]) -> Floats:
+def sentence_vectors(
+    model: QuantizedEncoder, output: NDArray[Any], lengths: Sequence[int]
+) -> Floats:
     """The vectors of texts of `lengths` from the int16 output of the graph."""
-    return pool(output * np.float32(model.scalar("output.step")), lengths)
+    return pool(output * np.float32(model.output_step), lengths)
 
 
 def cosines(a: Floats, b: Floats) -> Floats:

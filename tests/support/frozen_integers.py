@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import Graph, View
-from celosia.sw.models.cases import random_integer_encoder
-from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.models.cases import random_quantized_encoder
 from celosia.sw.models.sentences import quantize_published
-from celosia.sw.quantize.tables import embed
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.quantized_exports import quantized
 
@@ -102,11 +100,11 @@ def digests(names: Iterable[str]) -> Mapping[str, str]:
     for name in names:
         if name == "minilm":
             model = quantize_published()
-            found[name] = digest_of_graph(encoder_graph(model, LENGTHS))
-            found[f"{name}, embeddings"] = digest_of_array(embed(model, [TOKENS]))
+            found[name] = digest_of_graph(model.graph(LENGTHS))
+            found[f"{name}, embeddings"] = digest_of_array(model.embed([TOKENS]))
         elif name == "random encoder":
-            model = random_integer_encoder(SHAPE, 0)
-            found[name] = digest_of_graph(encoder_graph(model, LENGTHS))
+            model = random_quantized_encoder(SHAPE, 0)
+            found[name] = digest_of_graph(model.graph(LENGTHS))
         else:
             found[name] = digest_of_model(name)
     return found

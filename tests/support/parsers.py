@@ -31,7 +31,10 @@ from celosia.sw.driver.assembly import disassemble, parse_command
 from celosia.sw.driver.program_file import ProgramError, load_program, parse_program
 from celosia.sw.frontend.importer.import_model import examine
 from celosia.sw.frontend.importer.source.problems import ImportProblem
-from celosia.sw.quantize.model_file import ModelError, load_model
+from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.quantize.encoders.encoder_file import load_encoder, save_encoder
+from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import PROGRAM
 from tests.sw.frontend.importer.models import small_model
 
@@ -71,7 +74,13 @@ def _array() -> bytes:
 
 _TOML = b'preset = "tiny"\nscratchpad_kib = 32\nnormalization = false\n'
 _PATCH = b"Fault: f\n--- a/hw/a.py\n+++ b/hw/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
-_MODEL = b'\x38\0\0\0\0\0\0\0{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}   \1'
+
+
+def _encoder() -> bytes:
+    file = io.BytesIO()
+    shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
+    save_encoder(random_quantized_encoder(shape, 0), file)
+    return file.getvalue()
 
 
 def _report() -> bytes:
@@ -111,7 +120,7 @@ PARSERS = {
     "array": Parser(
         ".npy", lambda path: load_array("--a", path, (np.int8,), 2), InputError, _array()
     ),
-    "model": Parser(".safetensors", load_model, ModelError, _MODEL),
+    "encoder": Parser(".plan", load_encoder, PlanFileError, _encoder()),
     "report": Parser(".json", lambda path: read_run(str(path)), InputError, _report()),
     "packed": Parser(".txt", _text(unpack), ValueError, pack(np.arange(40)).encode()),
     "cache record": Parser(".record", _sound, ValueError, json.dumps(_RECORD).encode()),
@@ -138,7 +147,7 @@ def _fuzz(name: str, place: str, arguments: list[str]) -> None:
         "sim.operands",
         "sw.frontend.importer.import_model",
         "sw.frontend.importer.source.model_file",
-        "sw.quantize.model_file",
+        "sw.quantize.encoders.encoder_file",
         "sim.reporting.run_file",
         "sim.reporting.run_schema",
         "sim.reporting.run_facts",

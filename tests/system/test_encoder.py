@@ -11,7 +11,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.run.measure_graph import measure_graph
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import ISSUES
-from celosia.sw.models.cases import encoder_case, random_integer_encoder
+from celosia.sw.models.cases import encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 
 BASE = PRESETS["base"]
@@ -20,7 +20,7 @@ SHAPE = EncoderShape(layers=2, width=64, heads=2, hidden=128)
 
 @cache
 def case():
-    return encoder_case(random_integer_encoder(SHAPE, 0), [7, 20], 0)
+    return encoder_case(random_quantized_encoder(SHAPE, 0), [7, 20], 0)
 
 
 @pytest.mark.parametrize("issue", ISSUES)

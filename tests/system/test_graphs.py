@@ -21,7 +21,7 @@ from celosia.sw.models.cases import (
     encoder_case,
     layernorm_case,
     matmul_case,
-    random_integer_encoder,
+    random_quantized_encoder,
 )
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import configured
@@ -39,7 +39,7 @@ SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
 
 @pytest.fixture(scope="module")
 def encoder() -> Case:
-    return encoder_case(random_integer_encoder(SHAPE, 6), [4, 1, 9], seed=6)
+    return encoder_case(random_quantized_encoder(SHAPE, 6), [4, 1, 9], seed=6)
 
 
 @pytest.fixture(params=TIMINGS)

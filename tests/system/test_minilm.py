@@ -11,9 +11,7 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.quantized import published_model
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import Case
-from celosia.sw.models.encoder import encoder_graph
-from celosia.sw.quantize.model import IntegerEncoder
-from celosia.sw.quantize.tables import embed
+from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize
 from celosia.sw.reference.texts import evaluation_texts
 from tests.support.levels import configured
@@ -29,7 +27,7 @@ CONFIG = configured("base")
 
 
 @pytest.fixture(scope="module")
-def model() -> IntegerEncoder:
+def model() -> QuantizedEncoder:
     return published_model(silent)
 
 
@@ -45,10 +43,11 @@ def text_of(count: int) -> str:
     raise AssertionError(f"no beginning of the texts has {count} tokens")
 
 
-def case_of(model: IntegerEncoder, texts: list[str]) -> Case:
+def case_of(model: QuantizedEncoder, texts: list[str]) -> Case:
     tokens = tokenize(texts)
     lengths = [len(text) for text in tokens]
-    return Case(encoder_graph(model, lengths), {"embedding": embed(model, tokens)})
+    graph = model.graph(lengths)
+    return Case(graph, {graph.inputs[0]: model.embed(tokens)})
 
 
 @pytest.mark.slow

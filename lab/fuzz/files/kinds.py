@@ -104,14 +104,13 @@ def _model() -> Mapping[str, bytes]:
     """A small encoder with tables for the published tokenizer."""
     cases = import_module("celosia.sw.models.cases")
     shape = import_module("celosia.sw.reference.encoder").EncoderShape
-    save = import_module("celosia.sw.quantize.model_file").save_model
-    model = cases.random_integer_encoder(shape(layers=1, width=16, heads=2, hidden=32), 1)
-    rows = {"embedding.words": 30522, "embedding.positions": 256}
-    tables = {name: np.ones((count, 16), np.int16) for name, count in rows.items()}
-    path = save(replace(model, tensors={**model.tensors, **tables}), Path("m.safetensors"))
-    data = path.read_bytes()
-    path.unlink()
-    return {"m.safetensors": data}
+    tables = import_module("celosia.sw.quantize.encoders.encoder").Tables
+    save = import_module("celosia.sw.quantize.encoders.encoder_file").save_encoder
+    model = cases.random_quantized_encoder(shape(layers=1, width=16, heads=2, hidden=32), 1)
+    ones = tables(*(np.ones((rows, 16), np.int16) for rows in (30522, 256)))
+    file = io.BytesIO()
+    save(replace(model, tables=ones), file)
+    return {"e.plan": file.getvalue()}
 
 
 def _package() -> str:
@@ -198,8 +197,8 @@ KINDS: Final[Mapping[str, FileKind]] = {
         make=_plan,
     ),
     "model": FileKind(
-        file="m.safetensors",
-        words=("run", "encoder", *_TINY, "--model", "m.safetensors", "--text", "One."),
+        file="e.plan",
+        words=("run", "encoder", *_TINY, "--model", "e.plan", "--text", "One."),
         make=_model,
         needs=_package,
     ),

@@ -18,8 +18,9 @@ from celosia.sw.ir.graph import (
     Requantize,
 )
 from celosia.sw.models.encoder import encoder_layer_graph
-from celosia.sw.quantize.model import IntegerEncoder, layout
-from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, EncoderShape
+from celosia.sw.quantize.encoders.float_graph import encoder_float_graph, encoder_outline
+from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.reference.encoder import BERT_BASE, BERT_LARGE, EncoderShape, Norm
 
 __all__ = [
     "ATTENTION",
@@ -124,14 +125,12 @@ def one_query(operators: Sequence[Operator], tokens: int) -> tuple[Operator, ...
 
 
 def _graph(shape: EncoderShape, tokens: int) -> Graph:
-    """A layer's graph; its constants are all the same, for only sizes count here."""
-    return encoder_layer_graph(_ones(shape), [tokens])
-
-
-@cache
-def _ones(shape: EncoderShape) -> IntegerEncoder:
-    ones = {name: np.ones(slot.shape, slot.type) for name, slot in layout(shape).items()}
-    return IntegerEncoder(shape, ones)
+    """A layer's graph, whose numbers mean nothing: only sizes count here."""
+    ones = np.ones(shape.width, np.float32)
+    norm = Norm(ones, ones)
+    weights = encoder_outline(shape, norm, ((norm, norm),) * shape.layers)
+    (graph,), _ = sketch(encoder_float_graph(weights, [tokens]), named=True)
+    return encoder_layer_graph(graph)
 
 
 def _operators(graph: Graph) -> Iterable[Operator]:

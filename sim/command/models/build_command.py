@@ -18,21 +18,28 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
-from celosia.sw.quantize.graphs.files.plan_file import (
-    PlanFileError,
-    load_model_plan,
-    save_model_plan,
-)
+from celosia.sim.workloads.quantized import published_model
+from celosia.sw.quantize.encoders.encoder_file import save_encoder
+from celosia.sw.quantize.graphs.files.plan_file import load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
 from celosia.sw.quantize.graphs.placement import PlacedNode, Placement, Where
+from celosia.sw.quantize.ranges import Clip
 
 __all__ = ["PLAN_SUFFIX", "build", "read_plan"]
 
 PLAN_SUFFIX: Final = ".plan"
 """What the name of a plan's file ends with."""
+_PUBLISHED: Final = "minilm"
 
 
 def build(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL.onnx|minilm",
+            help="An ONNX file, or the published MiniLM for any texts.",
+        ),
+    ],
     *,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL.plan", help="The file to write.")
@@ -43,10 +50,17 @@ def build(
     preset: PresetOption = None,
     overrides: SetOption = None,
 ) -> None:
-    """Quantize an ONNX model, and save all that `celosia run MODEL.plan` needs."""
+    """Quantize a model, and save all that `celosia run MODEL.plan` needs.
+
+    An encoder's plan, such as that of `minilm`, is for `celosia run encoder --model MODEL.plan`.
+    """
     if output.suffix != PLAN_SUFFIX:
         raise InputError(f"-o {output}: the name of a plan ends with {PLAN_SUFFIX}")
     check_destination(output)
+    if str(model) == _PUBLISHED:
+        _check_published(sizes, calibration, preset, overrides)
+        _build_published(output, clip)
+        return
     config = resolve_config(preset or "base", overrides or ())
     job = ModelRun(model, parse_sizes(sizes or ()), calibration, clip)
     with progress_bar() as tell:
@@ -68,6 +82,33 @@ def build(
         f"{counted(output.stat().st_size, 'byte')}; "
         f"{prepared.placement.accelerator_mac_share:.2%} of its multiply-accumulates are the "
         "accelerator's",
+        markup=False,
+    )
+
+
+def _check_published(
+    sizes: list[str] | None,
+    calibration: Path | None,
+    preset: str | None,
+    overrides: list[str] | None,
+) -> None:
+    """Raise `InputError` for an option that the published model does not have."""
+    given = {"dim": sizes, "calibrate": calibration, "preset": preset, "set": overrides}
+    for name, value in given.items():
+        if value:
+            raise InputError(
+                f"--{name}: not with {_PUBLISHED}, whose plan is for texts of any lengths and for "
+                "any configuration, calibrated on the project's texts"
+            )
+
+
+def _build_published(output: Path, clip: Clip) -> None:
+    with progress_bar() as tell:
+        model = published_model(tell, clip)
+    with open_atomically(output) as file:
+        save_encoder(model, file)
+    table_console(None).print(
+        f"{output}: an encoder of {model.shape}, {counted(output.stat().st_size, 'byte')}",
         markup=False,
     )
 

@@ -203,7 +203,7 @@ ModelOption = Annotated[
         metavar="NAME",
         help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
         "(the published one), bert-base or bert-large (random), or a quantized model "
-        "FILE.safetensors; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama (random).",
+        "FILE.plan; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama (random).",
         rich_help_panel=_COMPUTES,
     ),
 ]

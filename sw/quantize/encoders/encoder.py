@@ -1,48 +1,116 @@
-"""An encoder quantized as a graph, on the activations of calibration texts.
+"""An encoder in integers: formats, calibrated once, and graphs of them for texts of any lengths.
 
-Formats, weights and scales are those of `celosia.sw.quantize.graphs`; what its integer graph says
-of one text becomes the arrays of a model, which has texts of any lengths.
+Formats, weights and scales are those of `celosia.sw.quantize.graphs`, as for any other model.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.ir.graph import (
-    Activation,
-    AddResidual,
-    DeferredSoftmax,
-    DivideBySums,
-    Graph,
-    LayerNorm,
-    MatMul,
-    Requantize,
-    View,
-)
+from celosia.isa.numerics import nearest
+from celosia.sw.ir.graph import Graph
 from celosia.sw.quantize.checks import check_finite
-from celosia.sw.quantize.encoders.float_graph import by_heads, encoder_float_graph
-from celosia.sw.quantize.graphs.emit import Segment, emit_segments
+from celosia.sw.quantize.encoders.float_graph import Norms, encoder_float_graph, encoder_outline
 from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.formats import Format, choose_formats
+from celosia.sw.quantize.graphs.formats import Format, Formats, choose_formats
 from celosia.sw.quantize.graphs.observe import Observed
+from celosia.sw.quantize.graphs.quantized import instantiate
 from celosia.sw.quantize.graphs.segments import Form, plan_segments
-from celosia.sw.quantize.model import IntegerEncoder, verify
-from celosia.sw.quantize.ranges import Clip
-from celosia.sw.quantize.tables import quantize_tables, table_step
+from celosia.sw.quantize.ranges import Clip, largest
 from celosia.sw.reference.embedding import Embeddings
-from celosia.sw.reference.encoder import EncoderWeights, Floats, encode
+from celosia.sw.reference.encoder import (
+    EncoderShape,
+    EncoderWeights,
+    Floats,
+    Norm,
+    encode,
+)
 
-__all__ = ["Progress", "quantize_encoder"]
+__all__ = ["INPUT", "OUTPUT", "Progress", "QuantizedEncoder", "Tables", "quantize_encoder"]
 
 Progress = Callable[[int, int], object]
 """Told the formats and products that are chosen so far, and their number."""
 
+INPUT: Final = Form("embedding", "wide")
+OUTPUT: Final = Form("output", "wide")
+
 _ROWS: Final = 2048
 """The most rows of each tensor that formats are chosen by."""
+_LARGEST_ROW: Final = 32766
+"""One less than int16 holds: both terms of a sum of embeddings may be rounded up."""
 
-Arrays = dict[str, NDArray[Any]]
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Embeddings in int16, whose sums are the integer input; the token type is in positions."""
+
+    words: NDArray[np.int16]
+    positions: NDArray[np.int16]
+
+    def sums(self, texts: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+        """The encoder's input for texts of tokens, below each other.
+
+        Raises `ValueError` for no text, or one that is empty, longer than the table of positions,
+        or has a token that is no word.
+        """
+        if not texts:
+            raise ValueError("no text")
+        words, positions = self.words, self.positions
+        for index, tokens in enumerate(texts):
+            if not 1 <= len(tokens) <= len(positions):
+                found = f"{len(tokens)} tokens are not in 1..{len(positions)}"
+                raise ValueError(f"text {index}: {found}")
+            for token in tokens:
+                if not 0 <= token < len(words):
+                    raise ValueError(f"text {index}: token {token} is not in 0..{len(words) - 1}")
+        return np.concatenate([words[list(tokens)] + positions[: len(tokens)] for tokens in texts])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QuantizedEncoder:
+    """An encoder's formats, and what its float graphs are made of beside its products."""
+
+    shape: EncoderShape
+    norm: Norm
+    """The normalization of the input."""
+    norms: Norms
+    formats: Formats
+    """Also the integers of products."""
+    tables: Tables | None = None
+    """What the input is looked up in, if it has any."""
+
+    @property
+    def input_step(self) -> float:
+        """What 1 stands for in the int16 input."""
+        return self.formats.forms[INPUT].step
+
+    @property
+    def output_step(self) -> float:
+        """What 1 stands for in the int16 output."""
+        return self.formats.forms[OUTPUT].step
+
+    def embed(self, texts: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+        """The integer input for texts of tokens.
+
+        Raises `ValueError` as `Tables.sums` does, and for a model without tables.
+        """
+        if self.tables is None:
+            raise ValueError("the model has no embeddings")
+        return self.tables.sums(texts)
+
+    def graph(self, lengths: Sequence[int]) -> Graph:
+        """The integer graph for texts of `lengths` tokens, a row for each token.
+
+        The only input is int16, the sums of embeddings, and so is the only output.  Names of
+        operators and tensors begin with the layer's number.  Raises `ValueError` for no text, or
+        one without tokens.
+        """
+        found = encoder_float_graph(encoder_outline(self.shape, self.norm, self.norms), lengths)
+        (segment,) = instantiate(found, self.formats, named=True).segments
+        return segment.graph
 
 
 def quantize_encoder(
@@ -53,7 +121,7 @@ def quantize_encoder(
     embeddings: Embeddings | None = None,
     progress: Progress = lambda done, total: None,
     clip: Clip = "error",
-) -> IntegerEncoder:
+) -> QuantizedEncoder:
     """`weights` as integers, calibrated on `x`: the sums of embeddings of texts of `lengths`.
 
     Values of 8 bits are clipped by the criterion `clip`.  With `embeddings`, the model has their
@@ -61,86 +129,37 @@ def quantize_encoder(
     that are not finite, and for what is too large.
     """
     check_finite(weights, embeddings, x)
-    graph = encoder_float_graph(weights)
+    graph = encoder_float_graph(weights, lengths[:1])
     units = find_units(graph)
     for name, reason in units.refusals.items():
         raise ValueError(f"{name}: {reason}")
-    segments = plan_segments(graph, units)
     seen = Observed(units.values.values(), _ROWS)
-
-    def take(name: str, value: Floats) -> None:
-        by_head = name.endswith(".context")
-        seen.take(0, name, by_heads(value, weights.shape.heads) if by_head else value)
-
-    encode(weights, x, lengths, take)
-    formats = choose_formats(segments, seen, clip, progress)
-    arrays: Arrays = {}
+    encode(weights, x, lengths, lambda name, value: seen.take(0, name, value))
+    formats = choose_formats(plan_segments(graph, units), seen, clip, progress)
+    formats = replace(formats, alike_heads=True)
+    tables = None
     if embeddings is not None:
-        step = table_step(embeddings)
-        arrays = quantize_tables(embeddings, step)
+        tables, step = _tables(embeddings)
         source = Format("int16", np.full(weights.shape.width, step))
-        formats.forms[Form("embedding", "wide")] = source
-    (segment,), _ = emit_segments(segments, formats)
-    arrays |= _steps(formats.forms)
-    return verify(IntegerEncoder(weights.shape, arrays | _arrays(segment)))
+        formats = replace(formats, forms={**formats.forms, INPUT: source})
+    model = QuantizedEncoder(
+        shape=weights.shape,
+        norm=weights.norm,
+        norms=tuple((layer.attention_norm, layer.norm) for layer in weights.layers),
+        formats=formats,
+        tables=tables,
+    )
+    model.graph([1])  # What is too large is said now.
+    return model
 
 
-def _steps(forms: Mapping[Form, Format]) -> Arrays:
-    """What 1 stands for in each tensor of int16."""
-    return {
-        f"{'' if form.key in {'embedding', 'output'} else 'layers.'}{form.key}.step": np.array(
-            found.step, np.float32
-        )
-        for form, found in forms.items()
-        if form.role == "wide"
-    }
-
-
-def _arrays(segment: Segment) -> Arrays:
-    """The numbers of an encoder's integer graph by their names in the model."""
-    graph, arrays = segment.graph, Arrays()
-    scores: dict[str, list[float]] = {}
-    for op in graph.ops:
-        group = op.name.partition(".")[0]
-        name = segment.operators[group]
-        match op:
-            case LayerNorm():
-                arrays |= _norm(graph, name, op)
-            case MatMul(finish=DeferredSoftmax(scale=scale)):
-                scores.setdefault(name, []).append(scale)
-            case MatMul(finish=DivideBySums(scale=scale)):
-                assert isinstance(scale, float), "values and contexts have the same factors"
-                arrays[f"{name}.context.scale"] = np.array(scale, np.float32)
-            case MatMul():
-                arrays |= _product(graph, name, op, is_gelu=group not in segment.gelus)
-            case _:
-                raise AssertionError(f"{op}: it is not part of an encoder")
-    rows = {f"{name}.scores.scale": np.array([each], np.float32) for name, each in scores.items()}
-    return arrays | rows
-
-
-def _norm(graph: Graph, name: str, op: LayerNorm) -> Arrays:
-    arrays: Arrays = {f"{name}.epsilon": np.array(op.epsilon, np.float32)}
-    for output in op.outputs:
-        part = f"{name}.{output.out.tensor.rpartition('.')[2]}"
-        arrays[f"{part}.gamma"] = graph.constants[output.gamma.tensor]
-        arrays[f"{part}.beta"] = graph.constants[output.beta.tensor]
-        arrays[f"{part}.shift"] = np.array(output.shift, np.int32)
-    return arrays
-
-
-def _product(graph: Graph, name: str, op: MatMul, *, is_gelu: bool) -> Arrays:
-    finish = op.finish
-    assert isinstance(finish, Requantize | Activation | AddResidual)
-    assert op.bias is not None
-    assert isinstance(finish.scale, View)
-    parts = {"weights": op.b, "bias": op.bias, "scale": finish.scale}
-    arrays = {f"{name}.{part}": graph.constants[view.tensor] for part, view in parts.items()}
-    if isinstance(finish, AddResidual):
-        arrays[f"{name}.residual_scale"] = np.array(finish.residual_scale, np.float32)
-    if isinstance(finish, Activation):
-        hidden = f"{name.rpartition('.')[0]}.hidden"
-        arrays[f"{hidden}.gelu"] = np.array(is_gelu, np.int32)
-        arrays[f"{hidden}.scale"] = np.array(finish.out_scale, np.float32)
-        arrays[f"{hidden}.zero_point"] = np.array(finish.zero_point, np.int32)
-    return arrays
+def _tables(embeddings: Embeddings) -> tuple[Tables, float]:
+    """Tables with the step with which no sum of a word and a position exceeds int16."""
+    top = (largest(embeddings.words) + largest(embeddings.positions)) or 1.0
+    step = top / _LARGEST_ROW
+    factor = np.float32(1 / step)
+    words, positions = (
+        nearest(table * factor, np.int16, f"embedding.{name}")
+        for name, table in vars(embeddings).items()
+    )
+    return Tables(words, positions), step

@@ -1,6 +1,6 @@
-"""The float graph of an encoder, made from its weights."""
+"""The float graph of an encoder, made from its weights, for texts of any lengths."""
 
-from typing import Final
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,47 +11,45 @@ from celosia.sw.reference.encoder import (
     EPSILON,
     EncoderShape,
     EncoderWeights,
-    Floats,
     LayerWeights,
     Linear,
     Norm,
+    segments,
 )
 
-__all__ = ["by_heads", "encoder_float_graph"]
+__all__ = ["Norms", "encoder_float_graph", "encoder_outline"]
 
-_TOKENS: Final = 2
-"""The rows of the graph's only text: formats depend on columns alone."""
+Norms = tuple[tuple[Norm, Norm], ...]
+"""The norms of each layer: behind its attention, and at its end."""
 
 
-def encoder_float_graph(weights: EncoderWeights) -> FloatGraph:
-    """The graph of `weights` on one text, behind `recognize`: input `embedding`, output `output`.
+def encoder_float_graph(weights: EncoderWeights, lengths: Sequence[int]) -> FloatGraph:
+    """The graph of `weights` behind `recognize`: input `embedding`, output `output`.
 
+    Texts of `lengths` tokens stand below each other, a row for each token; each attends to itself.
     Tensors are named as `celosia.sw.reference.encoder.encode` names what it observes; origins are
-    what the integer model calls the arrays of a product or norm.  Contexts stand head by head.
+    what integer graphs call operators.  Raises `ValueError` for no text, or one without tokens.
     """
-    encoder = _Encoder(weights.shape)
-    kind = TensorType("float32", (_TOKENS, weights.shape.width))
+    if not lengths or min(lengths) < 1:
+        raise ValueError(f"lengths: {list(lengths)} are not those of one or more texts")
+    encoder = _Encoder(weights.shape, lengths)
+    kind = TensorType("float32", (encoder.rows, weights.shape.width))
     source = encoder.builder.input("embedding", kind)
     x = encoder.norm(source, "norm", weights.norm, "0.input")
     for index, layer in enumerate(weights.layers):
         total = encoder.layer(index, layer, x)
         last = index == weights.shape.layers - 1
         after = "output" if last else f"{index + 1}.input"
-        x = encoder.norm(total, f"layers.{index}.norm", layer.norm, after)
+        x = encoder.norm(total, f"{index}.norm", layer.norm, after)
     return encoder.builder.finish({"output": x})
-
-
-def by_heads(rows: Floats, heads: int) -> Floats:
-    """Rows of one text as an array (1, heads, rows, columns of a head)."""
-    return rows.reshape(1, len(rows), heads, -1).transpose(0, 2, 1, 3)
 
 
 class _Encoder:
     """The graph in the making."""
 
-    def __init__(self, shape: EncoderShape):
-        self.shape = shape
-        self.builder = GraphBuilder(f"encoder of {shape}")
+    def __init__(self, shape: EncoderShape, lengths: Sequence[int]):
+        self.shape, self.lengths, self.rows = shape, lengths, sum(lengths)
+        self.builder = GraphBuilder(f"encoder of {shape} for {list(lengths)} tokens")
 
     def norm(self, x: str, origin: str, norm: Norm, name: str) -> str:
         gamma, beta = map(self.builder.constant, (norm.gamma, norm.beta))
@@ -67,37 +65,71 @@ class _Encoder:
 
     def layer(self, index: int, layer: LayerWeights, x: str) -> str:
         """A layer but for the norm at its end."""
-        arrays, build = f"layers.{index}", self.builder
-        heads = []
+        build, parts = self.builder, []
         for name in ("query", "key", "value"):
-            with build.origin(f"{arrays}.{name}"):
-                rows = self.linear(x, getattr(layer, name), f"{index}.{name}")
-            heads.append(self._heads(rows))
-        scale = float(1 / np.sqrt(self.shape.head_width))
-        with build.origin(arrays):
-            context = build.op(
-                "attention",
-                *heads,
-                name=f"{index}.context",
-                scale=scale,
-                causal=False,
-                first_query=0,
-            )
-        rows = build.op("transpose", context, permutation=(0, 2, 1, 3))
-        rows = build.op("reshape", rows, shape=(_TOKENS, self.shape.width))
-        with build.origin(f"{arrays}.output"):
-            product = self.linear(rows, layer.output, f"{index}.output")
+            with build.origin(f"{index}.{name}"):
+                parts.append(self.linear(x, getattr(layer, name), f"{index}.{name}"))
+        with build.origin(f"{index}"):
+            context = self.attention(f"{index}.context", parts)
+        with build.origin(f"{index}.output"):
+            product = self.linear(context, layer.output, f"{index}.output")
             total = build.op("add", product, x, name=f"{index}.attention_sum")
-        name = f"{index}.attention"
-        x = self.norm(total, f"{arrays}.attention_norm", layer.attention_norm, name)
-        with build.origin(f"{arrays}.up"):
+        norm, name = f"{index}.attention_norm", f"{index}.attention"
+        x = self.norm(total, norm, layer.attention_norm, name)
+        with build.origin(f"{index}.up"):
             up = self.linear(x, layer.up, f"{index}.up")
             hidden = build.op("gelu", up, name=f"{index}.hidden", form="erf")
-        with build.origin(f"{arrays}.down"):
+        with build.origin(f"{index}.down"):
             down = self.linear(hidden, layer.down, f"{index}.down")
             return build.op("add", down, x, name=f"{index}.sum")
 
-    def _heads(self, rows: str) -> str:
-        shape = (1, _TOKENS, self.shape.heads, self.shape.head_width)
-        split = self.builder.op("reshape", rows, shape=shape)
-        return self.builder.op("transpose", split, permutation=(0, 2, 1, 3))
+    def attention(self, name: str, parts: Sequence[str]) -> str:
+        """The contexts of all texts, one below the other."""
+        contexts = []
+        for text, rows in enumerate(segments(self.lengths)):
+            found = self.builder.op(
+                "attention",
+                *(self.heads(part, rows) for part in parts),
+                name=name if len(self.lengths) == 1 else f"{name}.text{text}",
+                scale=float(1 / np.sqrt(self.shape.head_width)),
+                causal=False,
+                first_query=0,
+            )
+            found = self.builder.op("transpose", found, permutation=(0, 2, 1, 3))
+            shape = (rows.stop - rows.start, self.shape.width)
+            contexts.append(self.builder.op("reshape", found, shape=shape))
+        return self.builder.op("concat", *contexts, name=name, axis=0)
+
+    def heads(self, part: str, rows: slice) -> str:
+        """Queries, keys or values of a text: (1, heads, tokens, columns of a head)."""
+        tokens = rows.stop - rows.start
+        found = self.builder.op(
+            "slice", part, starts=(rows.start, 0), sizes=(tokens, self.shape.width), steps=(1, 1)
+        )
+        shape = (1, tokens, self.shape.heads, self.shape.head_width)
+        found = self.builder.op("reshape", found, shape=shape)
+        return self.builder.op("transpose", found, permutation=(0, 2, 1, 3))
+
+
+def encoder_outline(shape: EncoderShape, norm: Norm, norms: Norms) -> EncoderWeights:
+    """Weights whose products are all 0: formats have their integers."""
+
+    def linear(inputs: int, outputs: int) -> Linear:
+        zero = np.zeros((), np.float32)
+        return Linear(np.broadcast_to(zero, (inputs, outputs)), np.broadcast_to(zero, outputs))
+
+    square = linear(shape.width, shape.width)
+    layers = tuple(
+        LayerWeights(
+            query=square,
+            key=square,
+            value=square,
+            output=square,
+            attention_norm=behind,
+            up=linear(shape.width, shape.hidden),
+            down=linear(shape.hidden, shape.width),
+            norm=end,
+        )
+        for behind, end in norms
+    )
+    return EncoderWeights(shape=shape, norm=norm, layers=layers)

@@ -1,7 +1,6 @@
 """Integer graphs of segments: units with weights, scales and zero points in their formats."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -11,6 +10,7 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
+from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
@@ -18,7 +18,6 @@ from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
     Finish,
-    Graph,
     Normalized,
     Requantize,
     Softmax,
@@ -28,7 +27,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.graphs.segments import Form, Role, Segments
+from celosia.sw.quantize.graphs.segments import Form, Keys, Role, Segment, Segments
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
@@ -44,42 +43,25 @@ from celosia.sw.quantize.graphs.units import (
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.norm import quantize_norm
 
-__all__ = ["Keys", "Segment", "emit_segments", "form_name"]
-
-Keys = tuple[str, int]
-"""The tensor that counts the keys of texts, and a text."""
+__all__ = ["emit_segments"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Segment:
-    """An integer graph, which sees all keys until `for_masks` says how many there are."""
-
-    graph: Graph
-    inputs: dict[str, Form]
-    """What each input of the graph is."""
-    outputs: dict[str, Form]
-    keys: dict[str, Keys]
-    """The keys of products of queries and keys, by the operator's name."""
-    operators: dict[str, str]
-    """The node of the model's file that each group of operators begins with."""
-    gelus: dict[str, float] = field(default_factory=dict)
-    """The factor of each SiLU that stands for a GELU, by its group of operators."""
-
-
-def form_name(segments: Segments, form: Form) -> str:
-    """The name of a form's tensor in integer graphs."""
-    numbers = {key: number for number, key in enumerate(segments.units.values)}
-    return f"{numbers[form.key]}.{form.role}"
-
-
-def emit_segments(segments: Segments, formats: Formats) -> tuple[list[Segment], dict[Form, Format]]:
+def emit_segments(
+    segments: Segments, formats: Formats, *, named: bool = False
+) -> tuple[list[Segment], dict[Form, Format]]:
     """The integer graphs of all segments, and the format of every form in them.
+
+    Names of tensors and operators begin with their unit's, which is a number, or, if graphs are
+    `named`, the origin of the node that it ends with: no two units may have the same.  A product
+    or a norm is called like its unit then.
 
     Raises `GraphError` for a graph that `formats` are not of, `ValueError` for a norm whose factors
     do not fit their integers.
     """
     forms = formats.fitted(segments)
-    emitters = [_Emitter(segments, formats, forms, number) for number in range(segments.count)]
+    emitters = [
+        _Emitter(segments, formats, forms, number, named=named) for number in range(segments.count)
+    ]
     for name, segment in segments.segment_of.items():
         emitters[segment].take(segments.units.units[name])
     wanted = {form for emitter in emitters for form in emitter.inputs.values()}
@@ -99,7 +81,13 @@ class _Emitter:
     """One segment in the making."""
 
     def __init__(
-        self, segments: Segments, formats: Formats, forms: dict[Form, Format], number: int
+        self,
+        segments: Segments,
+        formats: Formats,
+        forms: dict[Form, Format],
+        number: int,
+        *,
+        named: bool,
     ):
         self.segments, self.formats, self.forms = segments, formats, forms
         self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
@@ -111,11 +99,15 @@ class _Emitter:
         self.operators: dict[str, str] = {}
         self.gelus: dict[str, float] = {}
         self.origins = {node.name: node.origin for node in segments.graph.nodes}
+        self.named = named
+        self.names = {key: f"{place}" for place, key in enumerate(segments.units.values)}
+        if named:
+            for key, value in segments.units.values.items():
+                self.names[key] = self.origins.get(value.tensor, value.tensor)
 
     def take(self, unit: Unit) -> None:
         """Add the operators of a unit."""
-        name = f"{list(self.segments.units.values).index(unit.value.key)}"
-        tensor = unit.value.tensor
+        name, tensor = self.names[unit.value.key], unit.value.tensor
         self.operators[name] = self.origins.get(tensor) or tensor
         match unit:
             case Product():
@@ -156,7 +148,8 @@ class _Emitter:
         rows, cols = value.shape(self.types[value.tensor])
         same = (found.steps == found.steps[0]).all()
         step = float(found.steps[0]) if same else None
-        name = form_name(self.segments, form)
+        attends = isinstance(self.segments.units.units.get(value.tensor), Attention)
+        name = f"{self.names[form.key]}{'.context' * attends}.{form.role}"
         return Tensor(name, found.type, rows, cols, step, found.zero_point)
 
     def _out(self, value: Value, role: Role) -> View:
@@ -183,14 +176,18 @@ class _Emitter:
     def _multiply(
         self, name: str, unit: Product, out: View, finish: Callable[[IntegerLinear], Finish]
     ) -> None:
-        """Add a product; `finish` is told its integers."""
+        """Add a product; `finish` is told its integers.
+
+        Its constants are in memory in this order: scales first, so that loads have even strides.
+        """
         integer = self.formats.integers[unit.value.tensor]
+        how = finish(integer)
         self.builder.matmul(
-            f"{name}.product",
+            name + ".product" * (not self.named),
             out,
             self._read(unit.x, "small"),
             self.builder.constant(f"{name}.weights", integer.weights),
-            finish(integer),
+            how,
             bias=self.builder.constant(f"{name}.bias", integer.bias[np.newaxis]),
         )
 
@@ -259,7 +256,7 @@ class _Emitter:
             return Requantize(self._scale(scale, steps / found.steps), found.zero_point, relu=True)
         computed = self.formats.curves[unit.value.tensor]
         if computed.function != unit.function:
-            self.gelus[scale.split(".", maxsplit=1)[0]] = computed.alpha
+            self.gelus[self.names[unit.value.key]] = computed.alpha
         curve = ACTIVATIONS[computed.function]
         return Activation(
             computed.function,
@@ -272,8 +269,9 @@ class _Emitter:
         source = self._read(unit.x, "wide")
         step = self._format(Form(unit.x.tensor, "wide")).step
         epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
-        outputs = []
-        for role in self.segments.made[unit.value.tensor]:
+        roles, outputs = self.segments.made[unit.value.tensor], []
+        made = [self._out(unit.value, role) for role in roles]
+        for role, out in zip(roles, made, strict=True):
             steps = self._format(Form(unit.value.key, role)).steps
             arrays = quantize_norm(f"{name}.{role}", unit.norm, steps)
             gamma, beta = (
@@ -281,9 +279,13 @@ class _Emitter:
                 for part in ("gamma", "beta")
             )
             shift = int(arrays[f"{name}.{role}.shift"])
-            outputs.append(Normalized(self._out(unit.value, role), gamma, beta, shift))
+            outputs.append(Normalized(out, gamma, beta, shift))
         self.builder.layernorm(
-            f"{name}.normalization", source, outputs, epsilon=epsilon, rms=unit.rms
+            name + ".normalization" * (not self.named),
+            source,
+            outputs,
+            epsilon=epsilon,
+            rms=unit.rms,
         )
 
     def _multiplication(self, name: str, unit: Multiplication) -> None:
@@ -365,12 +367,19 @@ class _Emitter:
 
     def _weighing(self, name: str, unit: Attention, head: Head, role: Role) -> float | View:
         """The scale of a head's result: one number, if it is the same in each column."""
-        steps = self._format(Form(unit.value.key, role)).steps
-        steps = steps[head.out.col : head.out.col + head.out.cols]
-        scales = self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
+        scales = self._scales(unit, head, role)
+        if self.formats.alike_heads:
+            last = self._scales(unit, unit.heads[-1][-1], role)
+            scales = last if _is_one(np.concatenate([scales, last])) else scales
         if _is_one(scales):
             return float(scales[0])
         return self._scale(f"{name}.scale.{head.out.col}.{head.value.col}", scales)
+
+    def _scales(self, unit: Attention, head: Head, role: Role) -> NDArray[np.float64]:
+        """The scale of each column of a head's result."""
+        steps = self._format(Form(unit.value.key, role)).steps
+        steps = steps[head.out.col : head.out.col + head.out.cols]
+        return self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
 
     def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
         return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]
@@ -386,5 +395,5 @@ def _is_one(scales: NDArray[np.float64]) -> bool:
 
 def _only(scales: NDArray[np.float64]) -> float:
     """The one scale that all columns have."""
-    assert _is_one(scales), "columns have scales of their own"
+    expect(_is_one(scales), "columns have scales of their own")
     return float(scales[0])

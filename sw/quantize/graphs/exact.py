@@ -32,6 +32,7 @@ from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_colum
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
+from celosia.sw.quantize.graphs.segments import Segment
 
 __all__ = ["exact"]
 
@@ -46,7 +47,7 @@ def exact(model: QuantizedGraph, config: AcceleratorConfig | None = None) -> Seg
 
     def run(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         graph = graph if config is None else short_scales(graph, config)
-        machine = _Exact(graph, checked_inputs(graph, inputs), model.segments[number].gelus)
+        machine = _Exact(graph, checked_inputs(graph, inputs), model.segments[number])
         for op in graph.ops:
             machine.take(op)
         return machine.values
@@ -57,9 +58,9 @@ def exact(model: QuantizedGraph, config: AcceleratorConfig | None = None) -> Seg
 class _Exact(Machine):
     """An interpreter whose functions are those of real numbers."""
 
-    def __init__(self, graph: Graph, inputs: dict[str, Array], gelus: Mapping[str, float]):
+    def __init__(self, graph: Graph, inputs: dict[str, Array], segment: Segment):
         super().__init__(graph, inputs)
-        self.gelus = gelus
+        self.segment = segment
 
     def normalize(self, op: LayerNorm) -> None:
         x = self.read(op.source).astype(np.float64)
@@ -77,7 +78,7 @@ class _Exact(Machine):
         match how:
             case Activation():
                 curve = ACTIVATIONS[how.function]
-                alpha = self.gelus.get(op.name.split(".")[0])
+                alpha = self.segment.gelus.get(self.segment.unit(op.name))
                 x = sums * np.float64(self.scale(how.scale)) / 2.0**curve.fraction_bits
                 if alpha is None:
                     y = real_curve(how.function, x)

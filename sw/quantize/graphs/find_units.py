@@ -73,6 +73,7 @@ class _Finder:
             "rmsnorm": self._norm,
             "rotate": self._rotation,
             "attention": self._attention,
+            "concat": self._texts,
         }
         for node in self.reader.graph.nodes:
             if node.name in self.taken or node.op not in rules or not node.type.is_float:
@@ -102,7 +103,9 @@ class _Finder:
             raise _Refused("its operands are computed, and it has no weights")
         if weights.ndim != 2 or self.reader.type(x).rank < 2:
             raise _Refused("it is a stack of products")
-        linear = Linear(weights.astype(np.float32), np.zeros(weights.shape[1], np.float32))
+        linear = Linear(
+            weights.astype(np.float32, copy=False), np.zeros(weights.shape[1], np.float32)
+        )
         nodes = [node]
         while (more := self._goes_on(nodes[-1], linear)) is not None:
             linear, behind = more
@@ -325,6 +328,40 @@ class _Finder:
             keys=mask.keys,
             nodes=(node.name,),
         )
+
+    def _texts(self, node: Node) -> Unit | None:
+        """The attention of all texts whose contexts stand below each other.
+
+        That is a view, if nobody else reads a part, and texts differ in their lengths alone.
+        """
+        parts = [self._context(name) for name in node.inputs]
+        found = [part for part in parts if part is not None]
+        alike = {(part.scale, part.causal, part.first_row) for part in found}
+        below = node.attributes["axis"] == 0 and node.type.rank == 2
+        if len(found) < len(parts) or len(alike) > 1 or not below:
+            return None
+        value, heads, row = Value(node.name, heads=True), [], 0
+        for part in found:
+            for text in part.heads:
+                outs = [replace(head.out, tensor=value.key, row=row) for head in text]
+                places = zip(text, outs, strict=True)
+                heads.append(tuple(replace(head, out=out) for head, out in places))
+                row += text[0].out.rows
+            del self.units[part.value.tensor]
+            self.operands.forget(part.value)
+        nodes = tuple(name for part in found for name in part.nodes)
+        return replace(found[0], value=value, heads=tuple(heads), nodes=(*nodes, node.name))
+
+    def _context(self, name: str) -> Attention | None:
+        """The attention whose rows a tensor has, if no others read them and all keys count."""
+        behind = self.operands.unit_behind(name)
+        unit = None if behind is None else self.units[behind]
+        if not isinstance(unit, Attention) or unit.keys or unit.heads[0][0].onto:
+            return None
+        source, views = self.reader.chain(name)
+        tensors = [source, *(view.name for view in views)]
+        alone = all(len(self.readers[each]) == 1 for each in tensors)
+        return unit if alone and self.outputs.isdisjoint(tensors) else None
 
     def _onto(self, node: Node, bias: str, keys: int) -> Callable[[int, int], View]:
         """What is added to the scores of a text and head of `node`."""

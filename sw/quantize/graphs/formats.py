@@ -72,8 +72,8 @@ class Format:
 
     @property
     def step(self) -> float:
-        """What 1 stands for; only for formats in which it is the same in each column."""
-        assert (self.steps == self.steps[0]).all(), "columns have steps of their own"
+        """What 1 stands for.  Raises `GraphError` where it is not the same in each column."""
+        expect(bool((self.steps == self.steps[0]).all()), "columns have steps of their own")
         return float(self.steps[0])
 
     def integers(self, matrix: Array) -> tuple[Array, int]:
@@ -104,6 +104,9 @@ class Formats:
     """The tensors of attention whose scores may wait in memory, where rows are long."""
     notes: tuple[str, ...] = ()
     """What calibration has found that costs accuracy."""
+    alike_heads: bool = False
+    """Heads of an attention have the scale of its last one, where theirs differ by roundings alone:
+    a program repeats what one head does.  Otherwise each has its own."""
 
     def fitted(self, segments: Segments) -> dict[Form, Format]:
         """The format of each form of `segments`, whose graph may have other sizes.

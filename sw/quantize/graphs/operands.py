@@ -30,6 +30,10 @@ class Operands:
         """Take note of a value that a unit computes."""
         self.values[value.key] = self._made[value.tensor] = value
 
+    def forget(self, value: Value) -> None:
+        """Leave out a value that is a part of another one."""
+        del self.values[value.key], self._made[value.tensor]
+
     def rows(self, name: str) -> View:
         """A tensor as rows of its last axis."""
         found = self._source(name)

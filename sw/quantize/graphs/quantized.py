@@ -15,12 +15,12 @@ from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.passes.clipped_scores import clipped_scores
-from celosia.sw.quantize.graphs.emit import Segment, emit_segments
+from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.graphs.segments import Form, plan_segments
+from celosia.sw.quantize.graphs.segments import Form, Segment, plan_segments
 from celosia.sw.quantize.graphs.units import Attention, Units, Value
 
 __all__ = [
@@ -93,8 +93,10 @@ class Result:
     """How many rows of scores see no key, or hidden ones only, in all heads of the file's nodes."""
 
 
-def instantiate(graph: FloatGraph, formats: Formats) -> QuantizedGraph:
+def instantiate(graph: FloatGraph, formats: Formats, *, named: bool = False) -> QuantizedGraph:
     """A graph behind `recognize` in integers: `formats` may be those of graphs of other sizes.
+
+    Integer graphs are `named` after nodes' origins if no two of their units have the same.
 
     Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
     fit their integers.
@@ -102,7 +104,7 @@ def instantiate(graph: FloatGraph, formats: Formats) -> QuantizedGraph:
     units = find_units(graph)
     segments = plan_segments(graph, units)
     try:
-        emitted, forms = emit_segments(segments, formats)
+        emitted, forms = emit_segments(segments, formats, named=named)
     except ValueError as error:
         raise GraphError(f"{graph.name}: {error}") from None
     host_names = {name for level in segments.host for node in level for name in node.inputs}
@@ -186,16 +188,16 @@ class Execution:
         made = self.graph(number)
         for (name, sight), rows in made.rows.items():
             if sight != Sight.SOME:
-                self.blind[segment.operators.get(name.split(".")[0], name), sight] += rows
+                self.blind[segment.node(name), sight] += rows
         found = run(number, made.graph, inputs)
         for name, form in segment.outputs.items():
             self.forms[form] = found[name]
         for name, value in found.items():
             if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
-                node = segment.operators.get(name.split(".")[0], name)
+                node = segment.node(name)
                 self.saturated[node] += _at_the_end(value)
         for name, count in clipped_scores(made.graph, found).items():
-            self.clipped[segment.operators.get(name.split(".")[0], name)] += count
+            self.clipped[segment.node(name)] += count
 
     def _count(self, tensor: str, text: int) -> int:
         counts = self._read(tensor).reshape(-1)

@@ -5,10 +5,11 @@ integers in the role that its readers need; units make the forms that they can, 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.ir.graph import Graph
 from celosia.sw.quantize.graphs.units import (
     Attention,
     Finishing,
@@ -21,7 +22,7 @@ from celosia.sw.quantize.graphs.units import (
     Units,
 )
 
-__all__ = ["Form", "Role", "Segments", "plan_segments", "reads"]
+__all__ = ["Form", "Keys", "Role", "Segment", "Segments", "plan_segments", "reads"]
 
 Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
@@ -107,6 +108,36 @@ def reads(unit: Unit) -> Iterator[Form]:
             views = [view for head in unit.heads[0] for view in (head.query, head.key, head.value)]
             yield from (Form(view.tensor, "heads") for view in views)
             yield from (Form(head.onto.tensor, "onto") for head in unit.heads[0] if head.onto)
+
+
+Keys = tuple[str, int]
+"""The tensor that counts the keys of texts, and a text."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Segment:
+    """An integer graph, which sees all keys until `for_masks` says how many there are."""
+
+    graph: Graph
+    inputs: dict[str, Form]
+    """What each input of the graph is."""
+    outputs: dict[str, Form]
+    keys: dict[str, Keys]
+    """The keys of products of queries and keys, by the operator's name."""
+    operators: dict[str, str]
+    """The node of the model's file that each unit ends with."""
+    gelus: dict[str, float] = field(default_factory=dict)
+    """The factor of each SiLU that stands for a GELU, by its unit."""
+
+    def unit(self, name: str) -> str:
+        """The unit of an operator or of a tensor, whose name begins with the unit's."""
+        parts = name.split(".")
+        starts = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((start for start in starts if start in self.operators), parts[0])
+
+    def node(self, name: str) -> str:
+        """The node of the model's file that an operator or a tensor belongs to."""
+        return self.operators.get(self.unit(name), name)
 
 
 def plan_segments(graph: FloatGraph, units: Units) -> Segments:

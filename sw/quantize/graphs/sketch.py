@@ -31,10 +31,11 @@ _TYPES: Final[dict[Role, str]] = {
 }
 
 
-def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
+def sketch(graph: FloatGraph, *, named: bool = False) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
     """The integer graphs of all segments, whose numbers mean nothing, and the host's nodes.
 
-    Raises `ValueError` for a graph that is not quantized.
+    Graphs are `named` as `instantiate` names them.  Raises `ValueError` for a graph that is not
+    quantized.
     """
     segments = plan_segments(graph, find_units(graph))
     integers, curves = {}, {}
@@ -49,7 +50,7 @@ def sketch(graph: FloatGraph) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
         curves,
         frozenset(segments.units.units),
     )
-    emitted, _ = emit_segments(segments, formats)
+    emitted, _ = emit_segments(segments, formats, named=named)
     host = tuple(node for level in segments.host for node in level)
     return tuple(segment.graph for segment in emitted), host
 

@@ -63,8 +63,9 @@ class Value:
         if not self.heads:
             return matrix.reshape(kind.shape)
         assert self.copies == 1, "only attention reads copies"
-        batch, heads, rows, cols = kind.shape
-        return matrix.reshape(batch, rows, heads, cols).transpose(0, 2, 1, 3)
+        batch, heads, rows, cols = _four(kind.shape)
+        array = matrix.reshape(batch, rows, heads, cols).transpose(0, 2, 1, 3)
+        return array.reshape(kind.shape)
 
     def shape(self, kind: TensorType) -> tuple[int, int]:
         """Rows and columns of the matrix of a tensor of type `kind`."""
@@ -228,11 +229,17 @@ def whole(value: Value, kind: TensorType) -> View:
 
 
 def rectangle(places: Array, wanted: Array) -> tuple[int, int] | None:
-    """Where the numbers `wanted` stand in a row and a column of `places`; None: not together."""
-    found = np.argwhere(places == wanted[0, 0])
-    if len(found) != 1:
-        return None
-    row, col = map(int, found[0])
+    """Where the numbers `wanted` stand in a row and a column of `places`; None: not together.
+
+    No number stands in `places` twice.
+    """
+    first = wanted[0, 0]
+    row, col = divmod(int(first), places.shape[1])
+    if row >= len(places) or places[row, col] != first:  # Heads do not stand in this order.
+        found = np.argwhere(places == first)
+        if len(found) != 1:
+            return None
+        row, col = map(int, found[0])
     rows, cols = wanted.shape
     part = places[row : row + rows, col : col + cols]
     return (row, col) if part.shape == wanted.shape and (part == wanted).all() else None

@@ -6,11 +6,11 @@ from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sw.ir.graph import MatMul, Sums
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.graph_verify import verify
-from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-CASE = encoder_layer_case(random_integer_encoder(SHAPE, 0), [5], 0)
+CASE = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [5], 0)
 
 
 def test_only_products_are_left_and_their_sums_are_exact():

@@ -9,7 +9,7 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.cases import encoder_case, random_integer_encoder
+from celosia.sw.models.cases import encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.c_host import c_host
 
@@ -19,7 +19,10 @@ SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
 @pytest.mark.parametrize("loops", [False, True])
 def test_an_encoder_of_two_layers(loops):
     """Products, softmax, GELU, residual additions and layer normalization, in loops or not."""
-    case, config = encoder_case(random_integer_encoder(SHAPE, 0), [5, 9], 0), resolve_config("tiny")
+    case, config = (
+        encoder_case(random_quantized_encoder(SHAPE, 0), [5, 9], 0),
+        resolve_config("tiny"),
+    )
     compiled = compile_graph(case.graph, config, loops=loops)
     size = compiled.end - MEMORY_BASE
     device = FunctionalDevice(config, memory_bytes=size)

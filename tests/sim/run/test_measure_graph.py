@@ -12,14 +12,14 @@ from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
     layernorm_case,
-    random_integer_encoder,
+    random_quantized_encoder,
 )
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.faulty_devices import EMPTY_LOG, Idle, Logging, Stopping
 
 TINY = PRESETS["tiny"]
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-LAYER = encoder_layer_case(random_integer_encoder(SHAPE, 0), [3, 5], 0)
+LAYER = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [3, 5], 0)
 COMPILED = compile_graph(LAYER.graph, TINY)
 WRITTEN = set(LAYER.graph.tensors) - set(LAYER.graph.constants) - set(LAYER.graph.inputs)
 ON_CHIP = {f"0.{kind}.text{text}" for kind in ("numerators", "sums") for text in range(2)}

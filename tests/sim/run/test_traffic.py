@@ -7,12 +7,12 @@ import pytest
 from celosia.sim.run.report import Traffic
 from celosia.sim.run.traffic import graph_traffic, product_traffic
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-LAYER = encoder_layer_case(random_integer_encoder(SHAPE, 0), [3, 5], 0).graph
+LAYER = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [3, 5], 0).graph
 HEADS = attention_case(2, 6, 8, 0).graph
 GRAPHS = pytest.mark.parametrize("graph", [LAYER, HEADS], ids=["layer", "heads"])
 

@@ -12,7 +12,7 @@ from celosia.sim.workloads.workloads import check_name
         ("model.pt", r"model\.pt is no ONNX file: .*torch\.onnx\.export\(module, inputs,"),
         ("a/model.PTH", r"torch\.onnx\.export"),
         ("pytorch_model.bin", "optimum-cli export onnx --model FOLDER OUT"),
-        ("m.safetensors", "optimum-cli .*--model FILE.safetensors of the workload encoder"),
+        ("m.safetensors", "optimum-cli .*--model FILE.plan of the workload encoder"),
         ("m.tflite", "tf2onnx.convert --tflite MODEL.tflite"),
         ("m.keras", "tf2onnx.convert --keras MODEL.keras"),
         ("m.onnx", "are read by run, check, build, optimize and generate"),

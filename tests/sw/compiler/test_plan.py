@@ -27,7 +27,7 @@ SHAPE = EncoderShape(layers=2, width=16, heads=4, hidden=32)
 
 
 def layer(*lengths):
-    return cases.encoder_layer_case(cases.random_integer_encoder(SHAPE, 0), lengths, 0).graph
+    return cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), lengths, 0).graph
 
 
 def test_what_is_chosen_costs_no_more_than_what_was_searched():
@@ -85,7 +85,7 @@ def test_alternatives_of_long_graphs_are_scaled(monkeypatch):
 
 @pytest.mark.parametrize("choices", [choices for *_, choices in DEFAULT.others()], ids=str)
 def test_every_choice_computes_the_same(choices):
-    case = cases.encoder_layer_case(cases.random_integer_encoder(SHAPE, 0), [9, 6], 0)
+    case = cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), [9, 6], 0)
     verify(case.graph)
     device = FunctionalDevice(TINY, memory_bytes=1 << 20)
     compiled = compile_graph(case.graph, TINY, choices=choices)

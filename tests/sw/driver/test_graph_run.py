@@ -27,7 +27,7 @@ from celosia.sw.models.cases import (
     layernorm_case,
     matmul_case,
     multiply_case,
-    random_integer_encoder,
+    random_quantized_encoder,
     residual_case,
     rmsnorm_case,
     softmax_case,
@@ -186,7 +186,7 @@ def test_longer_rows_are_refused(operator):
 
 @pytest.fixture(scope="module")
 def encoder() -> Case:
-    return encoder_case(random_integer_encoder(SHAPE, 6), [4, 1, 19], seed=6)
+    return encoder_case(random_quantized_encoder(SHAPE, 6), [4, 1, 19], seed=6)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_an_encoder_of_two_layers_for_ragged_texts(encoder, name):
 @pytest.mark.slow
 def test_a_layer_of_an_encoder():
     check_levels(
-        encoder_layer_case(random_integer_encoder(SHAPE, 7), [9, 30], seed=7), CONFIGS["small"]
+        encoder_layer_case(random_quantized_encoder(SHAPE, 7), [9, 30], seed=7), CONFIGS["small"]
     )
 
 

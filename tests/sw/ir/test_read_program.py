@@ -69,7 +69,7 @@ def test_a_random_program_reads_back_as_it_was(ops):
 @pytest.mark.parametrize(
     ("case", "preset"),
     [
-        (cases.encoder_layer_case(cases.random_integer_encoder(SHAPE, 0), [9, 5], 0), "tiny"),
+        (cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), [9, 5], 0), "tiny"),
         (cases.attention_case(2, 20, 16, 0), "base"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.graph.name,

@@ -48,7 +48,7 @@ def test_a_random_graph_reads_back_as_it_was(graph):
     [
         cases.matmul_case(7, 20, 5, 0),
         cases.attention_case(2, 20, 16, 0),
-        cases.encoder_layer_case(cases.random_integer_encoder(SHAPE, 0), [9, 5], 0),
+        cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), [9, 5], 0),
     ],
     ids=lambda case: case.graph.name,
 )

@@ -13,7 +13,7 @@ from celosia.sw.models.cases import (
     encoder_layer_case,
     layernorm_case,
     matmul_case,
-    random_integer_encoder,
+    random_quantized_encoder,
     residual_case,
     softmax_case,
 )
@@ -24,7 +24,7 @@ SHAPE = EncoderShape(layers=2, width=32, heads=4, hidden=64)
 
 @cache
 def model(seed):
-    return random_integer_encoder(SHAPE, seed)
+    return random_quantized_encoder(SHAPE, seed)
 
 
 CASES = {
@@ -36,7 +36,7 @@ CASES = {
     "layernorm": lambda seed: layernorm_case(9, 20, seed),
     "attention": lambda seed: attention_case(2, 9, 16, seed),
     "encoder layer": lambda seed: encoder_layer_case(
-        random_integer_encoder(SHAPE, seed), [9], seed
+        random_quantized_encoder(SHAPE, seed), [9], seed
     ),
     "encoder": lambda seed: encoder_case(model(seed), [4, 5], seed),
 }
@@ -64,5 +64,5 @@ def test_results_use_their_range(make):
 
 
 def test_inputs_differ_between_texts_of_different_seeds():
-    one, other = (encoder_case(model(0), [4], seed).inputs["embedding"] for seed in (1, 2))
+    one, other = (encoder_case(model(0), [4], seed).inputs["embedding.wide"] for seed in (1, 2))
     assert (one != other).any()

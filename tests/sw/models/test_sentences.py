@@ -15,7 +15,7 @@ from celosia.sw.models.sentences import (
     model_key,
     quantize_published,
 )
-from celosia.sw.quantize.model_file import load_model, save_model
+from celosia.sw.quantize.encoders.encoder_file import load_encoder, save_encoder
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize
 from celosia.sw.reference.texts import evaluation_texts
 
@@ -73,7 +73,10 @@ def test_a_text_of_the_greatest_length_is_reached():
 
 @pytest.mark.slow
 def test_the_model_survives_its_file(tmp_path):
-    loaded = load_model(save_model(model(), tmp_path / "model.safetensors"))
+    path = tmp_path / "model.plan"
+    with path.open("wb") as file:
+        save_encoder(model(), file)
+    loaded = load_encoder(path)
     tokens = tokenize(["One small sentence."])
     assert (integer_vectors(loaded, tokens) == integer_vectors(model(), tokens)).all()
 

@@ -16,7 +16,7 @@ from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
     matmul_case,
-    random_integer_encoder,
+    random_quantized_encoder,
 )
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.loops.nodes import Node, Shapes, command_node, repeated
@@ -158,7 +158,7 @@ BERT_LAYER_BYTES = 40 << 10
 @pytest.mark.nightly
 def test_a_layer_of_bert_is_a_short_program():
     shape = replace(BERT_BASE, layers=2)  # The last layer of a model has no layer behind it.
-    case = encoder_layer_case(random_integer_encoder(shape, 0), [128], 0)
+    case = encoder_layer_case(random_quantized_encoder(shape, 0), [128], 0)
     compiled = compile_graph(case.graph, BASE)
     plain = compile_graph(case.graph, BASE, loops=False)
     assert expanded(compiled.program, BASE) == list(plain.program)

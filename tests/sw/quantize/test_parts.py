@@ -1,4 +1,4 @@
-"""Ranges, weights, normalizations, smoothing, outliers and tables, each by itself."""
+"""Ranges, weights, normalizations, smoothing and outliers, each by itself."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import pytest
 from celosia.isa import numerics
 from celosia.sw.quantize.curves import center
 from celosia.sw.quantize.linear import quantize_linear
-from celosia.sw.quantize.model import IntegerEncoder
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.ranges import (
     best_step,
@@ -18,9 +17,7 @@ from celosia.sw.quantize.ranges import (
 from celosia.sw.quantize.rounding import correlation, round_weights
 from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
-from celosia.sw.quantize.tables import embed, quantize_tables, table_step
-from celosia.sw.reference.embedding import Embeddings
-from celosia.sw.reference.encoder import EncoderShape, Linear, Norm, gelu
+from celosia.sw.reference.encoder import Linear, Norm, gelu
 
 RANDOM = np.random.default_rng(0)
 
@@ -237,46 +234,6 @@ def test_nothing_is_spread_without_outliers():
     up, down, x = network(outliers=False)
     spread = spread_outliers(up, down, gelu(up(x)))
     assert (spread.up.weights == up.weights).mean() > 0.9
-
-
-def tables():
-    words, positions = normal(10, 4), normal(3, 4, spread=0.1)
-    step = table_step(Embeddings(words, positions))
-    arrays = quantize_tables(Embeddings(words, positions), step)
-    shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
-    return words, positions, step, IntegerEncoder(shape, arrays)
-
-
-def test_embeddings_are_summed_without_saturation():
-    words, positions, step, model = tables()
-    found = embed(model, [[9, 0, 9], [4]])
-    assert found.dtype == np.int16
-    real = np.concatenate([words[[9, 0, 9]] + positions, words[[4]] + positions[:1]])
-    assert np.abs(found * step - real).max() < 1.01 * step
-    top = Embeddings(floats([1]), floats([0.37]))
-    arrays = quantize_tables(top, table_step(top))
-    assert 32764 <= arrays["embedding.words"].item() + arrays["embedding.positions"].item() <= 32767
-
-
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        ([], "no text"),
-        ([[1], []], "text 1: 0 tokens are not in 1..3"),
-        ([[1, 2, 3, 4]], "text 0: 4 tokens are not in 1..3"),
-        ([[10]], "text 0: token 10 is not in 0..9"),
-        ([[-1]], "text 0: token -1 is not in 0..9"),
-    ],
-)
-def test_texts_fit_the_tables(texts, message):
-    with pytest.raises(ValueError, match=message):
-        embed(tables()[3], texts)
-
-
-def test_a_model_without_tables_takes_no_text():
-    shape = EncoderShape(layers=1, width=4, heads=1, hidden=4)
-    with pytest.raises(ValueError, match="the model has no embeddings"):
-        embed(IntegerEncoder(shape, {}), [[1]])
 
 
 def test_the_mean_error_of_gelu_is_taken_out():

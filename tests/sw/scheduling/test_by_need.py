@@ -14,7 +14,7 @@ from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import (
     attention_case,
     encoder_case,
-    random_integer_encoder,
+    random_quantized_encoder,
 )
 from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import EncoderShape
@@ -42,7 +42,7 @@ def test_a_scheduled_program_means_the_same(seed, choices):
 
 @pytest.mark.parametrize("lengths", [[3], [9, 5]], ids=str)
 def test_an_encoder_means_the_same(lengths):
-    model = random_integer_encoder(SMALL, 0)
+    model = random_quantized_encoder(SMALL, 0)
     check(encoder_case(model, lengths, 0), TINY, IN_ORDER)
 
 

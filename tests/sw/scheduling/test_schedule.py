@@ -8,7 +8,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.program import Load, Products
-from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.schedule import MAX_LEAD, schedule
@@ -31,7 +31,7 @@ def test_any_graph_on_any_accelerator_means_the_same(name):
 
 
 def test_a_layer_means_the_same():
-    model = random_integer_encoder(EncoderShape(layers=2, width=32, heads=2, hidden=64), 0)
+    model = random_quantized_encoder(EncoderShape(layers=2, width=32, heads=2, hidden=64), 0)
     check_scheduled(encoder_layer_case(model, [9, 5], 0), TINY, DEFAULT, schedule)
 
 

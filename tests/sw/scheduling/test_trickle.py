@@ -5,7 +5,7 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import Load, LocalRows, Multiply, Op, Products, Space, Store, Transform
-from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.schedule import schedule
@@ -98,7 +98,7 @@ def test_moments_of_rows_from_memory_come_one_by_one():
 
 def test_in_an_encoder_products_go_on_while_rows_are_normalized():
     shape = EncoderShape(layers=2, width=32, heads=1, hidden=96)
-    case = encoder_layer_case(random_integer_encoder(shape, 1), [150], seed=1)
+    case = encoder_layer_case(random_quantized_encoder(shape, 1), [150], seed=1)
     found = schedule(program(case, CONFIGS["base"], DEFAULT), CONFIGS["base"])
     ops = [written.op for written in found]
     products = [

@@ -53,7 +53,7 @@ def test_one_lane_waits_for_the_banks_of_products_that_come_later():
 
 def test_shares_of_operators_add_up():
     shape = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-    case = cases.encoder_layer_case(cases.random_integer_encoder(shape, 0), [9, 5], 0)
+    case = cases.encoder_layer_case(cases.random_quantized_encoder(shape, 0), [9, 5], 0)
     found = predict(case, TINY)
     shares = list(found.shares())
     assert sum(cycles for _, cycles in shares) == found.cycles

@@ -11,9 +11,8 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import TYPES, TensorType, expect
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
-from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
-from celosia.sw.quantize.graphs.segments import Form
+from celosia.sw.quantize.graphs.segments import Form, Segment
 
 __all__ = ["check_plan"]
 

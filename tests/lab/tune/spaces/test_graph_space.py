@@ -16,7 +16,7 @@ from celosia.sw.compiler.pipeline import compile_plan
 from celosia.sw.models.cases import (
     encoder_case,
     encoder_layer_case,
-    random_integer_encoder,
+    random_quantized_encoder,
     softmax_case,
 )
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -25,7 +25,7 @@ from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.planning.schedules.random_schedules import CONFIG, cases
 
-ENCODER = random_integer_encoder(EncoderShape(layers=2, width=24, heads=2, hidden=40), 0)
+ENCODER = random_quantized_encoder(EncoderShape(layers=2, width=24, heads=2, hidden=40), 0)
 
 
 @cache

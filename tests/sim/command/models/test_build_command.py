@@ -9,6 +9,10 @@ import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
+from celosia.sim.command.models import build_command
+from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.quantize.encoders.encoder_file import load_encoder
+from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused, right
 
 FAST = ("--sim", "functional")
@@ -38,3 +42,21 @@ def test_a_plan_is_built_and_run_and_refused_elsewhere():
     refused("is for a configuration with", *RUN, "--input", "x.npz", "--preset", "tiny")
     Path("m.plan").write_bytes(Path("m.plan").read_bytes()[:5000])
     refused("m.plan: is no whole plan", *RUN, "--input", "x.npz")
+
+
+def test_the_published_model_is_built_once_for_texts_of_any_lengths(monkeypatch):
+    shape = EncoderShape(layers=1, width=16, heads=2, hidden=32)
+    model, clips = random_quantized_encoder(shape, 0), []
+
+    def published(_tell, clip):
+        clips.append(clip)
+        return model
+
+    monkeypatch.setattr(build_command, "published_model", published)
+    shown = right("build", "minilm", "-o", "e.plan", "--clip", "minmax").stdout
+    assert "e.plan: an encoder of 1x16, 2 heads, 32 hidden" in " ".join(shown.split())
+    assert clips == ["minmax"]
+    assert load_encoder(Path("e.plan")).graph([3, 9]).macs == model.graph([3, 9]).macs
+    refused("--dim: not with minilm", "build", "minilm", "-o", "f.plan", "--dim", "batch=1")
+    refused("--preset: not with minilm", "build", "minilm", "-o", "f.plan", "--preset", "tiny")
+    refused("`celosia run encoder --model FILE --text TEXT` takes it", "run", "e.plan", *FAST)

@@ -24,7 +24,7 @@ from celosia.sw.ir.program import Load, Store
 from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
-    random_integer_encoder,
+    random_quantized_encoder,
     softmax_case,
 )
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -36,7 +36,7 @@ from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.scheduling.expansions import expanded
 
 BASE, TINY = resolve_config("base"), resolve_config("tiny")
-MODEL = random_integer_encoder(EncoderShape(layers=2, width=128, heads=4, hidden=256), 0)
+MODEL = random_quantized_encoder(EncoderShape(layers=2, width=128, heads=4, hidden=256), 0)
 
 
 def test_without_the_unit_graphs_are_refused():
@@ -74,7 +74,7 @@ def test_a_bias_of_scores_that_does_not_fit_is_refused():
 
 def test_heads_of_two_shapes_are_two_groups_of_one_stage():
     shape = EncoderShape(layers=2, width=16, heads=2, hidden=32)
-    graph = encoder_layer_case(random_integer_encoder(shape, 1), [5, 9], 1).graph
+    graph = encoder_layer_case(random_quantized_encoder(shape, 1), [5, 9], 1).graph
     (stage,) = (s for s in decide_graph(graph, TINY).stages if isinstance(s, AttentionStage))
     assert [(len(group.heads), sum(group.rows)) for group in stage.groups] == [(2, 5), (2, 9)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
-from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage
@@ -107,7 +107,7 @@ def test_a_stage_without_heads_is_refused():
 
 
 def test_products_that_are_no_head_are_refused():
-    model = random_integer_encoder(EncoderShape(layers=2, width=16, heads=2, hidden=32), 0)
+    model = random_quantized_encoder(EncoderShape(layers=2, width=16, heads=2, hidden=32), 0)
     graph = encoder_layer_case(model, [20], 0).graph
     plan, (stage,) = decide_graph(graph, TINY), PLAN.stages
     rings = {**PLAN.rings, **plan.rings}

@@ -3,7 +3,7 @@
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder, softmax_case
+from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder, softmax_case
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import PiecesOfW, SumsDrain, TailPart
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
@@ -12,7 +12,7 @@ from tests.sw.planning.edits import with_field
 
 TINY = resolve_config("tiny")
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
-GRAPH = encoder_layer_case(random_integer_encoder(SHAPE, 0), [20], 0).graph
+GRAPH = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [20], 0).graph
 PLAN = decide_graph(GRAPH, TINY)
 OPS = [stage.ops for stage in PLAN.stages]
 QUERY, OUTPUT, DOWN = "stages.0.", "stages.4.", "stages.6."

@@ -18,7 +18,7 @@ from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,
     matmul_case,
-    random_integer_encoder,
+    random_quantized_encoder,
     softmax_case,
 )
 from celosia.sw.planning.decisions.decide import decide
@@ -54,7 +54,7 @@ def cases() -> tuple[Case, ...]:
         if operands.bias is not None:
             inputs["bias"] = operands.bias.reshape(1, -1)
         alone.append(Case(graph_of("product", problem), inputs))
-    layer = encoder_layer_case(random_integer_encoder(_SHAPE, 0), (13,), 0)
+    layer = encoder_layer_case(random_quantized_encoder(_SHAPE, 0), (13,), 0)
     others = [matmul_case(21, 19, 30, 1), attention_case(2, 20, 8, 1), softmax_case(11, 26, 2)]
     return (*alone, *others, layer)
 

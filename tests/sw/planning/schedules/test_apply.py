@@ -9,7 +9,7 @@ from celosia.sw.compiler.fluent import Schedule
 from celosia.sw.compiler.pipeline import predict_plan
 from celosia.sw.compiler.starts import compilers_plan, plain_plan, scheduled_plan
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.models.cases import attention_case, encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, NormStage
@@ -25,7 +25,7 @@ TINY = resolve_config("tiny")
 PRODUCT = graph_of("product", MatMul(m=64, n=128, k=64, scale=0.01))
 HEADS = attention_case(2, 64, 32, 1).graph
 LAYER = encoder_layer_case(
-    random_integer_encoder(EncoderShape(layers=2, width=24, heads=2, hidden=40), 0), (13,), 0
+    random_quantized_encoder(EncoderShape(layers=2, width=24, heads=2, hidden=40), 0), (13,), 0
 ).graph
 
 

@@ -12,6 +12,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.graphs.segments import plan_segments
 from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product, Rotation
 from tests.support.quantized_exports import recognized
 from tests.sw.frontend.importer.models import imported, model
@@ -206,3 +207,64 @@ def test_every_curve_of_the_accelerator_is_reached_from_onnx():
         units = find_units(recognize(graph).graph).units.values()
         reached |= {unit.function for unit in units if isinstance(unit, Finishing)}
     assert reached >= {"relu", *ACTIVATIONS}
+
+
+def texts(*lengths, scales=(0.25,), read_twice=False, axis=0):
+    """Attention of each text by itself, whose contexts are put together for a product."""
+    builder = GraphBuilder("texts")
+    x = builder.input("x", TensorType("float32", (sum(lengths), 32)))
+    weights = builder.constant(np.eye(32, dtype=np.float32))
+    q, k, v = (builder.op("matmul", x, weights, name=name) for name in "qkv")
+    contexts, row = [], 0
+    for text, tokens in enumerate(lengths):
+        parts = []
+        for part in (q, k, v):
+            size = (tokens, 32)
+            rows = builder.op("slice", part, starts=(row, 0), sizes=size, steps=(1, 1))
+            rows = builder.op("reshape", rows, shape=(1, tokens, 2, 16))
+            parts.append(builder.op("transpose", rows, permutation=(0, 2, 1, 3)))
+        found = builder.op(
+            "attention", *parts, scale=scales[text % len(scales)], causal=False, first_query=0
+        )
+        found = builder.op("transpose", found, permutation=(0, 2, 1, 3))
+        contexts.append(builder.op("reshape", found, shape=(tokens, 32)))
+        row += tokens
+    below = builder.op("concat", *contexts, name="context", axis=axis)
+    behind = builder.constant(np.eye(builder.type(below).shape[1], dtype=np.float32))
+    outputs = {"y": builder.op("matmul", below, behind)}
+    if read_twice:
+        outputs["z"] = builder.op("tanh", contexts[0])
+    return builder.finish(outputs)
+
+
+def host_operators(graph):
+    levels = plan_segments(graph, find_units(graph)).host
+    return [node.op for level in levels for node in level]
+
+
+def attentions(graph):
+    return [unit for unit in find_units(graph).units.values() if isinstance(unit, Attention)]
+
+
+def test_contexts_of_texts_below_each_other_are_one_attention():
+    (unit,) = attentions(texts(3, 1, 4))
+    assert unit.value.tensor == "context"
+    assert [heads[0].query.rows for heads in unit.heads] == [3, 1, 4]
+    assert [[head.out.row for head in heads] for heads in unit.heads] == [[0, 0], [3, 3], [4, 4]]
+    assert [[head.out.col for head in heads] for heads in unit.heads] == [[0, 16]] * 3
+    assert {head.out.tensor for heads in unit.heads for head in heads} == {unit.value.key}
+    assert host_operators(texts(3, 1, 4)) == []
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        texts(3, 4, scales=(0.25, 0.5)),
+        texts(3, 4, read_twice=True),
+        texts(4, 4, axis=1),
+    ],
+    ids=["another scale", "a part is read", "beside each other"],
+)
+def test_contexts_that_differ_or_are_read_alone_are_put_together_by_the_host(graph):
+    assert len(attentions(graph)) == 2
+    assert host_operators(graph).count("concat") == 1

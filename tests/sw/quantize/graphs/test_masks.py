@@ -10,10 +10,9 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, MatMul, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.quantize.graphs.emit import Segment
 from celosia.sw.quantize.graphs.masks import Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.graphs.segments import Form
+from celosia.sw.quantize.graphs.segments import Form, Segment
 from tests.support.quantized_exports import TOKENS, quantized
 
 ROWS, KEYS, WIDTH = 9, 6, 16

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.lab.fuzz.graphs.random_graph import random_case
-from celosia.sw.models.cases import encoder_layer_case, random_integer_encoder
+from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import ALTERNATIVES, DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.text import parse_plan, print_plan
@@ -48,12 +48,12 @@ def test_whatever_plan_is_legal_computes_the_same(seed):
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 def test_whatever_is_chosen_computes_the_same(choices):
     assert len(CHOICES) == sum(len(values) - 1 for values in ALTERNATIVES.values())
-    case = encoder_layer_case(random_integer_encoder(SHAPE, 0), [9, 5, 5], 0)
+    case = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [9, 5, 5], 0)
     config = CONFIGS["tiny"]
     expanded(case, config, decide_graph(case.graph, config, choices))
 
 
 def test_loads_wait_for_all_that_they_read():
     """A load that does not wait for a store that is under way reads what was there before."""
-    case = encoder_layer_case(random_integer_encoder(SHAPE, 0), [40], 0)
+    case = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [40], 0)
     expanded(case, CONFIGS["base"], decide_graph(case.graph, CONFIGS["base"]))

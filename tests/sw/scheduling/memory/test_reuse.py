@@ -13,7 +13,7 @@ from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.cases import Case, encoder_case, random_integer_encoder
+from celosia.sw.models.cases import Case, encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.memory.check_reuse import check_reuse, sharing
 from celosia.sw.scheduling.memory.fit import fit
@@ -26,7 +26,7 @@ SHAPE = EncoderShape(layers=2, width=24, heads=2, hidden=40)
 
 
 def encoder() -> Case:
-    return encoder_case(random_integer_encoder(SHAPE, 0), (13, 9), 0)
+    return encoder_case(random_quantized_encoder(SHAPE, 0), (13, 9), 0)
 
 
 def hasty(compiled: CompiledGraph) -> dict[str, int]:

@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.operators.operator import GraphError
-from celosia.sw.quantize.graphs.files.plan_file import (
-    PlanFileError,
-    load_model_plan,
-    save_model_plan,
-)
+from celosia.sw.quantize.graphs.files.plan_file import load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_exports import inputs, quantized
 

@@ -6,12 +6,8 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.graphs.files.plan_file import (
-    FORMAT,
-    PlanFileError,
-    load_model_plan,
-    save_model_plan,
-)
+from celosia.sw.quantize.graphs.files.plan_file import FORMAT, load_model_plan, save_model_plan
+from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_exports import inputs, quantized
 
