@@ -144,16 +144,16 @@ def _fuzz(name: str, place: str, arguments: list[str]) -> None:
         "sw.driver.assembly",
         "sw.driver.program_file",
         "isa.presets",
-        "sim.operands",
+        "sim.workloads.operands",
         "sw.frontend.importer.import_model",
         "sw.frontend.importer.source.model_file",
         "sw.quantize.encoders.encoder_file",
         "sim.reporting.run_file",
         "sim.reporting.run_schema",
         "sim.reporting.run_facts",
-        "sim.reporting.packing",
-        "sim.cache",
-        "sim.mutate.patch",
+        "sim.profile.packing",
+        "sim.support.cache",
+        "lab.mutate.patch",
     ):
         for function in vars(import_module(f"celosia.{module}")).values():
             if isinstance(function, FunctionType):

@@ -66,7 +66,7 @@ class Watching:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """Who asks, and what is told while it works."""
+    """The command line that a report names, and what is told while a run works."""
 
     command_line: tuple[str, ...] = ()
     announce: Callable[[str], None] = field(default=ignore, compare=False)
