@@ -6,14 +6,14 @@ from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.divider import DIVISOR_BITS, Divider
 from celosia.hw.lib.fields import field_signals
+from celosia.hw.lib.root import Root
 from celosia.hw.lib.sleep import Wakeful
 from celosia.hw.lib.stages import Stages
 from celosia.hw.lib.wide import wide_sum
 from celosia.hw.memory.ports import row_shape
-from celosia.hw.vector.divider import DIVISOR_BITS, Divider
 from celosia.hw.vector.reduction import RowSums
-from celosia.hw.vector.root import Root
 from celosia.hw.vector.steps import Normalization, RowFacts
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import ISQRT_BITS

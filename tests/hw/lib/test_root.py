@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.hw.vector.root import Root
+from celosia.hw.lib.root import Root
 from tests.support.streams import Stall, never, receive, send, simulate, sometimes
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "isqrt.npz"

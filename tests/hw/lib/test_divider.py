@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from celosia.hw.vector.divider import Divider
+from celosia.hw.lib.divider import Divider
 from tests.support.registers import reset_registers
 from tests.support.streams import simulate
 
