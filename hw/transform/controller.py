@@ -14,8 +14,9 @@ from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.transform.traits import trait_signals
+from celosia.hw.vector.modes import Mode
 from celosia.hw.vector.scaler import SCORE
-from celosia.hw.vector.steps import LaneStep, Mode
+from celosia.hw.vector.steps import LaneStep
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.functions.table import FUNCTIONS

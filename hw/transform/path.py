@@ -23,9 +23,9 @@ from celosia.hw.transform.pace import Pace
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1
 from celosia.hw.vector.lanes import Lanes
+from celosia.hw.vector.modes import Mode
 from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.statistics import Statistics
-from celosia.hw.vector.steps import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.latencies import lane_latency
 from celosia.isa.registers.errors import Cause

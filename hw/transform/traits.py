@@ -6,7 +6,7 @@ from amaranth import Module, Signal
 from amaranth.lib import data
 
 from celosia.hw.lib.fields import field_signals
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.functions.table import FUNCTIONS
 
 __all__ = ["trait_signals"]

@@ -13,17 +13,12 @@ from amaranth.lib import data
 from celosia.hw.lib.delay import delay
 from celosia.hw.lib.ring import Ring
 from celosia.hw.lib.stages import Stages
+from celosia.hw.vector.modes import Left, Mode, chooses
 from celosia.hw.vector.parts import RowGatherer, RowParts, part_shape
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.reduction import MaximumReduction, SumReduction
 from celosia.hw.vector.scaler import Scaler, ScaleRequest
-from celosia.hw.vector.steps import (
-    Mode,
-    PolynomialRequest,
-    RowSpan,
-    packed,
-    polynomial_request,
-)
+from celosia.hw.vector.steps import PolynomialRequest, RowSpan, packed, polynomial_request
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["LaneControl"]
@@ -76,14 +71,13 @@ class LaneControl:
         computes = Signal()
         m.d.comb += computes.eq(stages.valid[0] & ~finding)
         self.parts = RowParts(m, config, computes, step.last_part)
-        request = polynomial_request(config, step)
         counting = packed(
             _Counting(config, config.dim),
             span=step.span,
-            squared=request.flags.squared,
+            squared=chooses(step.mode, Left.SIZE),
             visible=step.visible,
         )
-        self._request = stages.register(1, "request", request)
+        self._request = stages.register(1, "request", polynomial_request(config, step))
         self._counting = stages.register(1, "counting", counting)
         self._counted = stages.register(1, "counted", step.counted)
         self._result = stages.register(1, "result", step.result)

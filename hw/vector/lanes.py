@@ -12,6 +12,7 @@ from celosia.hw.lib.stages import Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import ParameterRead, RowRead, RowReadInterface
 from celosia.hw.vector.control import LaneControl
+from celosia.hw.vector.modes import Mode
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.reduction import (
     MaximumReduction,
@@ -21,7 +22,7 @@ from celosia.hw.vector.reduction import (
     SumsWrite,
 )
 from celosia.hw.vector.scaler import ELEMENT_BITS, Scaler
-from celosia.hw.vector.steps import LaneConstants, LaneStep, Mode, RowFacts
+from celosia.hw.vector.steps import LaneConstants, LaneStep, RowFacts
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["Lanes"]

@@ -28,29 +28,27 @@ FACTOR_BITS = 16
 
 
 class Quadratic:
-    """What the lanes share, and the stages of one.
-
-    The `reciprocal` of the row is there as stage 2 leaves it.
-    """
+    """What the lanes share, and the stages of one."""
 
     def __init__(
         self,
         stages: Stages,
-        requests: Line,
+        controls: Line,
         visible: Value,
         constants: data.View,
         reciprocal: Line,
     ):
-        self._stages = stages.branch("quadratic", requests[0].flags.quadratic)
-        self._requests = requests
-        self._visible = self._stages.line("visible", visible)
+        """`controls` are `ModeBits`; the `reciprocal` of the row is there as stage 2 leaves it."""
+        self._stages = stages
+        self._controls = controls
+        self._visible = stages.line("visible", visible)
         self._exponential = constants.exponent
         self._gelu = constants.gelu
         self._reciprocal = reciprocal
 
     def _at(self, stage: int) -> data.View:
-        """The flags of what `stage` has done."""
-        return self._requests[stage].flags
+        """Which factor is wanted, as `stage` leaves it."""
+        return self._controls[stage].factor
 
     def factor(
         self, lane: int, element: Value, reference: Value, carried: Line
@@ -58,9 +56,9 @@ class Quadratic:
         """The exponent of ``element - reference``, 0 if invisible; or GELU's factor of `element`.
 
         `element` and `reference` are scores, or `element` is int16; `carried` is the element of
-        each stage, for GELU and CONTEXT.  The result is unsigned, of 16 bits.  With CONTEXT, it is
-        the lower half of `carried`; the second result, as stage 7 leaves it, is the upper half
-        times the reciprocal.
+        each stage, for GELU and CONTEXT.  The factor is unsigned, of 16 bits.  The second result is
+        `carried`.  With CONTEXT, the factor is the lower half of `carried`, and the upper half
+        times the reciprocal takes its place.
         """
         register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
@@ -68,36 +66,36 @@ class Quadratic:
         # Stage 1: how far from the reference, or from 0.
         number = element[:DISTANCE_BITS].as_signed()
         size = Mux(number[-1], -number, number)
-        distance = Mux(at(0).magnitude, size, reference - element)
+        distance = Mux(at(0).erf | at(0).decay, size, reference - element)
         distance = distance[: len(element) + 1]
         far = register(1, "far", distance[DISTANCE_BITS:].any())
         above = register(1, "above", distance[-1])
         distance = register(1, "distance", distance[:DISTANCE_BITS])
 
         # Stage 2: clamp.
-        limit = Mux(at(1).gelu, gelu.b, exponential.lowest)
+        limit = Mux(at(1).erf, gelu.b, exponential.lowest)
         clamped = Mux(far | (distance > limit), limit, distance)
         clamped = register(2, "clamped", Mux(above, 0, clamped)[:DISTANCE_BITS])
 
         # Stage 3: how many times ln 2, or the upper half of the reciprocal.
-        clamped = Mux(at(2).context, carried[2][HALF_BITS:], clamped)
+        clamped = Mux(at(2).half, carried[2][HALF_BITS:], clamped)
         product = clamped * Mux(
-            at(2).context, self._reciprocal[2][HALF_BITS:], exponential.inverse_ln2
+            at(2).half, self._reciprocal[2][HALF_BITS:], exponential.inverse_ln2
         )
         quotient = product[QUOTIENT_SHIFT:][:QUOTIENT_BITS]
-        quotient = register(3, "quotient", Mux(at(2).context, product[:HALF_BITS], quotient))
+        quotient = register(3, "quotient", Mux(at(2).half, product[:HALF_BITS], quotient))
         clamped = register(3, "clamped", clamped)
 
         # Stage 4: the rest, or the upper half of the element, negated.
-        whole = Mux(at(3).gelu, gelu.b, quotient[:QUOTIENT_BITS] * exponential.ln2)
-        whole = Mux(at(3).context, 0, whole)
-        clamped = Cat(clamped, clamped[-1] & at(3).context).as_signed()
+        whole = Mux(at(3).erf, gelu.b, quotient[:QUOTIENT_BITS] * exponential.ln2)
+        whole = Mux(at(3).half, 0, whole)
+        clamped = Cat(clamped, clamped[-1] & at(3).half).as_signed()
         offset = register(4, "offset", (whole - clamped)[:OFFSET_BITS].as_signed())
         quotient = register(4, "quotient", quotient)
 
         # Stage 5: the other factor.
-        other = offset + Mux(at(4).gelu, 0, exponential.b)
-        other = Mux(at(4).context, self._reciprocal[4][:HALF_BITS], other)
+        other = offset + Mux(at(4).erf, 0, exponential.b)
+        other = Mux(at(4).half, self._reciprocal[4][:HALF_BITS], other)
         other = register(5, "other", other)
         offset = register(5, "offset", offset)
         quotient = register(5, "quotient", quotient)
@@ -107,18 +105,20 @@ class Quadratic:
         quotient = register(6, "quotient", quotient)
 
         # Stage 7: add.
-        squares = at(6).gelu & carried[6][-1]
-        subtracts = at(6).context | (at(6).gelu & ~squares)
-        other = Mux(at(6).context, quotient << HALF_BITS, Mux(squares, 0, gelu.c << 1))
-        other = Mux(at(6).gelu | at(6).context, other, exponential.c)
+        squares = at(6).erf & carried[6][-1]
+        subtracts = at(6).half | (at(6).erf & ~squares)
+        other = Mux(at(6).half, quotient << HALF_BITS, Mux(squares, 0, gelu.c << 1))
+        other = Mux(at(6).erf | at(6).half, other, exponential.c)
         product = Mux(subtracts, ~product, product)
         total = wide_sum(other, product, bits=SUM_BITS, carry=subtracts)
         total = register(7, "quadratic", total)
-        shift = Mux(at(6).gelu, gelu.shift, exponential.shift + quotient[:QUOTIENT_BITS])
+        shift = Mux(at(6).erf, gelu.shift, exponential.shift + quotient[:QUOTIENT_BITS])
         shift = register(7, "quadratic_shift", shift)
 
         # Stage 8: scale.
-        hidden = at(7).exponential & ~self._visible[7][lane]
+        hidden = at(7).exponent & ~self._visible[7][lane]
         factor = Mux(hidden, 0, total >> shift)
-        factor = Mux(at(7).context, carried[7][:HALF_BITS], factor)
-        return register(8, "factor", factor[:FACTOR_BITS]), total
+        factor = Mux(at(7).half, carried[7][:HALF_BITS], factor)
+        factor = register(8, "factor", factor[:FACTOR_BITS])
+        element = Mux(at(7).half, total, carried[7])[: len(carried[7])].as_signed()
+        return factor, register(8, "carried", element)

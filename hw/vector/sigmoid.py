@@ -16,7 +16,7 @@ FALL_BITS = (SIGMOIDS[0] - SIGMOIDS[1]).bit_length()
 
 
 class Sigmoid:
-    """Lines between the numbers of `SIGMOIDS`; `stages` are those for SILU only."""
+    """Lines between the numbers of `SIGMOIDS`."""
 
     def __init__(self, stages: Stages):
         self._stages = stages

@@ -2,9 +2,10 @@
 
 from amaranth import Cat, Mux, Value, signed, unsigned
 from amaranth.hdl import ValueLike
-from amaranth.lib import data, enum
+from amaranth.lib import data
 
 from celosia.hw.memory.ports import row_shape
+from celosia.hw.vector.modes import Mode, Plus, chooses
 from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.scaler import ScaleRequest
 from celosia.isa.config import AcceleratorConfig
@@ -16,50 +17,13 @@ from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 __all__ = [
     "LaneConstants",
     "LaneStep",
-    "Mode",
     "Normalization",
-    "PolynomialFlags",
     "PolynomialRequest",
     "RowFacts",
     "RowSpan",
     "packed",
     "polynomial_request",
 ]
-
-
-class Mode(enum.Enum, shape=4):
-    """What a step computes of the elements x that the first scaler leaves."""
-
-    PASS = 0
-    """The elements x themselves."""
-    MAXIMUM = 1
-    """The largest visible element of the row as it comes, bias included; nothing else."""
-    HEADER = 2
-    """The reference of the exponents of later steps, from the port `maximum` and not the row."""
-    EXPONENT = 3
-    """`exponent` of x less the header's; 0 if invisible."""
-    NUMERATOR = 4
-    """`numerators` of these exponents."""
-    PROBABILITY = 5
-    """`probabilities` of these exponents, by the slot's reciprocal, as the step's `kind`."""
-    CONTEXT = 6
-    """`context` of x, by the slot's reciprocal."""
-    GELU = 7
-    """`raw_gelu` of x, an int16."""
-    KEEP = 8
-    """Keeps x, an int16, for the next ADD or MULTIPLY."""
-    ADD = 9
-    """x plus what was kept, both int16, saturated to int16."""
-    NORMALIZE = 10
-    """`normalize_by` the slot's mean and reciprocal, and then `Affine`."""
-    SILU = 11
-    """`raw_silu` of x, an int16."""
-    MULTIPLY = 12
-    """x times what the last KEEP kept, both int16."""
-    SUM = 13
-    """The last MULTIPLY's product plus x times what was kept, rounded as in `rotate`."""
-    DIFFERENCE = 14
-    """The last MULTIPLY's product less x times what was kept, rounded as in `rotate`."""
 
 
 class RowSpan(data.StructLayout):
@@ -133,40 +97,12 @@ class Normalization(data.StructLayout):
         })
 
 
-class PolynomialFlags(data.StructLayout):
-    """What the stages of `Polynomial` want to know of a mode."""
-
-    def __init__(self) -> None:
-        super().__init__({
-            "quadratic": 1,  # It begins with `Quadratic`: of an upper half,
-            "magnitude": 1,  # of the element's magnitude, not of its distance from a header's.
-            "exponential": 1,  # It begins with an exponent, 0 if invisible, and the exponent
-            "plain": 1,  # is the result,
-            "numerator": 1,  # or is scaled,
-            "probability": 1,  # or is divided.
-            "gelu": 1,
-            "sigmoid": 1,  # The element times its sigmoid is the result,
-            "kept": 1,  # or times what was kept,
-            "paired": 1,  # together with the product before,
-            "less": 1,  # from which it is taken.
-            "context": 1,
-            "normalize": 1,
-            "facts": 1,  # It needs those of the row.
-            "carried": 1,  # The element itself is the result, or a factor of it.
-            "squared": 1,  # Its square counts.
-            "multiplied": 1,  # By the wide multiplier.
-        })
-
-
 class PolynomialRequest(data.StructLayout):
     """What becomes of a row in `Polynomial`; at most 64 bits."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
-            "flags": PolynomialFlags(),
-            "header": 1,
-            "keep": 1,
-            "add": 1,
+            "mode": Mode,  # Not MAXIMUM.
             "kind": unsigned(2),
             "kind2": unsigned(2),
             "shift": unsigned(5),
@@ -178,43 +114,10 @@ class PolynomialRequest(data.StructLayout):
 
 def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
     """What `step` asks of `Polynomial`."""
-
-    def among(*modes: Mode) -> Value:
-        return Cat(step.mode == mode for mode in modes).any()
-
-    carried = among(Mode.PASS, Mode.ADD)
-    squared = carried & step.counted
-    exponential = among(Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY)
-    magnitude = among(Mode.GELU, Mode.SILU)
-    paired = among(Mode.SUM, Mode.DIFFERENCE)
-    kept = paired | among(Mode.MULTIPLY)
-    facts = among(Mode.PROBABILITY, Mode.CONTEXT, Mode.NORMALIZE)
-    flags = packed(
-        PolynomialFlags(),
-        quadratic=exponential | magnitude | among(Mode.CONTEXT),
-        magnitude=magnitude,
-        exponential=exponential,
-        plain=among(Mode.EXPONENT),
-        numerator=among(Mode.NUMERATOR),
-        probability=among(Mode.PROBABILITY),
-        gelu=among(Mode.GELU),
-        sigmoid=among(Mode.SILU),
-        kept=kept,
-        paired=paired,
-        less=among(Mode.DIFFERENCE),
-        context=among(Mode.CONTEXT),
-        normalize=among(Mode.NORMALIZE),
-        facts=facts,
-        carried=carried | kept | among(Mode.SILU, Mode.KEEP),
-        squared=squared,
-        multiplied=exponential | facts | squared | magnitude,
-    )
+    paired = chooses(step.mode, Plus.PRODUCT)
     return packed(
         PolynomialRequest(config),
-        flags=flags,
-        header=among(Mode.HEADER),
-        keep=among(Mode.KEEP),
-        add=among(Mode.ADD),
+        mode=step.mode,
         **{name: Mux(paired, ElementType.INT16, step[name]) for name in ("kind", "kind2")},
         **{name: Mux(paired, ROTATION_FRACTION_BITS, step[name]) for name in ("shift", "shift2")},
         gamma_row=step.gamma_row,

@@ -4,7 +4,6 @@ It is 18 x 32 bits; the context's elements have 32, whose upper half `Quadratic`
 """
 
 from amaranth import Cat, Const, Mux, Value
-from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.encoding import ElementType
@@ -30,19 +29,27 @@ TOTAL_BITS = PRODUCT_BITS + max(TOPS.values()) + 1
 class WideProduct:
     """What the lanes share, and the stages of one.  Stage 9 takes the row's facts and `unit`."""
 
-    def __init__(self, stages: Stages, requests: Line, mean: Value, reciprocal: Value, unit: Value):
+    def __init__(
+        self,
+        stages: Stages,
+        controls: Line,
+        requests: Line,
+        facts: tuple[Value, Value],
+        unit: Value,
+    ):
+        """`controls` are `ModeBits`, `requests` a `PolynomialRequest`.
+
+        `facts` are the row's mean and reciprocal.
+        """
         self._stages = stages
+        self._controls = controls
         self._requests = requests
-        self._mean, self._reciprocal = mean, reciprocal
+        self._mean, self._reciprocal = facts
         self._unit = unit
-        flags = self._at(0)
-        self._multiplied = stages.branch("multiplied", flags.multiplied)
-        self._carried = stages.branch("carried", flags.carried)
-        self._squared = stages.branch("squared", flags.squared)
-        at = self._at(9)
+        at = controls[9].result
         half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
         half = Mux(at.probability, 1 << PROBABILITY_SHIFT - 1, half)
-        half = Mux(at.normalize, 1 << NORMALIZED_SHIFT - 1, half)
+        half = Mux(at.normalized, 1 << NORMALIZED_SHIFT - 1, half)
         self._half = stages.register(10, "half", half[:PROBABILITY_SHIFT])
         top: Value = Mux(at.numerator, NUMERATOR_MAX, 0)
         for kind, bits in TOPS.items():
@@ -59,55 +66,50 @@ class WideProduct:
         its upper half.  With SILU, `others` are multiplied, and their product, as stage 10 leaves
         it, is the third result.
         """
-        multiplied = self._multiplied.part(lane)
-        product = self._product(multiplied, factor, element, others)
-        carried = self._carried.part(lane).line("carried", element, 8)
+        stages = self._stages.part(lane)
+        product = self._product(stages, factor, element, others)
+        carried = stages.line("carried", element, 8)
 
         # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
-        at, scaled = self._at(10), product
+        at, scaled = self._controls[10].result, product
         for kind, bits in TOPS.items():
             chosen = at.probability & (self._requests[10].kind == kind)
             scaled = Mux(chosen, product << bits, scaled)
         upper = Cat(Const(1 << CONTEXT_SHIFT - 1, HALF_BITS), carried[10])
         total = scaled - Mux(at.probability, product, 0) + Mux(at.context, upper, self._half)
-        total = multiplied.register(11, "total", total[:TOTAL_BITS])
+        total = stages.register(11, "total", total[:TOTAL_BITS])
 
         # Stage 12: cut, and saturate what must not exceed 1.
-        at = self._at(11)
+        at = self._controls[11].result
         one: Value = Mux(at.numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
         one = Mux(one > self._top, self._top, one)
         normalized = total[NORMALIZED_SHIFT:][:NORMALIZED_BITS].as_signed()
-        chosen = Mux(at.normalize, normalized, total[:FACTOR_BITS].as_signed())
+        chosen = Mux(at.normalized, normalized, total[:FACTOR_BITS].as_signed())
         chosen = Mux(at.context, total[CONTEXT_SHIFT:PRODUCT_BITS].as_signed(), chosen)
         chosen = Mux(at.numerator | at.probability, one, chosen)
         chosen = Mux(at.carried, carried[11], chosen)
-        result = self._stages.part(lane).register(12, "result", chosen[:FACTOR_BITS].as_signed())
-        square = total[: FACTOR_BITS - 1]
-        return result, self._squared.part(lane).register(12, "square", square), product
+        result = stages.register(12, "result", chosen[:FACTOR_BITS].as_signed())
+        return result, stages.register(12, "square", total[: FACTOR_BITS - 1]), product
 
     def _product(
-        self, multiplied: Stages, factor: Value, element: Value, others: tuple[Value, Value]
+        self, stages: Stages, factor: Value, element: Value, others: tuple[Value, Value]
     ) -> Value:
         """Stages 9 and 10."""
-        at = self._at(8)
-
         # Stage 9: two factors; those of a square are both positive.
         size = Mux(element[-1], -element, element)
-        left: Value = Mux(at.squared, size, element)
-        left = Mux(at.normalize, element - self._mean, left)
-        left = Mux(at.exponential | at.context, factor, left)
-        left = Mux(at.sigmoid, others[0], left)[:LEFT_BITS].as_signed()
-        right: Value = Mux(at.gelu, factor, self._reciprocal)
-        right = Mux(at.squared, size, right)
-        right = Mux(at.numerator, self._unit, right)
-        right = Mux(at.plain, 1, right)
-        right = Mux(at.sigmoid, others[1], right)
-        left = multiplied.register(9, "left", left)
-        right = multiplied.register(9, "right", right[:FACTOR_BITS])
+        at = self._controls[8].left
+        left: Value = Mux(at.size, size, element)
+        left = Mux(at.distance, element - self._mean, left)
+        left = Mux(at.factor, factor, left)
+        left = Mux(at.fall, others[0], left)[:LEFT_BITS].as_signed()
+        at = self._controls[8].right
+        right: Value = Mux(at.factor, factor, self._reciprocal)
+        right = Mux(at.size, size, right)
+        right = Mux(at.unit, self._unit, right)
+        right = Mux(at.one, 1, right)
+        right = Mux(at.share, others[1], right)
+        left = stages.register(9, "left", left)
+        right = stages.register(9, "right", right[:FACTOR_BITS])
 
         # Stage 10: multiply.
-        return multiplied.register(10, "product", (left * right)[:PRODUCT_BITS])
-
-    def _at(self, stage: int) -> data.View:
-        """The flags of what `stage` has done."""
-        return self._requests[stage].flags
+        return stages.register(10, "product", (left * right)[:PRODUCT_BITS])

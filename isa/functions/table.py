@@ -44,7 +44,7 @@ class TransformFunction:
     meaning: Meaning
     """What it computes, on arrays."""
     mode: str
-    """The name of what the lanes do in the steps of its blocks (`celosia.hw.vector.steps.Mode`)."""
+    """The name of what the lanes do in the steps of its blocks (`celosia.hw.vector.modes.Mode`)."""
     types: tuple[ElementType, ...] = ()
     """What its results may be; none: it only changes statistics."""
     staged: bool = False

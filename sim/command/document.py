@@ -1,5 +1,6 @@
 """Writes the generated documents, or says which ones are out of date."""
 
+from importlib import import_module
 from pathlib import Path
 
 from celosia.isa.documents.document import generate
@@ -15,8 +16,11 @@ def documents() -> dict[str, str]:
     Raises `InputError` outside of a checkout.
     """
     page = import_extra("celosia.sw.frontend.importer.page", "onnx")
+    # Loads Amaranth, which only who prints needs.
+    lanes = import_module("celosia.sim.export.modes")
     texts = {
         **generate(),
+        "docs/lanes.md": lanes.mode_page(),
         "docs/operators.md": page.operator_page(),
     }
     for more in extensions("documents").values():

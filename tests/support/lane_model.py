@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.latencies import SCALER_LATENCY, lane_latency

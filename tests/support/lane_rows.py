@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.encoding import ElementType
 from tests.support.lane_model import Case, Scaling
 from tests.support.lanes import Step, int16, int32

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.encoding import CONFIG_EXPONENT, CONFIG_GELU, ElementType
 from celosia.isa.numerics import (
     EXPONENT,

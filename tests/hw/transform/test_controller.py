@@ -8,7 +8,7 @@ import pytest
 
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.transform.controller import ONE, TransformController
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
 from celosia.isa.functions.table import FUNCTIONS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from celosia.hw.vector.lanes import Lanes
-from celosia.hw.vector.steps import Mode
+from celosia.hw.vector.modes import Mode
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.latencies import lane_latency
 from tests.support.lane_model import Case, Model, Scaling, mode_begins, paced

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from amaranth import Module, Signal
 
+from celosia.hw.vector.modes import Mode
 from celosia.hw.vector.polynomial import Polynomial
-from celosia.hw.vector.steps import LaneStep, Mode, polynomial_request
+from celosia.hw.vector.steps import LaneStep, polynomial_request
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.numerics import ExponentConstants, GeluConstants, exponent
