@@ -4,18 +4,37 @@ A register as wide as a structure, of which every rule assigns another part, is 
 each part is put into a copy of the whole.  Signals of their own cost nothing more in hardware.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 from amaranth import Cat, Signal
 from amaranth.hdl import Value
 from amaranth.lib import data
 
-__all__ = ["CHUNK_BITS", "chunk_registers", "field_signals", "joined", "leaves", "split_chunks"]
+__all__ = [
+    "CHUNK_BITS",
+    "chunk_registers",
+    "field_signals",
+    "joined",
+    "leaves",
+    "split_chunks",
+    "typed_signals",
+]
 
 CHUNK_BITS = 64
 """The most bits of a register that simulates fast."""
+
+
+Typed = TypeVar("Typed")
+
+
+def typed_signals(kind: type[Typed], shapes: Mapping[str, Any], prefix: str = "") -> Typed:
+    """A `kind`, a dataclass, of signals without reset; `shapes` has the shape of each field."""
+    return kind(**{
+        name: Signal(shapes[name], name=f"{prefix}{name}", reset_less=True)
+        for name in kind.__annotations__
+    })
 
 
 def field_signals(layout: data.StructLayout, name: str) -> Any:
