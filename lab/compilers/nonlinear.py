@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.offloaded import host_elements, offloaded
@@ -44,15 +45,15 @@ __all__ = [
 
 HOST_CYCLES: Final[Mapping[str, int]] = {
     "softmax": 48,
+    **dict.fromkeys(ACTIVATIONS, 48),
     "gelu": 50,
-    "silu": 48,
     "layernorm": 40,
     "residual": 110,
     "quantize": 54,
 }
 """Cycles per element of a floating-point host, derived from the survey's figures: its baseline
-takes 9.4 G cycles for BERT-base at l = 512 with the shares that it gives.  It has no SiLU: that
-takes what softmax does, an exponential and a division."""
+takes 9.4 G cycles for BERT-base at l = 512 with the shares that it gives.  It has no curve but
+GELU: the others take what softmax does, as an exponential and a division would."""
 SURVEY_SPEEDUP: Final = 39.6
 VTA_UTILIZATION: Final = (0.70, 0.88)
 """The shares of its peak that VTA reaches, without and with latency hiding."""

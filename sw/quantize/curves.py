@@ -50,7 +50,10 @@ class Computed:
 
 def real_curve(function: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """The function itself."""
-    return OPERATORS[function].compute([x], CURVES[function](1.0)[0])
+    if function in CURVES:
+        return OPERATORS[function].compute([x], CURVES[function](1.0)[0])
+    # No operator of float graphs is this curve, so that nothing waits for its arrays.
+    return np.vectorize(ACTIVATIONS[function].real, otypes=[np.float64])(x)
 
 
 def choose_curve(function: str, alpha: float, x: Floats) -> Computed:

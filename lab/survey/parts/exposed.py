@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.encoding import CONFIG_TRANSFORM, Command, Funct
-from celosia.isa.functions.table import Function
+from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.log import NEVER
 
@@ -16,7 +16,10 @@ __all__ = ["KINDS", "MATMUL", "WAITING", "exposed_cycles"]
 MATMUL: Final = "matmul and GELU"
 WAITING: Final = "waiting"
 _OF_FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = {
-    MATMUL: (Function.REQUANTIZE, Function.GELU, Function.SILU),
+    MATMUL: (
+        Function.REQUANTIZE,
+        *(function for function, entry in FUNCTIONS.items() if entry.curve is not None),
+    ),
     "softmax": (
         Function.MAXIMUM,
         Function.EXPONENT,
