@@ -87,7 +87,7 @@ class Position:
     other: Signal
     """The second turn of both: a block of each half of the row has had one."""
     first: Signal
-    """Of the row, headers excepted."""
+    """This block is the first of its row, headers excepted."""
     row: Signal
     row_0: Signal
     target: Signal

@@ -106,7 +106,7 @@ class _Half:
         self._bound = stages.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
     def result(self, lane: int, scaled: Value, added: Value) -> Value:
-        """Of `scaled` and what is `added`, both as stage 13 leaves them."""
+        """What stage 16 leaves of `scaled` and what is `added` to it, both from stage 13."""
         stages, adds = self._stages.part(lane), self._adds
 
         # Stage 14: add.

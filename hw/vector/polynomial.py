@@ -14,7 +14,7 @@ from celosia.hw.memory.read_port import (
 )
 from celosia.hw.vector.affine import BETA_STAGE, GAMMA_STAGE, Affines
 from celosia.hw.vector.element import Elements
-from celosia.hw.vector.modes import Element, bits_of, chooses
+from celosia.hw.vector.modes import Element, ModeBits, bits_of, chooses
 from celosia.hw.vector.parts import parameter_part, part_shape
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
@@ -126,9 +126,10 @@ class Polynomial(wiring.Component):
         config = self.config
         stages = Stages(m, self.start, self.LATENCY, free=True)
         requests = stages.line("request", self.request)
-        controls = stages.line("controls", bits_of(self.request.mode))
+        bits = Signal(ModeBits())
+        controls = stages.line("controls", bits)
         parts = stages.line("part", self.part)
-        m.d.comb += self.valid.eq(stages.valid[-1])
+        m.d.comb += [self.valid.eq(stages.valid[-1]), bits.eq(bits_of(self.request.mode))]
         self._read_parameters(m, stages, requests, controls, parts)
 
         scores = [row[:SCORE_BITS].as_signed() for row in self.row]
