@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class Mode(enum.Enum, shape=4):
+class Mode(enum.Enum, shape=5):
     """What a step computes of the elements x that the first scaler leaves."""
 
     PASS = 0
@@ -201,13 +201,13 @@ def _columns() -> list[tuple[Any, Enum]]:
     return [(column, column.default) for column in fields(Controls)]
 
 
-def chooses(mode: Value, *choices: Enum) -> Value:
+def chooses(mode: "Value | enum.EnumView[Mode]", *choices: Enum) -> Value:
     """Whether any of `choices` is what the controls of `mode` say."""
     modes = [known for known, controls in CONTROLS.items() if {*choices} & {*astuple(controls)}]
     return Cat(mode == known for known in modes).any()
 
 
-def bits_of(mode: Value) -> data.View:
+def bits_of(mode: "Value | enum.EnumView[Mode]") -> data.View:
     """The controls of `mode`, as `ModeBits`."""
     choices = [choice for _, default in _columns() for choice in type(default)]
     return ModeBits()(Cat(chooses(mode, choice) for choice in choices))
