@@ -58,6 +58,8 @@ class Mode(enum.Enum, shape=5):
     """The last MULTIPLY's product plus x times what was kept, rounded as in `rotate`."""
     DIFFERENCE = 14
     """The last MULTIPLY's product less x times what was kept, rounded as in `rotate`."""
+    HARDSWISH = 15
+    """`raw_hardswish` of x, an int16."""
 
 
 class Element(Enum):
@@ -77,6 +79,7 @@ class Factor(Enum):
     EXPONENT = "exp(x - reference), 0 if invisible"
     DECAY = "exp(-abs(x))"
     ERF = "erf(x) + 1"
+    RAMP = "x + 3, from 0 to 6"
     HALF = "lower half of x; in its place the upper half times the reciprocal"
 
 
@@ -178,6 +181,9 @@ CONTROLS: Final[Mapping[Mode, Controls]] = {
     ),
     Mode.SILU: Controls(
         factor=Factor.DECAY, left=Left.FALL, right=Right.SHARE, times=Times.SIGMOID
+    ),
+    Mode.HARDSWISH: Controls(
+        factor=Factor.RAMP, left=Left.ELEMENT, right=Right.FACTOR, result=Result.PRODUCT
     ),
     Mode.MULTIPLY: Controls(element=Element.PAIR, times=Times.KEPT, plus=Plus.KEPT),
     Mode.SUM: Controls(element=Element.PAIR, times=Times.KEPT, plus=Plus.PRODUCT),

@@ -1,10 +1,11 @@
-"""Stages 1 to 8 of `Polynomial`: what the exponential and GELU have in common, a quadratic.
+"""Stages 1 to 8 of `Polynomial`: what the curves of modes have in common, a quadratic.
 
 Its multipliers make the upper part of a wide product as well, for CONTEXT.
 
 exponent: ``n = -distance``, ``z = n * inverse_ln2 >> 24``, ``r = z * ln2 - n``,
 ``(r + b) * r + c >> shift + z``.
 GELU: ``n = min(abs(q), b)``, ``t = b - n``, ``(q < 0 ? t * t : 2 * c - t * t) >> shift``.
+HardSwish: ``n = min(abs(q), 3)``, ``t = 3 - n``, ``q < 0 ? t : 6 - t``.
 CONTEXT: ``u = x >> 16``, ``u * reciprocal``, of which 32 bits count.
 """
 
@@ -13,6 +14,7 @@ from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.lib.wide import wide_sum
+from celosia.isa.numerics.activation import HARDSWISH_THREE
 
 __all__ = ["Quadratic"]
 
@@ -44,6 +46,10 @@ class Quadratic:
         self._visible = stages.line("visible", visible)
         self._exponential = constants.exponent
         self._gelu = constants.gelu
+        # Where GELU and HardSwish bend, and what that of positive elements is subtracted from.
+        self._bound = [Mux(self._at(n).ramp, HARDSWISH_THREE, self._gelu.b) for n in (1, 3)]
+        ramp = self._at(5).ramp
+        self._most = stages.register(6, "most", Mux(ramp, HARDSWISH_THREE, self._gelu.c) << 1)
         self._reciprocal = reciprocal
 
     def _at(self, stage: int) -> data.View:
@@ -53,11 +59,11 @@ class Quadratic:
     def factor(
         self, lane: int, element: Value, reference: Value, carried: Line
     ) -> tuple[Value, Value]:
-        """The exponent of ``element - reference``, 0 if invisible; or GELU's factor of `element`.
+        """The exponent of ``element - reference``, 0 if invisible; or that of a curve of `element`.
 
         `element` and `reference` are scores, or `element` is int16; `carried` is the element of
-        each stage, for GELU and CONTEXT.  The factor is unsigned, of 16 bits.  The second result is
-        `carried`.  With CONTEXT, the factor is the lower half of `carried`, and the upper half
+        each stage, for curves and CONTEXT.  The factor is unsigned, of 16 bits.  The second result
+        is `carried`.  With CONTEXT, the factor is the lower half of `carried`, and the upper half
         times the reciprocal takes its place.
         """
         register, at = self._stages.part(lane).register, self._at
@@ -66,14 +72,14 @@ class Quadratic:
         # Stage 1: how far from the reference, or from 0.
         number = element[:DISTANCE_BITS].as_signed()
         size = Mux(number[-1], -number, number)
-        distance = Mux(at(0).erf | at(0).decay, size, reference - element)
+        distance = Mux(at(0).erf | at(0).decay | at(0).ramp, size, reference - element)
         distance = distance[: len(element) + 1]
         far = register(1, "far", distance[DISTANCE_BITS:].any())
         above = register(1, "above", distance[-1])
         distance = register(1, "distance", distance[:DISTANCE_BITS])
 
         # Stage 2: clamp.
-        limit = Mux(at(1).erf, gelu.b, exponential.lowest)
+        limit = Mux(at(1).erf | at(1).ramp, self._bound[0], exponential.lowest)
         clamped = Mux(far | (distance > limit), limit, distance)
         clamped = register(2, "clamped", Mux(above, 0, clamped)[:DISTANCE_BITS])
 
@@ -87,7 +93,8 @@ class Quadratic:
         clamped = register(3, "clamped", clamped)
 
         # Stage 4: the rest, or the upper half of the element, negated.
-        whole = Mux(at(3).erf, gelu.b, quotient[:QUOTIENT_BITS] * exponential.ln2)
+        whole = quotient[:QUOTIENT_BITS] * exponential.ln2
+        whole = Mux(at(3).erf | at(3).ramp, self._bound[1], whole)
         whole = Mux(at(3).half, 0, whole)
         clamped = Cat(clamped, clamped[-1] & at(3).half).as_signed()
         offset = register(4, "offset", (whole - clamped)[:OFFSET_BITS].as_signed())
@@ -96,6 +103,7 @@ class Quadratic:
         # Stage 5: the other factor.
         other = offset + Mux(at(4).erf, 0, exponential.b)
         other = Mux(at(4).half, self._reciprocal[4][:HALF_BITS], other)
+        other = Mux(at(4).ramp, 1, other)
         other = register(5, "other", other)
         offset = register(5, "offset", offset)
         quotient = register(5, "quotient", quotient)
@@ -105,14 +113,16 @@ class Quadratic:
         quotient = register(6, "quotient", quotient)
 
         # Stage 7: add.
-        squares = at(6).erf & carried[6][-1]
-        subtracts = at(6).half | (at(6).erf & ~squares)
-        other = Mux(at(6).half, quotient << HALF_BITS, Mux(squares, 0, gelu.c << 1))
-        other = Mux(at(6).erf | at(6).half, other, exponential.c)
+        bends = at(6).erf | at(6).ramp
+        squares = bends & carried[6][-1]
+        subtracts = at(6).half | (bends & ~squares)
+        other = Mux(at(6).half, quotient << HALF_BITS, Mux(squares, 0, self._most))
+        other = Mux(bends | at(6).half, other, exponential.c)
         product = Mux(subtracts, ~product, product)
         total = wide_sum(other, product, bits=SUM_BITS, carry=subtracts)
         total = register(7, "quadratic", total)
-        shift = Mux(at(6).erf, gelu.shift, exponential.shift + quotient[:QUOTIENT_BITS])
+        shift = Mux(at(6).ramp, 0, exponential.shift + quotient[:QUOTIENT_BITS])
+        shift = Mux(at(6).erf, gelu.shift, shift)
         shift = register(7, "quadratic_shift", shift)
 
         # Stage 8: scale.

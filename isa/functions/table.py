@@ -12,7 +12,7 @@ from typing import Final
 from celosia.isa.functions import meanings
 from celosia.isa.functions.meanings import Meaning
 from celosia.isa.functions.types import ElementType
-from celosia.isa.numerics.activation import GELU_CURVE, SILU_CURVE, Curve
+from celosia.isa.numerics.activation import GELU_CURVE, HARDSWISH_CURVE, SILU_CURVE, Curve
 
 __all__ = ["ACTIVATIONS", "COMBINATIONS", "FUNCTIONS", "Function", "TransformFunction"]
 
@@ -33,6 +33,7 @@ class Function(IntEnum):
     SILU = 10
     MULTIPLY = 11
     ROTATE = 12
+    HARDSWISH = 13
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +135,7 @@ _NARROW: Final = (*_BYTES, ElementType.INT16)
 _SIGNED: Final = (ElementType.INT8, ElementType.INT16)
 
 
-def _curve(curve: Curve, *, mode: str, constants: str) -> TransformFunction:
+def _curve(curve: Curve, *, mode: str, constants: str | None = None) -> TransformFunction:
     """The entry of a curve: what enters it and what leaves it are scaled."""
     doc = f"{curve.name} of the accumulator as int16 with {curve.fraction_bits} fraction bits"
     return TransformFunction(
@@ -250,6 +251,7 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         staged=True,
         rescaled=True,
     ),
+    Function.HARDSWISH: _curve(HARDSWISH_CURVE, mode="HARDSWISH"),
 }
 
 ACTIVATIONS: Final[dict[str, Curve]] = {

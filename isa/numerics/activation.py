@@ -1,7 +1,7 @@
 """Activation functions that are curves: integers of int16, by polynomials.
 
 GELU has a quadratic for the error function.  SiLU has softmax's exponential, and straight lines
-between the numbers of a table for the reciprocal behind it.
+between the numbers of a table for the reciprocal behind it.  HardSwish is a quadratic itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,6 +26,10 @@ __all__ = [
     "GELU_CURVE",
     "GELU_FRACTION_BITS",
     "GELU_SCALE",
+    "HARDSWISH_CURVE",
+    "HARDSWISH_FRACTION_BITS",
+    "HARDSWISH_SCALE",
+    "HARDSWISH_THREE",
     "SIGMOIDS",
     "SIGMOID_ONE",
     "SIGMOID_STEP_BITS",
@@ -36,6 +40,7 @@ __all__ = [
     "GeluConstants",
     "gelu",
     "raw_gelu",
+    "raw_hardswish",
     "raw_silu",
 ]
 
@@ -172,4 +177,33 @@ SILU_CURVE: Final = Curve(
     fraction_bits=SILU_FRACTION_BITS,
     unit=SILU_SCALE,
     least=-0.279,
+)
+
+HARDSWISH_FRACTION_BITS: Final = 10
+"""Fraction bits of HardSwish's operand."""
+HARDSWISH_THREE: Final = 3 << HARDSWISH_FRACTION_BITS
+"""A real 3: from here on, HardSwish is its operand; from minus that down, it is 0."""
+HARDSWISH_SCALE: Final = 1 / (2 * HARDSWISH_THREE << HARDSWISH_FRACTION_BITS)
+"""The real value of a 1 from `raw_hardswish`: the division by 6 is left to it."""
+
+
+def raw_hardswish(q: ArrayLike) -> NDArray[np.int32]:
+    """HardSwish of int16 with 10 fraction bits, exactly: integers with the scale `HARDSWISH_SCALE`.
+
+    ``q * relu6(q + 3)``.  Widths: the sum, from 0 to a real 6, 13 bits, the result 29 signed.
+
+    >>> raw_hardswish([-32768, -1024, 0, 1024, 32767])
+    array([        0,  -2097152,         0,   4194304, 201320448], dtype=int32)
+    """
+    values = check_range(q, INT16_MIN, INT16_MAX, "hardswish").astype(np.int32)
+    return values * np.clip(values + HARDSWISH_THREE, 0, 2 * HARDSWISH_THREE)
+
+
+HARDSWISH_CURVE: Final = Curve(
+    name="HardSwish",
+    real=lambda x: x * min(max(x + 3, 0), 6) / 6,
+    raw=lambda q, _: raw_hardswish(q),
+    fraction_bits=HARDSWISH_FRACTION_BITS,
+    unit=HARDSWISH_SCALE,
+    least=-0.3751,
 )

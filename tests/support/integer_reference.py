@@ -16,6 +16,7 @@ __all__ = [
     "exponent",
     "float32",
     "gelu",
+    "hardswish",
     "layernorm",
     "layernorm_statistics",
     "matmul",
@@ -135,6 +136,15 @@ def silu(q: int) -> int:
     )
     sigmoid = left - floor(Fraction((left - right) * (e % 1024), 1024) + Fraction(1, 2))
     return q * (sigmoid if q >= 0 else 2**16 - sigmoid)
+
+
+def hardswish(q: int) -> int:
+    """The raw HardSwish of a number with 10 fraction bits: 6 * 2^20 times the real one."""
+    x = Fraction(q, 2**10)
+    real = x * min(max(x + 3, Fraction(0)), Fraction(6)) / 6
+    raw = real * 6 * 2**20
+    assert raw.denominator == 1
+    return int(raw)
 
 
 def multiply(a: int, b: int, bits: int, kind: str, zero_point: int = 0) -> int:

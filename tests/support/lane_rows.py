@@ -80,7 +80,7 @@ class Functions:
         return [case]
 
     def curve(self) -> list[Case]:
-        mode = Mode.GELU if self.rng.integers(2) else Mode.SILU
+        mode = (Mode.GELU, Mode.SILU, Mode.HARDSWISH)[self.rng.integers(3)]
         out = Scaling(self.scale(-12, columns=False), ElementType(self.rng.integers(3)), 5)
         return [self.accumulated(mode, scale_in=Scaling(self.scale(0)), scale_out=out)]
 

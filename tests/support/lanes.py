@@ -24,7 +24,7 @@ from celosia.isa.numerics import (
     round_half_up,
     saturate,
 )
-from celosia.isa.numerics.activation import raw_silu
+from celosia.isa.numerics.activation import raw_hardswish, raw_silu
 
 __all__ = ["KINDS", "Golden", "Reads", "Step", "constants", "int16", "int32", "scores"]
 
@@ -87,6 +87,8 @@ class Golden:
                 result = saturate(round_half_up(self.product - x * self.kept, 15), 16)
             case Mode.SILU:
                 result = raw_silu(x, self.exponents)
+            case Mode.HARDSWISH:
+                result = raw_hardswish(x)
             case Mode.NORMALIZE:
                 result = self._normalized(step)
             case _:

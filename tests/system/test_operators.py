@@ -170,13 +170,13 @@ def test_residual_addition(bench):
         check(got, expected)
 
 
-@pytest.mark.parametrize("function", ["gelu", "silu"])
+@pytest.mark.parametrize("function", ["gelu", "silu", "hardswish"])
 @pytest.mark.parametrize("kind", NARROW)
 @pytest.mark.parametrize("scale", [1.0, 3e-5])
 def test_an_activation(bench, scale, kind, function):
     zero_point = 9 if kind == "uint8" else 0
     out_scale = {"int8": 3e-6, "uint8": 1.5e-6, "int16": 4e-4}[kind]
-    raw_of = {"gelu": reference.gelu, "silu": reference.silu}[function]
+    raw_of = getattr(reference, function)
     shape = bench.matrix_rows(), bench.width
     x = bench.int32(*shape) if scale < 1 else bench.int16(*shape)
 

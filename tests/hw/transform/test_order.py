@@ -73,6 +73,7 @@ async def waiting(ctx, dut: TransformOrder, one: dict[str, Any], most: int = 100
         ),
         (op(Function.REQUANTIZE), op(Function.GELU, constants={"gelu": {"b": 1}}), 0),
         (op(Function.SILU), op(Function.SILU, constants={"exponent": {"b": 1}}), CONSTANTS_USED),
+        (op(Function.HARDSWISH), op(Function.SILU, constants={"exponent": {"b": 1}}), 0),
         (op(Function.SILU, column_scale=1), op(Function.LAYERNORM), 0),
         (op(Function.MAXIMUM), op(Function.EXPONENT), MAXIMUM),
         (op(Function.MAXIMUM, slot=4), op(Function.EXPONENT, slot=1), MAXIMUM),

@@ -90,6 +90,7 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
         (Function.REQUANTIZE, {"type": kind, "column_scale": 1, "zero_point": 9}),
         (Function.GELU, {"type": kind, "scale": 1e-5, "scale2": 3e-7, "zero_point": 4}),
         (Function.SILU, {"type": kind, "column_scale": 1, "scale2": 2e-7, "bias": 1}),
+        (Function.HARDSWISH, {"type": kind, "scale": 1e-5, "scale2": 3e-6, "zero_point": 6}),
         (
             Function.MULTIPLY,
             staged | {"type": kind, "scale2": 2.0 ** -rng.randrange(10, 24), "column_scale": 1},

@@ -41,6 +41,7 @@ def scalings(function: Function, settings: dict[str, Any]) -> int:
         (Function.EXPONENT, {"type": ElementType.UINT8, "start": 1}, 3 * (4 + 1)),
         (Function.GELU, {"type": ElementType.UINT8}, 3 * 4),
         (Function.SILU, {"type": ElementType.UINT8}, 3 * 4),
+        (Function.HARDSWISH, {"type": ElementType.UINT8}, 3 * 4),
         (Function.MULTIPLY, {"type": ElementType.INT8}, 3 * 8 * 2),
         (Function.ROTATE, {"type": ElementType.INT8}, 3 * 8 * 4),
         (Function.RESIDUAL, {"type": ElementType.INT16}, 3 * 4 * 2),

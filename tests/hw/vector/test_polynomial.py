@@ -19,6 +19,7 @@ from tests.support.lanes import KINDS, Golden, Reads, Step, constants, int16, in
 from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors"
+CURVES = (Mode.GELU, Mode.SILU, Mode.HARDSWISH)
 
 
 def request(step: Step | None, number: int, config: AcceleratorConfig) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def run(dim: int, steps: list[Step | None], golden: Golden | None = None) -> lis
         shown = rng.getrandbits(dim)
         if step is not None and step.visible is not None:
             shown = int(sum(int(bit) << lane for lane, bit in enumerate(step.visible)))
-        elif step is not None and step.mode not in {Mode.GELU, Mode.SILU}:
+        elif step is not None and step.mode not in CURVES:
             shown = (1 << dim) - 1
         ctx.set(dut.visible, shown)
 
@@ -182,7 +183,7 @@ def test_distances_from_every_reference():
 
 
 @pytest.mark.parametrize("step", SAMPLED)
-@pytest.mark.parametrize("mode", [Mode.GELU, Mode.SILU])
+@pytest.mark.parametrize("mode", CURVES)
 def test_a_curve_of_every_int16(mode, step):
     values = np.append(np.arange(-(1 << 15), 1 << 15, step), (1 << 15) - 1)
     run(16, [Step(mode, row) for row in rows_of(values, 16)])
@@ -208,7 +209,7 @@ def test_other_constants(golden):
     steps: list[Step | None] = []
     for _ in range(30):
         steps.append(Step(Mode.HEADER, int16(rng, 16)))
-        for mode in (Mode.EXPONENT, Mode.NUMERATOR, Mode.GELU, Mode.SILU):
+        for mode in (Mode.EXPONENT, Mode.NUMERATOR, *CURVES):
             steps.append(Step(mode, int16(rng, 16)))
     run(16, steps, golden)
 
@@ -221,7 +222,7 @@ def test_extremes_of_products():
     for elements in (low, high, np.zeros(4, np.int64)):
         for kind in KINDS:
             steps.append(Step(Mode.PROBABILITY, elements, kind=kind, reciprocal=most))
-        steps += [Step(mode, elements) for mode in (Mode.ADD, Mode.MULTIPLY, Mode.GELU, Mode.SILU)]
+        steps += [Step(mode, elements) for mode in (Mode.ADD, Mode.MULTIPLY, *CURVES)]
         steps += [Step(Mode.SUM, elements), Step(Mode.DIFFERENCE, elements)]
         steps.append(Step(Mode.PASS, elements, counted=True))
         for wide in (elements, elements << 16):

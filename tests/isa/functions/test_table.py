@@ -27,8 +27,8 @@ def test_an_entry_does_something(function):
     assert entry.doc.endswith(".")
 
 
-SCALED = {"EXPONENT", "SUM", "PROBABILITY", "GELU", "SILU", "RESIDUAL"}
-RESCALED = {"REQUANTIZE", "CONTEXT", "GELU", "SILU", "MULTIPLY", "ROTATE"}
+SCALED = {"EXPONENT", "SUM", "PROBABILITY", "GELU", "SILU", "HARDSWISH", "RESIDUAL"}
+RESCALED = {"REQUANTIZE", "CONTEXT", "GELU", "SILU", "HARDSWISH", "MULTIPLY", "ROTATE"}
 
 
 @EACH
@@ -37,7 +37,7 @@ def test_what_is_scaled_before_and_behind(function):
     entry, name = FUNCTIONS[function], function.name
     assert (entry.scaled, entry.rescaled) == (name in SCALED, name in RESCALED)
     assert entry.scalings == (name in SCALED) + (name in RESCALED)
-    assert entry.column_scaled is (name in {"GELU", "SILU", "RESIDUAL"})
+    assert entry.column_scaled is (name in {"GELU", "SILU", "HARDSWISH", "RESIDUAL"})
     assert entry.column_rescaled is (name in {"REQUANTIZE", "CONTEXT"})
 
 

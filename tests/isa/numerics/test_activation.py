@@ -1,4 +1,4 @@
-"""GELU and SiLU: every operand, their errors, and the widths that are stated for them."""
+"""GELU, SiLU, HardSwish: every operand, their errors, and the widths stated for them."""
 
 from math import erf, exp, sqrt
 
@@ -16,6 +16,9 @@ from celosia.isa.numerics import (
 )
 from celosia.isa.numerics.activation import (
     GELU_CURVE,
+    HARDSWISH_CURVE,
+    HARDSWISH_FRACTION_BITS,
+    HARDSWISH_SCALE,
     SIGMOID_ONE,
     SIGMOID_STEP_BITS,
     SIGMOIDS,
@@ -23,6 +26,7 @@ from celosia.isa.numerics.activation import (
     SILU_FRACTION_BITS,
     SILU_SCALE,
     Curve,
+    raw_hardswish,
     raw_silu,
 )
 from celosia.isa.numerics.exponential import EXPONENT, ExponentConstants, exponent
@@ -155,7 +159,41 @@ def test_a_wider_operand_of_silu_is_refused(q):
         raw_silu([q])
 
 
-@pytest.mark.parametrize("curve", [GELU_CURVE, SILU_CURVE])
+def real_hardswish(x):
+    """As MobileNetV3 (Howard et al., 2019) defines it."""
+    return 0.0 if x <= -3 else x if x >= 3 else x * (x + 3) / 6
+
+
+def test_every_hardswish_agrees_with_python():
+    got = raw_hardswish(EVERY)
+    assert got.dtype == np.int32
+    assert got.tolist() == [reference.hardswish(q) for q in EVERY.tolist()]
+
+
+def test_hardswish_has_no_error_of_its_own():
+    """All that is lost is what rounding its operand and its result loses."""
+    real = [real_hardswish(q / 2**HARDSWISH_FRACTION_BITS) for q in EVERY.tolist()]
+    np.testing.assert_allclose(raw_hardswish(EVERY) * HARDSWISH_SCALE, real, rtol=1e-15, atol=0)
+
+
+def test_widths_of_every_intermediate_of_hardswish():
+    raw = raw_hardswish(EVERY).astype(np.int64)
+    assert raw.min() == -(1536**2)
+    assert (raw.max(), int(raw.max()).bit_length()) == (32767 * 6144, 28)
+
+
+@pytest.mark.parametrize("q", [1 << 15, -(1 << 15) - 1])
+def test_a_wider_operand_of_hardswish_is_refused(q):
+    with pytest.raises(ValueError, match=rf"^hardswish: {q} is not in -32768\.\.32767$"):
+        raw_hardswish([q])
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.3, 0.5, 1.0, 2.0, 3.0])
+def test_hardswish_of_normal_numbers(spread):
+    assert signal_to_noise(HARDSWISH_CURVE, spread, of=HARDSWISH_CURVE) > 35
+
+
+@pytest.mark.parametrize("curve", [GELU_CURVE, SILU_CURVE, HARDSWISH_CURVE])
 def test_the_real_curves_have_their_least_values(curve):
     values = [curve.real(q / 1000) for q in range(-8000, 8000)]
     assert curve.least < min(values) < curve.least + 1e-3

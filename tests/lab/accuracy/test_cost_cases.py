@@ -44,7 +44,8 @@ def test_a_case_is_a_product_or_a_graph():
 def test_each_single_operator_is_there_with_each_type_of_its_results():
     cases = operator_cases()
     made = {(case.kind, case.form) for case in cases}
-    assert {kind for kind, _ in made} == {"softmax", "layernorm", "gelu", "silu", "residual"}
+    kinds = {"softmax", "layernorm", "gelu", "silu", "hardswish", "residual"}
+    assert {kind for kind, _ in made} == kinds
     assert {form for kind, form in made if kind == "softmax"} == {("uint8",), ("int8",), ("int16",)}
     assert len({case.name for case in cases}) == len(cases)
     (case,) = (

@@ -43,6 +43,7 @@ def small_models(monkeypatch, tmp_path):
         ("rmsnorm --shape 9x20", 360, []),
         ("gelu --shape 9x20", 180, []),
         ("silu --shape 9x20", 180, []),
+        ("hardswish --shape 9x20", 180, []),
         ("residual --shape 9x20", 180, []),
         ("multiply --shape 9x20", 180, []),
         ("rotate --shape 9x32", 288, []),
