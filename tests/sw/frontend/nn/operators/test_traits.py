@@ -101,7 +101,8 @@ def test_an_entry_says_how_far_it_reaches():
 
 
 def test_each_curve_of_the_accelerator_is_one_of_the_float_graph():
-    assert CURVES.keys() == {*ACTIVATIONS, "relu"}
+    waiting = {"hardswish"}  # Of the lanes; float graphs still have it as four operators.
+    assert CURVES.keys() == {*ACTIVATIONS, "relu"} - waiting
 
 
 @pytest.mark.parametrize(
