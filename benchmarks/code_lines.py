@@ -117,14 +117,12 @@ def _loaded_by_compiling() -> list[str]:
 
 def _compile_and_tell() -> None:
     """In a process of its own: compile the graphs that come in, and say what was loaded."""
-    product, layer = pickle.load(sys.stdin.buffer)
+    graphs = pickle.load(sys.stdin.buffer)
     config = import_module("celosia.isa.presets").PRESETS["base"]
     timing = import_module("celosia.isa.memory").MemoryTiming()
     compiler = import_module("celosia.sw.compiler.pipeline")
-    plan = import_module("celosia.sw.compiler.refine").best_plan(product, config, timing)
-    compiler.compile_plan(product, plan, config)
-    choices = import_module("celosia.sw.compiler.plan").choose(layer, config, timing)
-    compiler.compile_graph(layer, config, choices=choices)
+    for graph in graphs:
+        compiler.compile_graph(graph, config, timing=timing)
     for name, module in sorted(sys.modules.items()):
         if name.startswith("celosia.") and getattr(module, "__file__", None):
             print(Path(module.__file__ or "").relative_to(ROOT).as_posix())

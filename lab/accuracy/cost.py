@@ -3,18 +3,18 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from celosia.isa.memory import MEMORY_BASE
 from celosia.lab.accuracy.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import measure_compiled
 from celosia.sim.run.measure import measure_product
-from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
-from celosia.sim.workloads.product_workloads import MEMORY_STEP, Operator, device_bytes
+from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sw.compiler.pipeline import compile_graph
 
 __all__ = [
@@ -136,9 +136,8 @@ def measure_case(case: CostCase, tell: Progress, simulator: str = "verilator") -
             return measure_product(device, operator, timing)[0]
     work = case.graph()
     compiled = compile_graph(work.graph, config)
-    size = -(-(compiled.end - MEMORY_BASE) // MEMORY_STEP) * MEMORY_STEP
-    with closing(open_device(simulator, config, timing, size, tell)) as device:
-        return measure_graph(case.kind, device, compiled, work, timing=timing).whole
+    opened = partial(open_device, simulator, config, timing, progress=tell)
+    return measure_compiled(case.kind, compiled, work, opened, timing).whole
 
 
 Measure = Callable[[CostCase, Progress], Measurement]

@@ -10,7 +10,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.branches.blocks import blocks_of
 from celosia.sw.branches.compose import plan_of_stages
 from celosia.sw.branches.costs import Costs
-from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 
@@ -28,9 +28,7 @@ def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -
     Raises `ValueError` for what the accelerator cannot do.
     """
     plans = staged_plans(graph, config, timing)
-    cycles = {
-        name: predict_plan(graph, plan, config, timing).cycles for name, plan in plans.items()
-    }
+    cycles = {name: predict(graph, config, plan, timing).cycles for name, plan in plans.items()}
     best = min(("dp", "greedy"), key=lambda name: cycles[name])
     alone = cycles["sequential"]
     return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]

@@ -3,6 +3,7 @@
 As in IOS (Ding et al., MLSys 2021): a stage is branches, chains of blocks that do not depend on
 each other; stages follow each other.  Dynamic programming goes over all sets of blocks that may be
 over.  The sequential order computes block by block; the greedy one begins whatever can begin.
+What is searched is an order, which no plan with another value of one choice leads to.
 """
 
 from collections.abc import Iterator, Sequence

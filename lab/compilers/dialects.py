@@ -1,14 +1,13 @@
 """MLIR: a graph through the text of its dialect is the same program."""
 
-from contextlib import closing
+from functools import partial
 from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.graph_run import compile_for, needed_memory
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.graph_run import compile_for, measure_compiled
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sw.mlir.print_graph import print_graph
@@ -50,7 +49,6 @@ def mlir(tell: Progress, simulator: str = "verilator") -> Row:
 def _measured(case: Case, simulator: str, tell: Progress) -> tuple[int, bool]:
     config, timing = resolve_config("base"), MemoryTiming()
     compiled = compile_for(case.graph, config, timing)
-    size = needed_memory(compiled)
-    with closing(open_device(simulator, config, timing, size, progress=tell)) as device:
-        whole = measure_graph("attention", device, compiled, case, timing=timing).whole
+    opened = partial(open_device, simulator, config, timing, progress=tell)
+    whole = measure_compiled("attention", compiled, case, opened, timing).whole
     return whole.cycles or 0, whole.right

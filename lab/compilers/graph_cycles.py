@@ -8,7 +8,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import needed_memory
-from celosia.sw.compiler.pipeline import CompiledGraph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case

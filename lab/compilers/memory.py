@@ -8,6 +8,7 @@ from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.branches import branches_case
 from celosia.sim.support.progress import Progress
+from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import compile_graph
 
 __all__ = ["GLOW", "glow"]
@@ -27,7 +28,7 @@ def glow(tell: Progress, graph: str = GRAPH, preset: str = "base") -> Row:
     cycles, right, work = dict[str, int](), True, graph
     for name, reuse in (("apart", False), ("reused", True)):
         tell(name, None)
-        compiled = compile_graph(case.graph, config, reuse_memory=reuse)
+        compiled = compile_graph(case.graph, config, Encode(reuse_memory=reuse))
         cycles[name], good = graph_cycles(case, compiled, config, memory)
         right = right and good
         if plan := compiled.memory:

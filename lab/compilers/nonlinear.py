@@ -5,27 +5,24 @@ cycles per element with which the survey's baseline is reproduced.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.graph_run import measure_compiled
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.quantized import random_model
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
-from celosia.sw.compiler.plan import choose
-from celosia.sw.driver.device import Device
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.passes.serialize import Unit, serialize
@@ -38,7 +35,6 @@ __all__ = [
     "ModeLine",
     "Nonlinear",
     "by_turns",
-    "measure_compiled",
     "measure_mode",
     "run_nonlinear",
 ]
@@ -192,29 +188,18 @@ def measure_mode(
     choices = choose(case.graph, config)
     if not mode.overlap:
         choices = replace(choices, overlap=False)
-    compiled = compile_graph(case.graph, config, choices=choices)
+    compiled = compile_graph(case.graph, config, Decide(choices))
     if mode.serial:
-        compiled = by_turns(compiled, config)
+        compiled = by_turns(compiled)
     opened = partial(open_device, simulator, config, progress=tell)
-    return measure_compiled(mode.name, compiled, case, opened)
+    return measure_compiled(mode.name, compiled, case, opened).whole
 
 
-def measure_compiled(
-    name: str, compiled: CompiledGraph, case: Case, opened: Callable[..., Device]
-) -> Measurement:
-    """Run a compiled case on the device that `opened` makes, which is closed again."""
-    size = -(-(compiled.end - MEMORY_BASE) // MEMORY_STEP) * MEMORY_STEP
-    with closing(opened(memory_bytes=size)) as device:
-        return measure_graph(name, device, compiled, case).whole
-
-
-def by_turns(
-    compiled: CompiledGraph, config: AcceleratorConfig, beside: Collection[Unit] = ()
-) -> CompiledGraph:
+def by_turns(compiled: CompiledGraph, beside: Collection[Unit] = ()) -> CompiledGraph:
     """`compiled` with the fences of `serialize` in place of counters."""
     ops = [written.op for written in compiled.ops]
     tensors = compiled.graph.tensors
-    commands = tuple(serialize(ops, config, tensors, compiled.addresses, beside))
+    commands = tuple(serialize(ops, compiled.config, tensors, compiled.addresses, beside))
     program = tuple(command for each in commands for command in each)
     return replace(compiled, commands=commands, program=program)
 

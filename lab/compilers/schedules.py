@@ -12,7 +12,8 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sw.compiler.fluent import Schedule
-from celosia.sw.compiler.starts import compilers_plan, plain_plan
+from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
@@ -35,7 +36,7 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
     operator = Operator(OP, random_operands(problem, 0))
     graph = graph_of(OP, problem)
     plans = _steps(Schedule(plain_plan(graph, config), graph, config))
-    plans["the compiler's"] = compilers_plan(graph, config, timing)
+    plans["the compiler's"] = find_plan(graph, config, timing)
     cycles, right = dict[str, int](), True
     with closing(open_device("verilator", config, timing, device_bytes([operator]))) as device:
         for name, plan in plans.items():

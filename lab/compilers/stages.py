@@ -9,8 +9,7 @@ from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.branches import branches_case
 from celosia.sim.support.progress import Progress
-from celosia.sw.compiler.pipeline import compile_graph, compile_plan
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 
 __all__ = ["IOS", "ios"]
 
@@ -29,12 +28,10 @@ def ios(
 ) -> Row:
     """A graph of `celosia.lab.graphs.branches` as compiled, and by each strategy of stages."""
     config, case = resolve_config(preset), branches_case(graph, 0)
-    compiled = {
-        "as compiled": compile_graph(case.graph, config, choices=choose(case.graph, config, memory))
-    }
+    compiled = {"as compiled": compile_graph(case.graph, config, timing=memory)}
     tell("looking for stages", None)
     for strategy, plan in staged_plans(case.graph, config, memory).items():
-        compiled[strategy] = compile_plan(case.graph, plan, config)
+        compiled[strategy] = compile_graph(case.graph, config, Decide(plan))
     cycles, right = dict[str, int](), True
     for name, program in compiled.items():
         tell(name, None)

@@ -2,8 +2,8 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Final
@@ -15,8 +15,7 @@ from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.graph_run import compile_for, needed_memory
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.graph_run import compile_for, measure_compiled
 from celosia.sim.run.models.model_run import random_samples
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
@@ -86,13 +85,9 @@ class _Segments:
         self, number: int, graph: Graph, inputs: Mapping[str, Array]
     ) -> Mapping[str, Array]:
         compiled = compile_for(graph, self.config, self.timing)
-        size = needed_memory(compiled)
-        with closing(
-            open_device("verilator", self.config, self.timing, size, progress=self.tell)
-        ) as device:
-            found = measure_graph(
-                f"segment {number}", device, compiled, Case(graph, inputs), timing=self.timing
-            )
+        opened = partial(open_device, "verilator", self.config, self.timing, progress=self.tell)
+        name, case = f"segment {number}", Case(graph, inputs)
+        found = measure_compiled(name, compiled, case, opened, self.timing)
         self.cycles += found.whole.cycles or 0
         self.right = self.right and found.whole.right
         return {**graph_interpret.interpret(graph, inputs), **found.outputs}

@@ -10,10 +10,9 @@ from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
-from celosia.sw.compiler.pipeline import compile_graph
-from celosia.sw.compiler.plan import plan_graph
+from celosia.sw.compiler.alternatives import plan_graph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.models.cases import Case, encoder_layer_case
-from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.quantize.ranges import CLIPS
 from celosia.sw.reference.encoder import MINILM
 
@@ -55,14 +54,14 @@ def tensorrt(
     config, timing, case = resolve_config(preset), MemoryTiming(), make(tell)
     planned = plan_graph(case.graph, config, timing)
     programs = {
-        _DEFAULT: compile_graph(case.graph, config, choices=DEFAULT),
+        _DEFAULT: compile_graph(case.graph, config),
         _CHOSEN: planned.compiled,
     }
     alternatives = zip(planned.choices.others(), planned.rejected, strict=True)
     for (_, _, choices), rejected in alternatives:
         if rejected.cycles is not None:
             name = f"{rejected.name} {rejected.value}"
-            programs[name] = compile_graph(case.graph, config, choices=choices)
+            programs[name] = compile_graph(case.graph, config, Decide(choices))
     cycles, right = dict[str, int](), True
     for name, program in programs.items():
         tell(name, None)

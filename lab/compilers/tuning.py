@@ -15,8 +15,8 @@ from celosia.sim.run.measure import measure_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import Operator, device_bytes, matmul
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.compiler.refine import best_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
@@ -43,7 +43,7 @@ def autotvm(tell: Progress, simulator: str = "verilator") -> Row:
     space = PlanSpace(only_product(graph), graph, config)
     tell(f"{TRIALS} plans by the model", None)
     plans = {
-        "the compiler's plan": best_plan(graph, config, timing),
+        "the compiler's plan": find_plan(graph, config, timing),
         "the best of the trials": best_of_trials(space, timing, TRIALS),
     }
     found = {
@@ -62,13 +62,13 @@ def autotvm(tell: Progress, simulator: str = "verilator") -> Row:
 def best_of_trials(space: PlanSpace, timing: MemoryTiming, trials: int) -> Plan:
     """The plan of the fewest predicted cycles of random ones and the compiler's own."""
     random = np.random.default_rng(0)
-    best = best_plan(space.graph, space.config, timing)
-    least = predict_plan(space.graph, best, space.config, timing).cycles
+    best = find_plan(space.graph, space.config, timing)
+    least = predict(space.graph, space.config, best, timing).cycles
     for _ in range(trials):
         chosen = {name: each[random.integers(len(each))] for name, each in space.choices.items()}
         try:
             plan = space.plan(chosen)
-            cycles = predict_plan(space.graph, plan, space.config, timing).cycles
+            cycles = predict(space.graph, space.config, plan, timing).cycles
         except PlanError:
             continue
         if cycles < least:

@@ -6,17 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.compiled_forms import graphs_of_workload
+from celosia.sim.run.graph_run import compile_for
 from celosia.sim.run.options.options import RunOptions
-from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.workload_kinds import ProductWorkload
-from celosia.sim.workloads.workloads import WORKLOADS
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
-from celosia.sw.compiler.plan import choose
-from celosia.sw.compiler.refine import best_plan
-from celosia.sw.ir.graph import Graph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.ir.program import Load, LoadParameters, Store
 
 __all__ = ["Predicted", "predict_workload"]
@@ -37,26 +31,14 @@ def predict_workload(options: RunOptions, config: AcceleratorConfig) -> Predicte
     Programs are compiled as they are for a run; the timeline has the cycles, bytes are exact.
     Raises `InputError` for what cannot be run.
     """
-    alone = isinstance(WORKLOADS.get(options.workload), ProductWorkload)
     timing = options.target.timing
     cycles = read = written = 0
     for graph in graphs_of_workload(options, silent):
-        try:
-            compiled = _compile(graph, config, timing, alone)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        cycles += predict_graph(compiled, config, timing).cycles
+        compiled = compile_for(graph, config, timing)
+        cycles += compiled.expected(timing).cycles
         read += _bytes(compiled, (Load, LoadParameters))
         written += _bytes(compiled, (Store,))
     return Predicted(cycles=cycles, read_bytes=read, write_bytes=written)
-
-
-def _compile(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, alone: bool
-) -> CompiledGraph:
-    if alone:
-        return compile_plan(graph, best_plan(graph, config, timing), config)
-    return compile_graph(graph, config, choices=choose(graph, config, timing))
 
 
 def _bytes(compiled: CompiledGraph, kinds: Iterable[type[Load | LoadParameters | Store]]) -> int:

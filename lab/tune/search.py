@@ -1,4 +1,8 @@
-"""Strategies of a search, and a search that goes on where it was."""
+"""Strategies of a search, and a search that goes on where it was.
+
+Trials may take minutes each, on several machines: unlike the compiler's own searches, this one
+keeps a log, and learns from it.
+"""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -12,8 +12,8 @@ from celosia.lab.tune.tuning_log import DEFAULT, Entry
 from celosia.lab.tune.work import work_of
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.compiler.starts import compilers_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["Found", "Oracle", "Trial", "try_plan"]
@@ -66,11 +66,11 @@ def try_plan(trial: Trial) -> Found:
     work, timing = work_of(trial.options), trial.options.target.timing
     try:
         if trial.strategy == DEFAULT:
-            plan = compilers_plan(work.graph, trial.config, timing)
+            plan = find_plan(work.graph, trial.config, timing)
         else:
             plan = plan_space(work.graph, trial.config).plan(trial.chosen)
         if trial.oracle == "model":
-            return Found(predict_plan(work.graph, plan, trial.config, timing).cycles)
+            return Found(predict(work.graph, trial.config, plan, timing).cycles)
     except PlanError as error:
         return Found(None, str(error))
     measured = work.measured(plan, trial.config, timing)

@@ -2,15 +2,14 @@
 
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.graph_run import needed_memory
+from celosia.sim.run.graph_run import measure_compiled
 from celosia.sim.run.measure import measure_product
-from celosia.sim.run.measure_graph import measure_graph
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.problems import InputError
@@ -18,7 +17,7 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sim.workloads.workload_kinds import ProductWorkload
 from celosia.sim.workloads.workloads import WORKLOADS, checked_details
-from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.planning.decisions.decide import only_product
@@ -44,10 +43,9 @@ class Work:
             size = device_bytes([self.what])
             with closing(open_device(_SIMULATOR, config, timing, size)) as device:
                 return measure_product(device, self.what, timing, plan=plan)[0]
-        compiled = compile_plan(self.graph, plan, config)
-        size = needed_memory(compiled)
-        with closing(open_device(_SIMULATOR, config, timing, size)) as device:
-            return measure_graph(self.graph.name, device, compiled, self.what, timing=timing).whole
+        compiled = compile_graph(self.graph, config, Decide(plan))
+        opened = partial(open_device, _SIMULATOR, config, timing)
+        return measure_compiled(self.graph.name, compiled, self.what, opened, timing).whole
 
 
 @lru_cache(maxsize=2)

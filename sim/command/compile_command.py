@@ -8,14 +8,10 @@ from celosia.isa.config import did_you_mean
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.run_options import Asked, asked, compiling, planned_target
 from celosia.sim.command.outputs.graph_tables import memory_line, rounded_line
-from celosia.sim.run.compiled_forms import (
-    ALL,
-    FORMS,
-    Compilation,
-    compile_forms,
-    graphs_of_workload,
-)
+from celosia.sim.run import compiled_forms
+from celosia.sim.run.compiled_forms import ALL, FORMS, graphs_of_workload
 from celosia.sim.run.estimate import compiling_text
+from celosia.sim.run.graph_run import compile_for
 from celosia.sim.run.options.options import Compiling, RunOptions, Target, Told
 from celosia.sim.run.options.rewriting import rewritten
 from celosia.sim.support.display import progress_bar
@@ -23,8 +19,11 @@ from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import command_line, counted
-from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.passes.short_scales import short_scales
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.passes import Encode
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.ir.graph import Graph
+from celosia.sw.passes.short_scales import rounded_scales
 
 __all__ = ["compile_workload"]
 
@@ -66,22 +65,22 @@ def _content(options: RunOptions, print_after: str | None, tell: Progress) -> st
     graphs = graphs_of_workload(options, tell)
     if compiling.optimize:
         graphs = tuple(rewritten(graph, config, timing, tell) for graph in graphs)
-    legal = compiling.given.of(graphs, config, timing)
-    if print_after == "graph":
-        return "".join(print_graph(short_scales(graph, config)) for graph in graphs)
-    compiled = []
+    plan = Decide(compiling.given.of(graphs, config, timing))
+    how = plan, Encode(reuse_memory=compiling.reuse_memory)
+    shown = []
     for graph in graphs:
         tell(compiling_text(graph, config), None)
-        compiled.append(
-            compile_forms(graph, config, timing, legal, reuse_memory=compiling.reuse_memory)
-        )
-    return "\n".join(_shown(each, print_after) for each in compiled)
+        if print_after is None:
+            shown.append(_summary(graph, compile_for(graph, config, timing, *how)))
+        else:
+            shown.append(compiled_forms.print_after(print_after, graph, config, timing, *how))
+    return "\n".join(shown)
 
 
-def _shown(compiled: Compilation, wanted: str | None) -> str:
-    if wanted is not None:
-        return compiled.text(wanted)
-    head = f"{compiled.name}: {counted(compiled.commands, 'command')}, "
-    head += f"{counted(compiled.cycles, 'cycle')} expected\n"
-    head += "" if compiled.memory is None else f"{memory_line(compiled.memory)}\n"
-    return head if compiled.rounded is None else f"{head}{rounded_line(compiled.rounded)}\n"
+def _summary(graph: Graph, compiled: CompiledGraph) -> str:
+    cycles = compiled.expected(compiled.timing).cycles
+    text = f"{graph.name}: {counted(len(compiled.program), 'command')}, "
+    text += f"{counted(cycles, 'cycle')} expected\n"
+    text += "" if compiled.memory is None else f"{memory_line(compiled.memory)}\n"
+    rounded = rounded_scales([graph], compiled.config)
+    return text if rounded is None else f"{text}{rounded_line(rounded)}\n"

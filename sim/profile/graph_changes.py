@@ -4,8 +4,8 @@ import itertools
 
 from celosia.sim.profile.whatif import Change, Hardware, expected_changes
 from celosia.sim.support.progress import Progress, silent
-from celosia.sw.compiler.pipeline import compile_graph, predict_graph
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.graph import Graph
 
 __all__ = ["graph_changes"]
@@ -29,7 +29,4 @@ def graph_changes(
 
 def _cycles(graph: Graph, hardware: Hardware) -> int:
     config, timing = hardware.config, hardware.timing
-    choices = choose(graph, config, timing)
-    # Loops change nothing about what is expected of a program, and take a while to find.
-    compiled = compile_graph(graph, config, choices=choices, loops=False)
-    return predict_graph(compiled, config, timing).cycles
+    return predict(graph, config, find_plan(graph, config, timing), timing).cycles

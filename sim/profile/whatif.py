@@ -8,8 +8,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.compiler.refine import best_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.problems import graph_of
 
@@ -245,8 +245,8 @@ def _possible(change: Change, document: Mapping[str, Any]) -> Change:
 def _cycles(problems: list[MatMul], hardware: Hardware) -> int:
     config, timing = hardware.config, hardware.timing
     graphs = [graph_of("matmul", problem) for problem in problems]
-    plans = [(graph, best_plan(graph, config, timing)) for graph in graphs]
-    return sum(predict_plan(graph, plan, config, timing).cycles for graph, plan in plans)
+    plans = [(graph, find_plan(graph, config, timing)) for graph in graphs]
+    return sum(predict(graph, config, plan, timing).cycles for graph, plan in plans)
 
 
 def _faster(hardware: Hardware) -> Hardware:

@@ -5,7 +5,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.plan import product_tiles
+from celosia.sw.compiler.probe import product_tiles
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.cost import predict_stage

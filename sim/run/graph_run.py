@@ -1,6 +1,7 @@
 """The run of a graph, which is one program."""
 
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,9 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
 from celosia.sim.run.estimate import compiling_text, estimate_text
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.opening import Opener, open_for
-from celosia.sim.run.options.options import Compiling, RunOptions, Target
+from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.options.rewriting import rewritten
 from celosia.sim.run.outcome import Outcome, setting_of
 from celosia.sim.run.report import Measurement, Report
@@ -25,14 +26,17 @@ from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sim.workloads.workload_kinds import GraphWorkload
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan, predict_graph
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.passes import Encode, Pass
+from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.driver.device import Device
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Graph
+from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import rounded_scales
 from celosia.sw.timeline.limits import graph_limit
 
-__all__ = ["compile_for", "needed_memory", "run_graph"]
+__all__ = ["compile_for", "measure_compiled", "needed_memory", "run_graph"]
 
 
 def run_graph(
@@ -52,7 +56,9 @@ def run_graph(
             graph = rewritten(job.case.graph, config, target.timing, tell)
             job = replace(job, case=replace(job.case, graph=graph))
         tell(compiling_text(job.case.graph, config), None)
-        compiled = _compiled(compiling, job.case.graph, config, target.timing)
+        plan = Decide(compiling.given.of([job.case.graph], config, target.timing))
+        reuse = Encode(reuse_memory=compiling.reuse_memory)
+        compiled = compile_for(job.case.graph, config, target.timing, plan, reuse)
     tell("predicting how long it takes", None)
     _announce_graph(options, compiled, config)
     steps = Steps(tell, 1)
@@ -98,7 +104,7 @@ def _announce_graph(
     simulator, timing = options.target.simulator, options.target.timing
     limit = graph_limit(compiled.graph, config, timing).cycles
     if estimate_text(simulator, 2 * limit):
-        cycles = predict_graph(compiled, config, timing).cycles
+        cycles = compiled.expected(timing).cycles
         if text := estimate_text(simulator, cycles):
             options.told.announce(text)
 
@@ -114,24 +120,12 @@ def _changes(
     )
 
 
-def _compiled(
-    compiling: Compiling, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
-) -> CompiledGraph:
-    """The program of a graph, by the plan that is given or the compiler's own."""
-    plan = compiling.given.of([graph], config, timing)
-    reuse = compiling.reuse_memory
-    if plan is None:
-        return compile_for(graph, config, timing, reuse_memory=reuse)
-    return compile_plan(graph, plan, config, reuse_memory=reuse)
-
-
 def compile_for(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, *, reuse_memory: bool = False
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, *how: Pass
 ) -> CompiledGraph:
-    """The program that is expected to be fastest.  Raises `InputError` that names an operator."""
+    """As `compile_graph` does.  Raises `InputError` that names an operator or a rule of plans."""
     try:
-        choices = choose(graph, config, timing)
-        return compile_graph(graph, config, choices=choices, reuse_memory=reuse_memory)
+        return compile_graph(graph, config, *how, timing=timing)
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -145,3 +139,15 @@ def needed_memory(compiled: CompiledGraph) -> int:
             f"{MAX_MEMORY_BYTES:,} of the largest memory"
         )
     return -(-size // MEMORY_STEP) * MEMORY_STEP
+
+
+def measure_compiled(
+    name: str,
+    compiled: CompiledGraph,
+    case: Case,
+    opened: Callable[..., Device],
+    timing: MemoryTiming | None = None,
+) -> GraphMeasurement:
+    """Run a compiled `case` on the device that `opened` makes of `memory_bytes`, and closes."""
+    with closing(opened(memory_bytes=needed_memory(compiled))) as device:
+        return measure_graph(name, device, compiled, case, timing=timing)

@@ -23,7 +23,7 @@ from celosia.sim.profile.operator_groups import (
 from celosia.sim.run.measure import execute, run_values
 from celosia.sim.run.report import Measurement
 from celosia.sim.run.traffic import graph_traffic
-from celosia.sw.compiler.pipeline import CompiledGraph, predict_graph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.driver.device import Device, Issue
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
@@ -76,7 +76,7 @@ def measure_graph(
         tensor: int(np.count_nonzero(value != expected[tensor])) for tensor, value in found.items()
     }
     groups = group_operators(case.graph, device.config.dim)
-    prediction = predict_graph(compiled, device.config, timing)
+    prediction = compiled.expected(timing)
     predicted = add_predicted(groups, prediction)
     whole = Measurement(
         name=name,

@@ -8,7 +8,7 @@ from typing import Any
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.branches.blocks import Block, Branches
 from celosia.sw.branches.costs import QUARTERS, Costs
-from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.passes import predict
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
@@ -42,7 +42,7 @@ def plan_of_stages(stages: Sequence[Branches], costs: Costs) -> Plan:
         verify_plan(replace(plan, scheduler=scheduler), graph, config)
         for scheduler in ("regular", "need")
     ]
-    return min(plans, key=lambda each: predict_plan(graph, each, config, costs.timing).cycles)
+    return min(plans, key=lambda each: predict(graph, config, each, costs.timing).cycles)
 
 
 class _Composer:

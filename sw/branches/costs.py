@@ -1,4 +1,8 @@
-"""What blocks of a graph take alone, in all of the memories or in a share of them."""
+"""What blocks of a graph take alone, in all of the memories or in a share of them.
+
+The timeline follows each block once; what sets of them take beside each other is put together from
+that, by the unit that is busiest: there are too many sets to follow a program of each.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -7,8 +11,8 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.branches.blocks import Block, part_of
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.compiler.plan import choices_by_rows
+from celosia.sw.compiler.choose import choices_by_rows
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -103,7 +107,7 @@ class Costs:
         plans = [plan for plan in plans if known[repr(plan.stages)] is plan]
         if len(plans) == 1:
             return plans[0]
-        cycles = [predict_plan(part, plan, share, self.timing).cycles for plan in plans]
+        cycles = [predict(part, share, plan, self.timing).cycles for plan in plans]
         if quarters == QUARTERS:
             return plans[cycles.index(min(cycles))]
         near = [plan for plan, n in zip(plans, cycles, strict=True) if n <= _NEAR * min(cycles)]
@@ -148,7 +152,7 @@ class Costs:
     def _cost(self, block: Block, quarters: int) -> Cost:
         share, part = share_of(self.config, quarters), part_of(self.graph, [block])
         plan = self.plan([block], quarters)
-        cycles = predict_plan(part, plan, share, self.timing).cycles
+        cycles = predict(part, share, plan, self.timing).cycles
         return Cost(cycles, self._work(plan, part))
 
     def _work(self, plan: Plan, part: Graph) -> tuple[float, ...]:

@@ -13,8 +13,8 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.alike import anonymous
-from celosia.sw.compiler.pipeline import predict_choices
-from celosia.sw.compiler.plan import choices_by_rows
+from celosia.sw.compiler.choose import choices_by_rows
+from celosia.sw.compiler.passes import predict
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Reach
 from celosia.sw.frontend.nn.operators.table import OPERATORS
@@ -65,7 +65,7 @@ class Costs:
         Raises `ValueError` for what the accelerator cannot do.
         """
         choices = choices_by_rows(graph, self.config)
-        return predict_choices(graph, self.config, self.timing, choices).cycles
+        return predict(graph, self.config, choices, self.timing).cycles
 
     def whole_floating(self, graph: FloatGraph) -> int:
         """Predicted cycles of each segment that a float graph would become, and of the host.
@@ -87,7 +87,7 @@ class Costs:
                 inputs=(),
                 outputs=(),
             )
-            cycles = predict_choices(part, self.config, self.timing, choices).cycles
+            cycles = predict(part, self.config, choices, self.timing).cycles
             self._known[key] = cycles
         return self._known[key]
 

@@ -6,7 +6,7 @@ best = (
     .double_buffer("product", "b")
     .keep("product", "a")
 )
-compiled = compile_plan(graph, best.plan, config)
+compiled = compile_graph(graph, config, Decide(best.plan))
 """
 
 from dataclasses import dataclass, replace

@@ -2,6 +2,8 @@
 
 A short product loses most cycles at both ends: until its first pieces are there, and while its last
 block drains.  Short first pieces make the one shorter, a last block of few rows the other.
+The model by which `celosia.sw.planning.decisions.decide` ranks plans is too rough for these ends,
+and the timeline too slow to rank all plans: it decides among a few here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,25 +12,17 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
-from celosia.sw.planning.decisions.decide import decide, only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["REFINED_TILES", "best_plan", "refine"]
+__all__ = ["REFINED_TILES", "refine"]
 
 REFINED_TILES: Final = 512
 """Products of more tiles keep their plan: the time that their ends take does not matter."""
-
-
-def best_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
-    """The best plan that is found for a verified `graph` of one product.
-
-    Raises `PlanError` for what cannot be planned.
-    """
-    return refine(decide(graph, config, timing), graph, config, timing)
 
 
 def refine(
@@ -69,7 +63,7 @@ class _Search:
         if stage not in self.known:
             plan = replace(self.plan, stages=(stage,))
             try:
-                self.known[stage] = predict_plan(self.graph, plan, self.config, self.timing).cycles
+                self.known[stage] = predict(self.graph, self.config, plan, self.timing).cycles
             except PlanError:  # The cut does not fit.
                 self.known[stage] = None
         return self.known[stage]

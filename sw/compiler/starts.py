@@ -6,15 +6,12 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.plan import choose
-from celosia.sw.compiler.refine import refine
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import Choices
-from celosia.sw.planning.decisions.decide import decide, only_product
+from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.decisions.decide_graph import decide_graph
-from celosia.sw.planning.forms.plan import (
-    Plan,
-)
+from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.schedules.apply import applied, apply_steps
@@ -29,7 +26,7 @@ from celosia.sw.planning.schedules.primitives import (
     Tile,
 )
 
-__all__ = ["compilers_plan", "plain_plan", "scheduled_plan"]
+__all__ = ["plain_plan", "scheduled_plan"]
 
 _SIMPLEST: Final = Choices(
     scores_in_memory=False,
@@ -39,20 +36,6 @@ _SIMPLEST: Final = Choices(
     whole_scores=False,
     overlap=False,
 )
-
-
-def compilers_plan(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
-) -> Plan:
-    """The plan that is decided for a verified `graph`: of a product alone, or of anything else.
-
-    Raises `ValueError` that names the operator for what the accelerator cannot do.
-    """
-    try:
-        plan = decide(graph, config, timing)
-    except PlanError:
-        return decide_graph(graph, config, choose(graph, config, timing))
-    return refine(plan, graph, config, timing)
 
 
 def plain_plan(graph: Graph, config: AcceleratorConfig) -> Plan:
@@ -85,7 +68,7 @@ def scheduled_plan(
     the operator for what the accelerator cannot do.
     """
     compilers = schedule.start == "compiler"
-    start = compilers_plan(graph, config, timing) if compilers else plain_plan(graph, config)
+    start = find_plan(graph, config, timing) if compilers else plain_plan(graph, config)
     return apply_steps(start, schedule.steps, graph, config)
 
 

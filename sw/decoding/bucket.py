@@ -12,7 +12,9 @@ from typing import Final, Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import WORD_BITS, Command
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.passes import Encode
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.check_addresses import check_addresses
@@ -75,10 +77,10 @@ def compile_bucket(
     as `compile_graph` does, and `AssertionError` for a program that would leave its tensors.
     """
     last = contexts[-1]
-    compiled = compile_graph(graph_of(last), config, base, choices)
+    compiled = compile_graph(graph_of(last), config, Decide(choices), Encode(base=base))
     patches: tuple[Patch, ...] = ()
     if len(contexts) > 1:
-        shorter = compile_graph(graph_of(last - 1), config, base, choices)
+        shorter = compile_graph(graph_of(last - 1), config, Decide(choices), Encode(base=base))
         patches = _differences(shorter, compiled)
     bucket = Bucket(compiled=compiled, contexts=contexts, patches=patches)
     # Every address is linear in the length, and so is what may be written: both ends say it all.

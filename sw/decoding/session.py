@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.memory import ALIGNMENT
-from celosia.sw.compiler.pipeline import CompiledGraph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult

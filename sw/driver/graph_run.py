@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sw.compiler.pipeline import CompiledGraph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.graph_interpret import Array, checked_inputs

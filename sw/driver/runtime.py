@@ -22,8 +22,8 @@ import numpy as np
 
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.pipeline import compile_plan, predict_graph
-from celosia.sw.compiler.refine import best_plan
+from celosia.sw.compiler.passes import Encode
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, verify
@@ -163,13 +163,13 @@ def compile_product(
     for name, tensor in graph.tensors.items():
         shape = (tensor.cols,) if name == "bias" else tensor.shape
         arrays[name] = buffers.place(name, addresses[name], shape, tensor.type)
-    plan = plan or best_plan(graph, config, timing)
-    compiled = compile_plan(graph, plan, config, base)
+    memory = timing or MemoryTiming()
+    compiled = compile_graph(graph, config, Decide(plan), Encode(base=base), timing=memory)
     return Compiled(
         problem=problem,
         commands=compiled.program,
-        plan=plan,
-        prediction=predict_graph(compiled, config, timing),
+        plan=compiled.plan,
+        prediction=compiled.expected(timing),
         buffers=buffers,
         a=arrays["a"],
         b=arrays["b"],

@@ -58,7 +58,7 @@ def test_the_report_is_that_of_the_command(model):
 
 def test_programs_are_compiled_once_for_a_mask(model, monkeypatch):
     model(samples(0))
-    monkeypatch.setattr("celosia.sim.run.models.model_run.compile_graph", None)
+    monkeypatch.setattr("celosia.sim.run.models.model_run.compile_for", None)
     model(samples(0))
 
 

@@ -12,7 +12,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.lab.fuzz.graphs.levels import program_values
 from celosia.sim.devices.devices import open_device
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul, Op, Tensor
 from celosia.sw.ir.graph_interpret import interpret
@@ -65,7 +66,7 @@ def scored(case: Case, *, by: float = 1.0, stored: bool = True) -> Case:
 def both_ways(case: Case, config: AcceleratorConfig, **choices) -> list[CompiledGraph]:
     """The program whose scores wait, and the one that computes them twice."""
     compiled = [
-        compile_graph(case.graph, config, choices=replace(PARTS, scores_in_memory=way, **choices))
+        compile_graph(case.graph, config, Decide(replace(PARTS, scores_in_memory=way, **choices)))
         for way in (True, False)
     ]
     for way, each in zip((True, False), compiled, strict=True):
@@ -129,7 +130,7 @@ def test_scores_that_are_not_stored_do_not_wait_and_do_not_end_at_int16(rows):
     bias = case.inputs["bias"]
     for by, moved in ((1.0, 1 << 20), (1.0, -(1 << 20)), (40.0, 0)):
         each = scored(Case(case.graph, {**case.inputs, "bias": bias + moved}), by=by, stored=False)
-        compiled = compile_graph(each.graph, SHORT, choices=PARTS)
+        compiled = compile_graph(each.graph, SHORT, Decide(PARTS))
         (stage,) = compiled.plan.stages
         assert isinstance(stage, AttentionStage)
         assert all(group.spill is None for group in stage.groups)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph_interpret, program_interpret
@@ -72,7 +73,7 @@ def _compiled(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
     """The commands of a graph; without a normalization unit it is one product."""
     if config.normalization:
         return compile_graph(graph, config)
-    return compile_plan(graph, decide(graph, config), config)
+    return compile_graph(graph, config, Decide(decide(graph, config)))
 
 
 def _check(name: str, got: NDArray[Any], expected: NDArray[Any]) -> None:

@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.nonlinear import by_turns, measure_compiled
+from celosia.lab.compilers.nonlinear import by_turns
 from celosia.lab.graphs.pairs import context_case, linear_norm_case, scores_case
 from celosia.lab.survey.items.whole_rows import whole_rows
 from celosia.lab.survey.parts.jobs import Run
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import measure_compiled
 from celosia.sim.support.cache import digest
 from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph, compile_plan
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.models.cases import Case, attention_case
 from celosia.sw.reference.encoder import BERT_BASE
 
@@ -127,7 +129,7 @@ class PairJob:
         """Run it on Verilator, with every result compared.  Raises `WrongRunError`."""
         case = self._case()
         opened = partial(open_device, "verilator", self.config)
-        return Run.of(measure_compiled(self.pair, self.compiled(case), case, opened))
+        return Run.of(measure_compiled(self.pair, self.compiled(case), case, opened).whole)
 
     def kept(self, document: Mapping[str, Any]) -> Run:
         """The inverse of a run's document.  Raises `TypeError` for other keys."""
@@ -136,15 +138,17 @@ class PairJob:
     def compiled(self, case: Case) -> CompiledGraph:
         """The program of the pair, in its form and mode."""
         if self.form == WHOLE_ROWS:
-            return compile_plan(case.graph, whole_rows(case.graph, self.config), self.config)
+            return compile_graph(
+                case.graph, self.config, Decide(whole_rows(case.graph, self.config))
+            )
         choices = choose(case.graph, self.config)
         if self.form in (APART, NORM_APART):
             choices = replace(choices, fused_norms=False)
         if self.mode == AS_CHOSEN:
-            return compile_graph(case.graph, self.config, choices=choices)
+            return compile_graph(case.graph, self.config, Decide(choices))
         turns = replace(choices, overlap=False)
-        compiled = compile_graph(case.graph, self.config, choices=turns)
-        return by_turns(compiled, self.config, beside=("load", "store"))
+        compiled = compile_graph(case.graph, self.config, Decide(turns))
+        return by_turns(compiled, beside=("load", "store"))
 
     def _case(self) -> Case:
         depth, spilled = self._depth, self.form == APART

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan, RingPlan
@@ -40,7 +40,7 @@ def whole_rows(graph: Graph, config: AcceleratorConfig) -> Plan:
         replace(plan, stages=(_whole(stage, rows, plan.rings["normalized"].least),))
         for rows in _heights(stage, config, plan.rings["wide"].least)
     ]
-    return min(plans, key=lambda each: predict_plan(graph, each, config).cycles)
+    return min(plans, key=lambda each: predict(graph, config, each).cycles)
 
 
 def _heights(stage: LinearStage, config: AcceleratorConfig, ring_rows: int) -> list[int]:

@@ -17,7 +17,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, checked_details
-from celosia.sw.compiler.plan import GraphPlan, Rejected, plan_graph, plan_product
+from celosia.sw.compiler.alternatives import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.describe import describe_graph, describe_product

@@ -25,8 +25,9 @@ from celosia.sim.run.report import Report
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.costs import Costs
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
 from celosia.sw.frontend.nn.random_inputs import random_inputs
@@ -65,6 +66,8 @@ __all__ = [
     "run_prepared",
 ]
 
+_SEGMENT: Final = Decide(products=False)
+"""A product of a model is cut as in a graph, also where it is alone."""
 _RANDOM_SAMPLES: Final = 8
 """Samples to calibrate on, where none are given."""
 
@@ -327,7 +330,8 @@ class ModelRunner:
         graph = short_scales(graph, self.config)
         if graph.ops not in self._programs:
             self.tell(compiling_text(graph, self.config, f"segment {number}"), None)
-            self._programs[graph.ops] = self._compile(graph)
+            timing = None if target.simulator == "functional" else target.timing
+            self._programs[graph.ops] = compile_for(graph, self.config, timing, _SEGMENT)
         compiled = self._programs[graph.ops]
         self.tell(f"running segment {number}", None)
         memory = needed_memory(compiled)
@@ -339,15 +343,6 @@ class ModelRunner:
         report = self._report(number, measured, time.perf_counter() - start)
         report = replace(report, rounded_scales=rounding)
         return {**graph_interpret.interpret(graph, inputs), **measured.outputs}, report
-
-    def _compile(self, graph: Graph) -> CompiledGraph:
-        """The program; without a clock nobody sees which one is fastest."""
-        if self.options.target.simulator != "functional":
-            return compile_for(graph, self.config, self.options.target.timing)
-        try:
-            return compile_graph(graph, self.config)
-        except ValueError as error:
-            raise InputError(str(error)) from error
 
     def _report(self, number: int, measured: GraphMeasurement, seconds: float) -> Report:
         operators = self.prepared.model.segments[number].operators

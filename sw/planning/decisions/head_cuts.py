@@ -5,7 +5,8 @@ through the tiles of weights, each of which takes as long as `dim` rows to move 
 taken block by block, twice: once for the maximum, once for all else.  Between the two, scores wait
 in memory, and the first pass over one block comes between the second one over the block before.
 Where there is no other block, memory sets the pace already (few rows), or scores do not fit into
-int16, they are computed once again: half as many products more.
+int16, they are computed once again: half as many products more.  What fits is compared by a few
+sums: no plan of a whole graph is made to choose the cuts of one stage.
 """
 
 from collections.abc import Iterator

@@ -11,8 +11,7 @@ from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.graphs.branches import branches_case
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.support.progress import silent
-from celosia.sw.compiler.pipeline import predict_graph
-from celosia.sw.compiler.plan import plan_graph
+from celosia.sw.compiler.alternatives import plan_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
 
@@ -21,7 +20,7 @@ def checked(case, compiled, config, timing):
     """The expected cycles of what a functional device computes right."""
     size = compiled.end - MEMORY_BASE
     check_device(case, FunctionalDevice(config, memory_bytes=size), compiled)
-    return predict_graph(compiled, config, timing).cycles, True
+    return compiled.expected(timing).cycles, True
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.mappings.nests import Nests
 from celosia.lab.mappings.samplers import Sampler, draws
 from celosia.lab.tune.spaces.plan_space import PlanSpace
-from celosia.sw.compiler.pipeline import compile_plan, predict_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, LoadParameters
 from celosia.sw.planning.decisions.decide import only_product
@@ -41,7 +42,7 @@ def follow(space, plan, timing=TIMING):
 def loaded_bytes(space, plan):
     loads = [
         written.op.view
-        for written in compile_plan(space.graph, plan, space.config).ops
+        for written in compile_graph(space.graph, space.config, Decide(plan)).ops
         if isinstance(written.op, Load | LoadParameters)
     ]
     wide = {"int8": 1, "int32": 4}
@@ -68,7 +69,7 @@ def test_cycles_are_near_those_of_the_timeline(preset):
         problem = MatMul(m=m * size, n=n * size - 1, k=k * size - 2, scale=0.01, bias=True)
         space = space_of(problem, preset)
         for plan in some(space, 8):
-            expected = predict_plan(space.graph, plan, space.config, TIMING).cycles
+            expected = predict(space.graph, space.config, plan, TIMING).cycles
             errors.append(abs(follow(space, plan).cycles / expected - 1))
     assert sum(errors) / len(errors) < 0.06
     assert max(errors) < 0.4
@@ -87,7 +88,7 @@ def test_the_array_waits_for_whole_pieces(chosen):
     space = space_of(MatMul(m=49, n=512, k=576, scale=0.01))
     others = {"outer": "cols", "a_first": "all", "a_keep": False, "b_n_tiles": 4, "b_keep": False}
     plan = space.plan(chosen | others | {"tail": "none"})
-    expected = predict_plan(space.graph, plan, space.config, TIMING).cycles
+    expected = predict(space.graph, space.config, plan, TIMING).cycles
     # What is left is the latency of memory, which overlaps by parts in the timeline.
     assert follow(space, plan).cycles == pytest.approx(expected, rel=0.05)
 

@@ -16,9 +16,9 @@ from celosia.lab.substitute.optimize import (
     optimize_model,
 )
 from celosia.lab.substitute.rules import RULES
+from celosia.sw.compiler.choose import choices_by_rows
 from celosia.sw.compiler.costs import Costs, host_cycles
-from celosia.sw.compiler.pipeline import predict_choices
-from celosia.sw.compiler.plan import choices_by_rows
+from celosia.sw.compiler.passes import predict
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.nn.random_inputs import random_inputs
@@ -46,7 +46,7 @@ def test_recognizers_and_substitutions_are_one_list():
 
 def test_the_cost_of_a_graph_is_near_what_the_timeline_says_of_all_of_it(costs):
     for graph in (attention_case(2, 12, 8, 0).graph, sketch(adapter(SIZES))[0][0]):
-        whole = predict_choices(graph, TINY, TIMING, choices_by_rows(graph, TINY)).cycles
+        whole = predict(graph, TINY, choices_by_rows(graph, TINY), TIMING).cycles
         assert abs(costs.integer(graph) - whole) <= 0.06 * whole
 
 

@@ -109,7 +109,7 @@ def test_a_space_of_which_nothing_is_legal_is_a_message(tmp_path, monkeypatch):
     def illegal(*_):
         raise PlanError("rule", "place", "no")
 
-    monkeypatch.setattr("celosia.lab.tune.trial.compilers_plan", illegal)
+    monkeypatch.setattr("celosia.lab.tune.trial.find_plan", illegal)
     monkeypatch.setattr(PlanSpace, "plan", illegal)
     monkeypatch.setattr("celosia.lab.tune.command.lanes_of", lambda _: nullcontext(THREADS))
     words = ("--trials", "2", "--strategy", "exhaustive", "--storage", "log")
@@ -120,7 +120,7 @@ def test_a_space_of_which_nothing_is_legal_is_a_message(tmp_path, monkeypatch):
 
 def test_the_rtl_counts_cycles_of_a_graph(monkeypatch):
     device = "celosia.lab.tune.work.open_device"
-    monkeypatch.setattr(device, lambda _, *rest: open_device("functional", *rest))
+    monkeypatch.setattr(device, lambda _, *rest, **sizes: open_device("functional", *rest, **sizes))
     options, config = options_of(("softmax", "--shape", "5x30", "--preset", "tiny"))
     trial = Trial(options=options, config=config, oracle="rtl", strategy=DEFAULT, number=0)
     assert try_plan(trial) == Found(None)  # Right, but without a clock.

@@ -6,6 +6,7 @@ import pytest
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
@@ -23,7 +24,7 @@ def test_an_encoder_of_two_layers(loops):
         encoder_case(random_quantized_encoder(SHAPE, 0), [5, 9], 0),
         resolve_config("tiny"),
     )
-    compiled = compile_graph(case.graph, config, loops=loops)
+    compiled = compile_graph(case.graph, config, Encode(nests=loops), Compress(loops=loops))
     size = compiled.end - MEMORY_BASE
     device = FunctionalDevice(config, memory_bytes=size)
     run = GraphRun(device, compiled)

@@ -10,8 +10,8 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Attention, MatrixShape
 from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sim.workloads.workloads import WORKLOADS
-from celosia.sw.compiler.pipeline import compile_graph, predict_graph
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 
 CONFIG = PRESETS["tiny"]
 LOST = {"workload": "attention", "counters": {"drain": 10_000_000}}
@@ -24,7 +24,7 @@ def test_a_slow_memory_is_what_others_would_help_against():
     job = workload.make(Attention(heads=2, seq=16, dim=8), 0, silent)
     compiled = compile_graph(job.case.graph, CONFIG)
     slow = MemoryTiming(latency=400)
-    before = predict_graph(compiled, CONFIG, slow).cycles
+    before = compiled.expected(slow).cycles
     said = []
     hardware = Hardware(CONFIG, slow)
     changes = graph_changes(job.case.graph, hardware, before, lambda *what: said.append(what))
@@ -51,5 +51,5 @@ def test_a_change_is_compiled_for_as_it_is_when_somebody_follows_it():
         config = resolve_config("tiny", change.options[1::2] if "--set" in change.options else ())
         latency = 20 if "--mem-latency" in change.options else 40
         other = replace(timing, latency=latency)
-        compiled = compile_graph(graph, config, choices=choose(graph, config, other))
-        assert 10_000 - change.saved == predict_graph(compiled, config, other).cycles
+        compiled = compile_graph(graph, config, Decide(choose(graph, config, other)))
+        assert 10_000 - change.saved == compiled.expected(other).cycles

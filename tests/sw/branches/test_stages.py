@@ -14,7 +14,7 @@ from celosia.lab.graphs.branches import BRANCHES, branches_case
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of
-from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
@@ -110,7 +110,7 @@ def test_every_strategy_computes_the_same(decode, strategy):
     assert parse_plan(print_plan(plan)) == plan
     beside = [stage for stage in plan.stages if isinstance(stage, ConcurrentStage)]
     assert bool(beside) == (strategy != "sequential")
-    compiled = compile_plan(decode.graph, plan, BASE)
+    compiled = compile_graph(decode.graph, BASE, Decide(plan))
     size = compiled.end - MEMORY_BASE
     check_device(decode, FunctionalDevice(BASE, memory_bytes=size), compiled)
 
@@ -120,7 +120,7 @@ def test_every_strategy_computes_the_same(decode, strategy):
 def test_every_graph_computes_the_same(name):
     case = branches_case(name, 2, width=48, heads=2)
     plan = staged_plan(case.graph, BASE, SLOW, "dp")
-    compiled = compile_plan(case.graph, plan, BASE)
+    compiled = compile_graph(case.graph, BASE, Decide(plan))
     size = compiled.end - MEMORY_BASE
     check_device(case, FunctionalDevice(BASE, memory_bytes=size), compiled)
 

@@ -10,8 +10,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_graph, compile_plan, predict_graph, predict_plan
-from celosia.sw.compiler.refine import best_plan
+from celosia.sw.compiler.passes import Encode, predict
+from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
@@ -36,7 +36,7 @@ def check(problem: MatMul, graph: Graph, config: AcceleratorConfig, plan: Plan) 
     a, b, bias = operands(problem)
     upright = b.T if problem.b_transposed else b
     expected = matmul_reference(a, upright, bias, scale=problem.scale, relu=problem.relu)
-    compiled = compile_plan(graph, plan, config, MEMORY_BASE + 64)
+    compiled = compile_graph(graph, config, Decide(plan), Encode(base=MEMORY_BASE + 64))
     device = FunctionalDevice(config, memory_bytes=1 << 20)
     device.write(MEMORY_BASE, GUARD)
     for name, values in (("a", a), ("b", b), *([] if bias is None else [("bias", bias)])):
@@ -72,7 +72,7 @@ def test_the_best_plan_gives_the_right_result(data):
     config = data.draw(configs())
     problem = data.draw(problems(min(config.dim, 8)))
     graph = graph_of("product", problem)
-    check(problem, graph, config, best_plan(graph, config))
+    check(problem, graph, config, find_plan(graph, config))
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_predictions_of_products_are_near_the_rtl(sizes, form, timing, cycles):
     m, n, k = sizes
     problem = MatMul(m=m, n=n, k=k, **{"scale": 0.01, "bias": True, **form})
     graph, memory = graph_of("product", problem), MemoryTiming(**timing)
-    plan = best_plan(graph, BASE, memory)
-    found = predict_graph(compile_plan(graph, plan, BASE), BASE, memory)
+    plan = find_plan(graph, BASE, memory)
+    found = compile_graph(graph, BASE, timing=memory).expected(memory)
     assert found.cycles == pytest.approx(cycles, rel=0.02)
-    assert found == predict_plan(graph, plan, BASE, memory)
+    assert found == predict(graph, BASE, plan, memory)
 
 
 def test_a_graph_that_is_not_well_formed_is_refused():

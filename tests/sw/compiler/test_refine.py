@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_plan, predict_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.compiler.refine import refine
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
@@ -17,7 +18,7 @@ from tests.sw.strategies import problems
 
 
 def expected(plan, graph, config):
-    return predict_plan(graph, plan, config).cycles
+    return predict(graph, config, plan).cycles
 
 
 @pytest.mark.parametrize(
@@ -51,11 +52,11 @@ def test_no_cut_is_compared_that_is_of_other_rows(rows, monkeypatch):
     """
     compared = []
 
-    def predicted(graph, plan, *rest):
+    def predicted(graph, config, plan, *rest):
         compared.extend(plan.stages)
-        return predict_plan(graph, plan, *rest)
+        return predict(graph, config, plan, *rest)
 
-    monkeypatch.setattr("celosia.sw.compiler.refine.predict_plan", predicted)
+    monkeypatch.setattr("celosia.sw.compiler.refine.predict", predicted)
     config = resolve_config("tiny")
     graph, _ = product_graph(MatMul(m=rows, n=33, k=16, scale=0.01))
     refine(decide(graph, config), graph, config)
@@ -78,6 +79,6 @@ def test_a_refined_plan_computes_the_same_in_no_more_cycles(data):
     decided = decide(graph, config)
     refined = refine(decided, graph, config)
     assert expected(refined, graph, config) <= expected(decided, graph, config)
-    ops = [written.op for written in compile_plan(graph, refined, config).ops]
+    ops = [written.op for written in compile_graph(graph, config, Decide(refined)).ops]
     found = interpret_program(ops, config, graph.tensors, values)["c"]
     np.testing.assert_array_equal(found, interpret_graph(graph, values)["c"])

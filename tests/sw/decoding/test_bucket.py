@@ -6,7 +6,7 @@ from functools import cache, partial
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import Patch, compile_bucket
 from celosia.sw.models.decoder import decoder_graph
@@ -37,7 +37,7 @@ def test_a_patched_program_is_the_one_that_is_compiled(preset, form, rows):
     bucket = compile_bucket(partial(step, form, rows), contexts, config, choices=CHOICES)
     assert bucket.patches
     for context in (8, 15, LAST):
-        compiled = compile_graph(step(form, rows, context), config, choices=CHOICES)
+        compiled = compile_graph(step(form, rows, context), config, Decide(CHOICES))
         assert bucket.program(context) == compiled.program
         assert bucket.compiled.addresses == compiled.addresses
 

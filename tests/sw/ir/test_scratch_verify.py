@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.compiler.pipeline import CompiledGraph, compile_graph
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import NO_MASK, Mask, Tensor, View
 from celosia.sw.ir.program import (
     Drain,
@@ -29,7 +30,7 @@ CONFIG = configured("tiny", accumulator_kib=1)
 
 
 def compiled(choices: Choices, mask: Mask = NO_MASK) -> CompiledGraph:
-    return compile_graph(attention_case(1, 90, 4, 1, mask=mask).graph, CONFIG, choices=choices)
+    return compile_graph(attention_case(1, 90, 4, 1, mask=mask).graph, CONFIG, Decide(choices))
 
 
 def check(program: CompiledGraph, ops: Iterable[Op]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
@@ -54,7 +54,7 @@ def on_device(preset, simulator="functional"):
     def run(graph, inputs, compiled=None):
         if compiled is None:
             choices = Choices(schedule_loads=len(inputs["embedding"]) <= 2 * config.dim)
-            compiled = compile_graph(graph, config, choices=choices)
+            compiled = compile_graph(graph, config, Decide(choices))
         device = open_device(simulator, config, MemoryTiming(), MEMORY)
         try:
             started = GraphRun(device, compiled)

@@ -5,6 +5,7 @@ import pytest
 
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
@@ -20,7 +21,7 @@ CONFIG = resolve_config("tiny", ())
 def compiled():
     """A step of a small decoder, as single commands."""
     graph = decoder_graph(model("opt"), [Text(5, 1)], 20)
-    return compile_graph(graph, CONFIG, loops=False)
+    return compile_graph(graph, CONFIG, Encode(nests=False), Compress(loops=False))
 
 
 def moved(compiled, names, function, distance):
@@ -58,7 +59,9 @@ def test_all_parts_of_a_cache_that_operators_write_may_be_written(parts):
         builder.matmul(f"append{row}", held.part(row=row, rows=2), a, w, Requantize(1.0))
     out = builder.tensor(Tensor("out", "int32", 8, 4))
     builder.matmul("read", out, held, w, Sums())
-    appending = compile_graph(builder.finish("out"), CONFIG, loops=False)
+    appending = compile_graph(
+        builder.finish("out"), CONFIG, Encode(nests=False), Compress(loops=False)
+    )
     check_addresses(appending.program, CONFIG, appending.graph, appending.addresses)
 
 

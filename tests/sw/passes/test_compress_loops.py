@@ -11,6 +11,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, RING_ENTRY, STRIDE, Command, Funct
 from celosia.isa.operations.loops import expand
 from celosia.isa.operations.semantics import LOOP_FUNCTS
+from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import (
     attention_case,
@@ -142,7 +143,7 @@ def test_loops_are_refused(command):
     ids=["matmul", "attention"],
 )
 def test_programs_of_graphs(case, config):
-    plain = compile_graph(case.graph, config, loops=False)
+    plain = compile_graph(case.graph, config, Encode(nests=False), Compress(loops=False))
     compiled = compile_graph(case.graph, config)
     commands = expanded(compiled.program, config)
     assert commands == list(plain.program)
@@ -160,7 +161,7 @@ def test_a_layer_of_bert_is_a_short_program():
     shape = replace(BERT_BASE, layers=2)  # The last layer of a model has no layer behind it.
     case = encoder_layer_case(random_quantized_encoder(shape, 0), [128], 0)
     compiled = compile_graph(case.graph, BASE)
-    plain = compile_graph(case.graph, BASE, loops=False)
+    plain = compile_graph(case.graph, BASE, Encode(nests=False), Compress(loops=False))
     assert expanded(compiled.program, BASE) == list(plain.program)
     assert RING_ENTRY.size * len(compiled.program) <= BERT_LAYER_BYTES
 

@@ -7,8 +7,8 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.random_graph import random_case
-from celosia.sw.compiler.pipeline import compile_graph, predict_graph
-from celosia.sw.compiler.plan import choose
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import (
@@ -70,10 +70,7 @@ def test_few_rows_gain_or_lose_nothing(rows, share):
     graph = two_products(rows)
     chosen = choose(graph, BASE)
     assert chosen.schedule_loads
-    usual, by_need = (
-        predict_graph(compile_graph(graph, BASE, choices=choices), BASE).cycles
-        for choices in (Choices(), chosen)
-    )
+    usual, by_need = (predict(graph, BASE, choices).cycles for choices in (Choices(), chosen))
     assert by_need <= share * usual
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.matmul import MatMul
@@ -17,7 +17,7 @@ from tests.sw.scheduling.test_product import works
 
 def check(config, problem, seed):
     graph, values = product_graph(problem, seed)
-    compiled = compile_plan(graph, decide(graph, config), config)
+    compiled = compile_graph(graph, config, Decide(decide(graph, config)))
     run = GraphRun(FunctionalDevice(config, memory_bytes=1 << 20), compiled)
     run.load(values)
     run.run()

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.compiler.pipeline import compile_graph, predict_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models import cases
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.timeline.graphs import GraphCycles
@@ -17,7 +17,7 @@ WIDE = BASE.with_values({"vector_lanes": 0, "transform_queue": 8})
 
 
 def predict(case, config=BASE, **timing):
-    return predict_graph(compile_graph(case.graph, config), config, MemoryTiming(**timing))
+    return compile_graph(case.graph, config).expected(MemoryTiming(**timing))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.pairs import linear_norm_case
 from celosia.lab.survey.items.whole_rows import whole_rows
-from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.program import Load
 from celosia.sw.planning.forms.stages import LinearStage
 
@@ -20,7 +20,7 @@ def test_rows_are_whole_and_never_pass_through_memory(kib, tall):
     assert stage.tiles == (48,)
     assert sum(stage.rows) == 100
     assert max(stage.rows) == tall
-    ops = [written.op for written in compile_plan(graph, plan, config).ops]
+    ops = [written.op for written in compile_graph(graph, config, Decide(plan)).ops]
     assert not [op for op in ops if isinstance(op, Load) and op.view.tensor == "total"]
 
 

@@ -12,7 +12,7 @@ from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.tune.spaces.graph_space import DECIDED, GraphSpace, plan_space
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.models.cases import (
     encoder_case,
     encoder_layer_case,
@@ -108,7 +108,7 @@ def test_plans_compute_the_same_or_break_a_rule():
             rules[error.rule] += 1
             continue
         rules["legal"] += 1
-        compiled = compile_plan(layer().graph, plan, CONFIG)
+        compiled = compile_graph(layer().graph, CONFIG, Decide(plan))
         device = FunctionalDevice(CONFIG, memory_bytes=compiled.end - MEMORY_BASE)
         check_device(layer(), device, compiled)
     assert rules["legal"] >= 10, rules

@@ -7,7 +7,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.lab.graphs.pairs import scores_case
-from celosia.sw.compiler.pipeline import predict_plan
+from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
@@ -177,8 +177,8 @@ def test_a_softmax_of_long_rows_is_faster_block_by_block():
     (stage,) = plan.stages
     assert isinstance(stage, LinearStage)
     rows = replace(stage, rows=(1,) * 16, tiles=(keys // TINY.dim,))
-    whole = predict_plan(graph, replace(plan, stages=(rows,)), TINY).cycles
-    assert predict_plan(graph, plan, TINY).cycles < 0.9 * whole
+    whole = predict(graph, TINY, replace(plan, stages=(rows,))).cycles
+    assert predict(graph, TINY, plan).cycles < 0.9 * whole
 
 
 def test_a_softmax_of_fewer_rows_than_the_array_has_stays_whole():

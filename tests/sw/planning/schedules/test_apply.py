@@ -6,8 +6,9 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.fluent import Schedule
-from celosia.sw.compiler.pipeline import predict_plan
-from celosia.sw.compiler.starts import compilers_plan, plain_plan, scheduled_plan
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.starts import plain_plan, scheduled_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -45,7 +46,7 @@ def layer() -> Schedule:
 
 
 def cycles(schedule: Schedule) -> int:
-    return predict_plan(schedule.graph, schedule.plan, schedule.config).cycles
+    return predict(schedule.graph, schedule.config, schedule.plan).cycles
 
 
 def test_a_product_gets_faster_step_by_step(product):
@@ -122,7 +123,7 @@ def test_steps_are_kept_as_they_were_taken(product):
     assert parse_schedule(text) == ScheduleFile(start="plain", steps=found.steps)
     assert scheduled_plan(parse_schedule(text), PRODUCT, BASE) == found.plan
     assert parse_plan(print_plan(found.plan)) == found.plan
-    assert scheduled_plan(ScheduleFile(steps=()), PRODUCT, BASE) == compilers_plan(PRODUCT, BASE)
+    assert scheduled_plan(ScheduleFile(steps=()), PRODUCT, BASE) == find_plan(PRODUCT, BASE)
 
 
 def _apart(product: Schedule) -> Schedule:

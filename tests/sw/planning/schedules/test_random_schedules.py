@@ -10,7 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_plan, predict_graph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 from tests.sw.planning.schedules.random_schedules import CONFIG, cases, draw
 
 
@@ -20,11 +20,11 @@ def _check(numbers: range, least: float, spread: float) -> None:
     for seed in numbers:
         drawn = draw(Random(seed))
         case = cases()[drawn.case]
-        compiled = compile_plan(case.graph, drawn.plan, CONFIG)
+        compiled = compile_graph(case.graph, CONFIG, Decide(drawn.plan))
         device = FunctionalDevice(CONFIG, memory_bytes=compiled.end - MEMORY_BASE)
         check_device(case, device, compiled)
         kinds.update({step.kind for step in drawn.steps})
-        cycles[drawn.case].append(predict_graph(compiled, CONFIG).cycles)
+        cycles[drawn.case].append(compiled.expected(None).cycles)
     assert len(kinds) == 9, kinds
     assert min(kinds.values()) >= least * len(numbers), kinds
     assert max(max(each) / min(each) for each in cycles.values()) >= spread
@@ -46,5 +46,5 @@ def test_two_hundred_compute_the_same_on_the_rtl():
     for seed in range(200):
         drawn = draw(Random(f"rtl {seed}"))
         case = cases()[drawn.case]
-        check_device(case, device, compile_plan(case.graph, drawn.plan, config))
+        check_device(case, device, compile_graph(case.graph, config, Decide(drawn.plan)))
     device.close()

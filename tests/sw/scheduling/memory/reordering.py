@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.compiler.pipeline import CompiledGraph
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.ir import program_interpret
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store
 from celosia.sw.models.cases import Case

@@ -1,0 +1,161 @@
+"""What is decided for a graph, and what each alternative would cost by predicted cycles."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
+from celosia.sw.compiler.probe import probe_graph, product_tiles
+from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.choices import Choices
+from celosia.sw.planning.cost import predict_stage
+from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.forms.plan import Plan, ProductStage, RejectedTactic, Tactic, only_stage
+from celosia.sw.planning.search import product_plans
+from celosia.sw.timeline.graphs import GraphCycles
+
+__all__ = ["GraphPlan", "ProductPlan", "Rejected", "plan_graph", "plan_product"]
+
+COMPARED_TILES: Final = 4_096
+"""The most products of tiles of a graph whose alternatives are compared on the graph itself; those
+of a larger one are compared on the probe, and scaled."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """An alternative to one choice, with all others as chosen."""
+
+    name: str
+    value: str
+    cycles: int | None
+    """Predicted; None: it is not possible."""
+    reason: str = ""
+    """Why it is not possible; empty if it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPlan:
+    """What is decided for a graph."""
+
+    choices: Choices
+    compiled: CompiledGraph
+    prediction: GraphCycles
+    rejected: tuple[Rejected, ...]
+    scaled: bool
+    """Alternatives were compared on a part of the graph."""
+
+    @property
+    def recorded(self) -> Plan:
+        """The plan, with the tactics that led to it."""
+        chosen = {name: _text(value) for name, value in self.choices.items()}
+        plan = self.compiled.plan
+        return replace(plan, tactics=_tactics(chosen, self.prediction.cycles, self.rejected))
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """What is decided for a graph of one product."""
+
+    plan: Plan
+    cycles: int
+    rejected: tuple[Rejected, ...]
+
+    @property
+    def recorded(self) -> Plan:
+        """The plan, with the tactics that led to it."""
+        stage = only_stage(self.plan)
+        chosen = {name: value_of(stage) for name, value_of in _PRODUCT_CHOICES.items()}
+        return replace(self.plan, tactics=_tactics(chosen, self.cycles, self.rejected))
+
+
+def plan_graph(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> GraphPlan:
+    """The plan for `graph`.  Raises `ValueError` for what cannot be done."""
+    choices = choose(graph, config, timing)
+    compiled = compile_graph(graph, config, Decide(choices))
+    prediction = compiled.expected(timing)
+    scaled = product_tiles(graph, config) > COMPARED_TILES
+    part = probe_graph(graph, config) if scaled else graph
+    base = _cycles(part, config, timing, choices) if scaled else prediction.cycles
+    rejected = []
+    for name, value, others in choices.others():
+        found = _cycles(part, config, timing, others)
+        if isinstance(found, str):
+            rejected.append(Rejected(name, _text(value), None, found))
+        else:
+            assert isinstance(base, int)
+            rejected.append(Rejected(name, _text(value), found * prediction.cycles // base))
+    return GraphPlan(choices, compiled, prediction, tuple(rejected), scaled)
+
+
+def plan_product(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> ProductPlan:
+    """The plan for a product: for each other value of a choice, the cheapest plan with it.
+
+    Raises `PlanError`, a `ValueError`, for what cannot be planned.
+    """
+    op, chosen = only_product(graph), find_plan(graph, config, timing)
+    considered = [
+        (predict_stage(op, graph, config, only_stage(plan), timing).cycles, plan)
+        for plan in product_plans(op, graph, config)
+    ]
+    rejected = []
+    for name, value_of in _PRODUCT_CHOICES.items():
+        for value in dict.fromkeys(value_of(only_stage(plan)) for _, plan in considered):
+            if value != value_of(only_stage(chosen)):
+                alike = (each for each in considered if value_of(only_stage(each[1])) == value)
+                _, best = min(alike, key=lambda each: each[0])
+                cycles = predict(graph, config, best, timing).cycles
+                rejected.append(Rejected(name, value, cycles))
+    return ProductPlan(chosen, predict(graph, config, chosen, timing).cycles, tuple(rejected))
+
+
+_PRODUCT_CHOICES: Final[Mapping[str, Callable[[ProductStage], str]]] = {
+    "block_rows": lambda stage: str(max(stage.rows)),
+    "block_tiles": lambda stage: str(max(stage.tiles)),
+    "outer": lambda stage: stage.outer,
+    "a": lambda stage: "kept" if stage.a.keep else "streamed",
+    "b": lambda stage: "kept" if stage.b.keep else "streamed",
+    "first_a_tiles": lambda stage: str(stage.a.first),
+    "last_block": lambda stage: "in parts" if stage.tail else "at once",
+}
+
+
+def _tactics(
+    chosen: Mapping[str, str], cycles: int, rejected: Sequence[Rejected]
+) -> tuple[Tactic, ...]:
+    """Each choice with its alternatives."""
+    return tuple(
+        Tactic(
+            name=name,
+            value=value,
+            cycles=cycles,
+            rejected=tuple(
+                RejectedTactic(value=each.value, cycles=each.cycles or 0, reason=each.reason)
+                for each in rejected
+                if each.name == name
+            ),
+        )
+        for name, value in chosen.items()
+    )
+
+
+def _cycles(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> int | str:
+    """The predicted cycles, or why it is not possible."""
+    try:
+        return predict(graph, config, choices, timing).cycles
+    except ValueError as error:
+        return str(error)
+
+
+def _text(value: int | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,94 @@
+"""The choices of a graph, by predicted cycles: one after the other, from the defaults on.
+
+Each prediction follows a program of the whole graph, or of a probe, so that few can be compared:
+unlike those of a product (`celosia.sw.planning.decisions.decide`), of which a rougher model ranks
+all combinations.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import cycle
+from typing import Final
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
+from celosia.sw.ir.graph import Graph, MatMul
+from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.planning.decisions.decide_graph import decide_graph
+from celosia.sw.planning.forms.plan import simple_stages
+from celosia.sw.planning.forms.stages import AttentionStage
+
+__all__ = ["choices_by_rows", "choose"]
+
+SEARCHED_TILES: Final = 8_192
+"""Graphs whose probe has more products of tiles take the default choices: they are long ones."""
+GAIN: Final = 0.01
+"""An alternative must be better by this share: predictions have errors, too."""
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
+"""Choices that depend on sizes."""
+
+
+def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
+    """The choices with which `graph` is expected to be fastest, one after the other.
+
+    Only a probe of it is looked at, and if that is long, not even its cycles: the defaults are made
+    for these.
+    """
+    probe = probe_graph(graph, config)
+    if is_much_of(probe, graph, config):
+        probe = graph
+    chosen = choices_by_rows(graph, config)
+    if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
+        return chosen
+    if probe is not graph and _spills(graph, config, chosen):
+        return chosen
+    best = _cycles(probe, config, timing, chosen)
+    if best is None:
+        return chosen
+    settled: list[str] = []
+    """Choices that were compared since another one changed."""
+    for name in cycle(_SEARCHED):
+        if name in settled:
+            return chosen
+        before = chosen
+        for other, _, choices in before.others():
+            if other == name:
+                cycles = _cycles(probe, config, timing, choices)
+                if cycles is not None and cycles < best * (1 - GAIN):
+                    chosen, best = choices, cycles
+        settled = [*settled, name] if chosen == before else [name]
+    raise AssertionError("a cycle ends")
+
+
+def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
+    """The choices that follow from how many rows stream through each tile of weights.
+
+    With no more than the array has, a tile serves for no longer than its load takes: loads set the
+    pace.  With no more than twice as many, a load that waits for stores may still hold up weights.
+    """
+    rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
+    return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
+
+
+def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
+    """Whether scores of `graph` wait in memory, which those of a probe with few rows never do."""
+    with suppress(ValueError):
+        groups = (
+            group
+            for stage in simple_stages(decide_graph(graph, config, choices))
+            if isinstance(stage, AttentionStage)
+            for group in stage.groups
+        )
+        return any(group.spill is not None for group in groups)
+    return False
+
+
+def _cycles(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> int | None:
+    """The predicted cycles; None: it is not possible."""
+    with suppress(ValueError):
+        return predict(graph, config, choices, timing).cycles
+    return None

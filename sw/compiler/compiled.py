@@ -1,0 +1,94 @@
+"""A graph on its way to commands, and what these are expected to take."""
+
+from dataclasses import dataclass, field
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import PRODUCTS, Command, Funct
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.ir.graph import Graph, Tensor
+from celosia.sw.ir.program import Load, Written
+from celosia.sw.planning.forms.groups import on_chip
+from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.scheduling.memory.reuse import MemoryPlan
+from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
+
+__all__ = ["CompiledGraph"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CompiledGraph:
+    """A graph, and as much of the commands that compute it as the passes so far have made."""
+
+    graph: Graph
+    """The graph with the constants that the program needs beside those of the graph that was
+    compiled."""
+    config: AcceleratorConfig
+    timing: MemoryTiming | None = None
+    """The memory that the plan is the best one for."""
+    plan: Plan
+    """What was decided."""
+    ops: tuple[Written, ...] = ()
+    """The operations on local rows, each with the operator that it belongs to."""
+    commands: tuple[tuple[Command, ...], ...] = ()
+    """The commands that the program begins with, then those of each of `ops`; without REPEATs."""
+    program: tuple[Command, ...] = ()
+    """All commands in order; some of them stand for many (`celosia.isa.operations.loops`)."""
+    addresses: dict[str, int] = field(default_factory=dict)
+    """The address of every tensor that is ever in memory: operators write all but those on the
+    chip."""
+    end: int = 0
+    """The first address behind them."""
+    memory: MemoryPlan | None = None
+    """How bytes are used again; None: each tensor has its own."""
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operator that each command belongs to, when the program is expanded.
+
+        Empty for those before all.
+        """
+        names = ["", *(written.operator for written in self.ops)]
+        pairs = zip(names, self.commands, strict=True)
+        return tuple(name for name, commands in pairs for _ in range(sum(map(_length, commands))))
+
+    @property
+    def in_memory(self) -> list[Tensor]:
+        """The tensors that ever are in memory: constants, then caches, then all others.
+
+        So graphs that differ in other tensors alone find both at the same addresses.
+        """
+        local = on_chip(self.plan, self.graph)
+        kept = [tensor for name, tensor in self.graph.tensors.items() if name not in local]
+        return sorted(kept, key=self._place)
+
+    def _place(self, tensor: Tensor) -> int:
+        return 0 if tensor.name in self.graph.constants else 1 if tensor.cache else 2
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a product alone, cut as one."""
+        return isinstance(self.plan.stages[0], ProductStage)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a load of the program waits for a store."""
+        return any(isinstance(each.op, Load) and each.op.after for each in self.ops)
+
+    def expected(self, timing: MemoryTiming | None) -> GraphCycles:
+        """The cycles that the program is expected to take on a memory; loops change nothing."""
+        first, *counts = map(len, self.commands)
+        follower = ProgramFollower(self.config, timing, self.graph.tensors, self.addresses)
+        follower.line.configure(first)
+        for written, count in zip(self.ops, counts, strict=True):
+            follower.follow(written.op, written.operator, count)
+        return follower.result()
+
+
+def _length(command: Command) -> int:
+    """Commands that a command that is no loop stands for."""
+    if command.funct == Funct.CONFIG_PRODUCTS:
+        return 0
+    if command.funct != Funct.PRODUCTS:
+        return 1
+    values = PRODUCTS.decode(command)
+    return 2 * values["k"] * values["pieces"] * values["columns"]

@@ -1,0 +1,58 @@
+"""Alternatives to what is decided, by predicted cycles."""
+
+import pytest
+
+from celosia.isa.presets import PRESETS
+from celosia.sw.compiler import alternatives
+from celosia.sw.compiler.alternatives import plan_graph, plan_product
+from celosia.sw.compiler.choose import choose
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models import cases
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.reference.encoder import EncoderShape
+
+TINY, BASE = PRESETS["tiny"], PRESETS["base"]
+SHAPE = EncoderShape(layers=2, width=16, heads=4, hidden=32)
+
+
+def layer(*lengths):
+    return cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), lengths, 0).graph
+
+
+def test_what_is_chosen_costs_no_more_than_what_was_searched():
+    graph = layer(7, 5)
+    found = plan_graph(graph, TINY)
+    assert not found.scaled
+    assert found.choices == choose(graph, TINY)
+    for each in found.rejected:
+        if each.name in ("piece_tiles", "block_tiles", "overlap") and each.cycles is not None:
+            assert found.prediction.cycles <= each.cycles * 1.05
+
+
+def test_every_alternative_is_listed():
+    found = plan_graph(layer(5), TINY)
+    listed = {(each.name, each.value) for each in found.rejected}
+    assert len(listed) == len(list(found.choices.others())) == 12
+    assert {name for name, _ in listed} == {name for name, _ in found.choices.items()}
+
+
+@pytest.mark.slow
+def test_alternatives_of_long_graphs_are_scaled(monkeypatch):
+    graph = layer(20, 20)
+    full = plan_graph(graph, TINY)
+    monkeypatch.setattr(alternatives, "COMPARED_TILES", 0)
+    scaled = plan_graph(graph, TINY)
+    assert scaled.scaled
+    assert scaled.prediction == full.prediction
+    for one, other in zip(full.rejected, scaled.rejected, strict=True):
+        if one.cycles is not None and other.cycles is not None:
+            assert other.cycles == pytest.approx(one.cycles, rel=0.25)
+
+
+def test_a_product_lists_the_cheapest_plan_with_each_other_value():
+    problem = MatMul(m=128, n=128, k=128, scale=0.01, bias=True)
+    found = plan_product(graph_of("product", problem), BASE)
+    assert found.cycles == pytest.approx(8418, rel=0.01)
+    names = {each.name for each in found.rejected}
+    assert {"block_rows", "block_tiles", "last_block"} <= names
+    assert all(each.cycles is not None and each.cycles > 8000 for each in found.rejected)

@@ -1,0 +1,39 @@
+"""Choices by predicted cycles."""
+
+import pytest
+
+from celosia.isa.presets import PRESETS
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.run.measure_graph import measure_graph
+from celosia.sw.compiler import choose as choose_module
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.ir.graph_verify import verify
+from celosia.sw.models import cases
+from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.reference.encoder import EncoderShape
+
+TINY = PRESETS["tiny"]
+SHAPE = EncoderShape(layers=2, width=16, heads=4, hidden=32)
+
+
+def case(*lengths):
+    return cases.encoder_layer_case(cases.random_quantized_encoder(SHAPE, 0), lengths, 0)
+
+
+def test_long_graphs_take_the_defaults(monkeypatch):
+    monkeypatch.setattr(choose_module, "SEARCHED_TILES", 0)
+    assert choose(case(7, 5).graph, TINY) == DEFAULT
+
+
+@pytest.mark.parametrize("choices", [choices for *_, choices in DEFAULT.others()], ids=str)
+def test_every_choice_computes_the_same(choices):
+    layer = case(9, 6)
+    verify(layer.graph)
+    device = FunctionalDevice(TINY, memory_bytes=1 << 20)
+    compiled = compile_graph(layer.graph, TINY, Decide(choices))
+    assert measure_graph("x", device, compiled, layer).whole.right
+
+
+def test_choices_say_what_they_are():
+    assert str(Choices(piece_tiles=1)).startswith("block_tiles 4, piece_tiles 1, fused_norms True")

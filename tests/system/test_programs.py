@@ -1,0 +1,103 @@
+"""Programs of small workloads are, word by word, those that were measured.
+
+A digest says that something changed, not what is right: the other tests of this folder do.  Where
+a change of the compiler means to change programs, its commit says so, and takes the new digests,
+which the failing test prints.
+"""
+
+import hashlib
+from functools import partial
+
+import numpy as np
+import pytest
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.lab.branches.plans import staged_plan
+from celosia.lab.graphs.branches import branches_case
+from celosia.sw.compiler.passes import Compress, Encode
+from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.matmul import MatMul
+from celosia.sw.models import cases
+from celosia.sw.models.decoder import decoder_graph
+from celosia.sw.models.decoder_shape import Text
+from celosia.sw.planning.choices import Choices
+from celosia.sw.planning.problems import graph_of
+from celosia.sw.reference.encoder import EncoderShape
+from tests.support.quantized_exports import quantized
+from tests.sw.models.decoder_runs import model
+
+TINY, MEMORY = PRESETS["tiny"], MemoryTiming(latency=60, bytes_per_cycle=8)
+
+
+def product(m, n, k, **form):
+    return graph_of("product", MatMul(m=m, n=n, k=k, **{"scale": 0.01, "bias": True, **form}))
+
+
+def layer():
+    shape = EncoderShape(layers=2, width=16, heads=4, hidden=32)
+    return cases.encoder_layer_case(cases.random_quantized_encoder(shape, 0), [9, 6], 0).graph
+
+
+def branches():
+    return branches_case("parallel-block", 1, width=16, heads=2).graph
+
+
+def staged(graph):
+    return [Decide(staged_plan(graph, TINY, MEMORY, "greedy"))]
+
+
+def always(*how):
+    return lambda _: how
+
+
+PROGRAMS = {
+    "product": (partial(product, 20, 24, 40), always()),
+    "short product": (partial(product, 3, 5, 7, bias=False, a_unsigned=True, relu=True), always()),
+    "transposed": (partial(product, 13, 33, 10, b_transposed=True), always()),
+    "sums": (partial(product, 16, 12, 50, scale=None), always()),
+    "linear": (partial(product, 9, 17, 12), always(Decide(products=False))),
+    "attention": (lambda: cases.attention_case(2, 12, 8, 1, mask=Mask(9)).graph, always()),
+    "softmax": (lambda: cases.softmax_case(5, 30, 1).graph, always(Encode(base=1 << 32))),
+    "layer": (layer, always()),
+    "layer, bytes again": (layer, always(Decide(Choices()), Encode(reuse_memory=True))),
+    "layer, no loops": (
+        layer,
+        always(Decide(Choices(block_tiles=2)), Encode(nests=False), Compress(loops=False)),
+    ),
+    "decoder": (lambda: decoder_graph(model("llama"), [Text(5, 3)], 12, keys=9), always()),
+    "branches": (branches, staged),
+    "onnx": (lambda: quantized("vit").segments[0].graph, always(Decide(Choices()))),
+}
+EXPECTED = {
+    "product": (282, "d8d382d9ebb3"),
+    "short product": (14, "51f1877b9bf4"),
+    "transposed": (70, "7812ff7ca688"),
+    "sums": (127, "f4944625a107"),
+    "linear": (36, "f91b250eada5"),
+    "attention": (168, "a8c6d9096aab"),
+    "softmax": (31, "565ba02d1e62"),
+    "layer": (478, "b0122efef7e6"),
+    "layer, bytes again": (376, "b7e0fee76960"),
+    "layer, no loops": (1075, "bc60f96af9f4"),
+    "decoder": (673, "21bbb52481f1"),
+    "branches": (1308, "a4ab15d67789"),
+    "onnx": (94, "54a7d04ca36f"),
+}
+"""Commands of each program, and its digest."""
+
+
+def digest(compiled):
+    """The words of a program, and the addresses of its tensors."""
+    words = [word for each in compiled.program for word in (each.funct, each.rs1, each.rs2)]
+    places = sorted(compiled.addresses.items())
+    text = np.array(words, np.uint64).tobytes() + repr(places).encode()
+    return len(compiled.program), hashlib.sha256(text).hexdigest()[:12]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_are_those_that_were_measured(name):
+    make, how = PROGRAMS[name]
+    graph = make()
+    assert digest(compile_graph(graph, TINY, *how(graph), timing=MEMORY)) == EXPECTED[name]
