@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from celosia.sw.ir.graph import Graph, Op, View, operands, results
-from celosia.sw.planning.forms.groups import Heads, Linear, groups
+from celosia.sw.planning.forms.groups import groups, members
 
 __all__ = ["Block", "Branches", "blocks_of", "part_of"]
 
@@ -54,13 +53,7 @@ def _joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
 def _single_blocks(graph: Graph) -> list[Block]:
     found: list[Block] = []
     for group in groups(graph, fused_norms=True):
-        match group:
-            case Heads(heads):
-                ops: tuple[Op, ...] = tuple(chain(*((h.scores, h.context) for h in heads)))
-            case Linear(op, norm):
-                ops = (op,) if norm is None else (op, norm)
-            case _:
-                ops = (group,)
+        ops = members(group)
         needs = frozenset(each.number for each in found if _depend(each.ops, ops, graph))
         found.append(Block(len(found), ops, needs))
     return found

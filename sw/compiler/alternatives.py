@@ -6,7 +6,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.choose import choose, cycles_or_reason
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
@@ -19,7 +19,7 @@ from celosia.sw.planning.forms.plan import Plan, ProductStage, RejectedTactic, T
 from celosia.sw.planning.search import product_plans
 from celosia.sw.timeline.graphs import GraphCycles
 
-__all__ = ["GraphPlan", "ProductPlan", "Rejected", "plan_graph", "plan_product"]
+__all__ = ["GraphPlan", "Planned", "Rejected", "plan_graph", "plan_product"]
 
 COMPARED_TILES: Final = 4_096
 """The most products of tiles of a graph whose alternatives are compared on the graph itself; those
@@ -38,39 +38,31 @@ class Rejected:
     """Why it is not possible; empty if it is."""
 
 
-@dataclass(frozen=True, eq=False)
-class GraphPlan:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Planned:
     """What is decided for a graph."""
+
+    plan: Plan
+    cycles: int
+    chosen: Mapping[str, str]
+    """The value of each choice."""
+    rejected: tuple[Rejected, ...]
+
+    @property
+    def recorded(self) -> Plan:
+        """The plan, with the tactics that led to it."""
+        return replace(self.plan, tactics=_tactics(self.chosen, self.cycles, self.rejected))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GraphPlan(Planned):
+    """What is decided for a graph by choices."""
 
     choices: Choices
     compiled: CompiledGraph
     prediction: GraphCycles
-    rejected: tuple[Rejected, ...]
     scaled: bool
     """Alternatives were compared on a part of the graph."""
-
-    @property
-    def recorded(self) -> Plan:
-        """The plan, with the tactics that led to it."""
-        chosen = {name: _text(value) for name, value in self.choices.items()}
-        plan = self.compiled.plan
-        return replace(plan, tactics=_tactics(chosen, self.prediction.cycles, self.rejected))
-
-
-@dataclass(frozen=True)
-class ProductPlan:
-    """What is decided for a graph of one product."""
-
-    plan: Plan
-    cycles: int
-    rejected: tuple[Rejected, ...]
-
-    @property
-    def recorded(self) -> Plan:
-        """The plan, with the tactics that led to it."""
-        stage = only_stage(self.plan)
-        chosen = {name: value_of(stage) for name, value_of in _PRODUCT_CHOICES.items()}
-        return replace(self.plan, tactics=_tactics(chosen, self.cycles, self.rejected))
 
 
 def plan_graph(
@@ -82,21 +74,30 @@ def plan_graph(
     prediction = compiled.expected(timing)
     scaled = product_tiles(graph, config) > COMPARED_TILES
     part = probe_graph(graph, config) if scaled else graph
-    base = _cycles(part, config, timing, choices) if scaled else prediction.cycles
+    base = cycles_or_reason(part, config, timing, choices) if scaled else prediction.cycles
     rejected = []
     for name, value, others in choices.others():
-        found = _cycles(part, config, timing, others)
+        found = cycles_or_reason(part, config, timing, others)
         if isinstance(found, str):
             rejected.append(Rejected(name, _text(value), None, found))
         else:
             assert isinstance(base, int)
             rejected.append(Rejected(name, _text(value), found * prediction.cycles // base))
-    return GraphPlan(choices, compiled, prediction, tuple(rejected), scaled)
+    return GraphPlan(
+        plan=compiled.plan,
+        cycles=prediction.cycles,
+        chosen={name: _text(value) for name, value in choices.items()},
+        rejected=tuple(rejected),
+        choices=choices,
+        compiled=compiled,
+        prediction=prediction,
+        scaled=scaled,
+    )
 
 
 def plan_product(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
-) -> ProductPlan:
+) -> Planned:
     """The plan for a product: for each other value of a choice, the cheapest plan with it.
 
     Raises `PlanError`, a `ValueError`, for what cannot be planned.
@@ -114,7 +115,12 @@ def plan_product(
                 _, best = min(alike, key=lambda each: each[0])
                 cycles = predict(graph, config, best, timing).cycles
                 rejected.append(Rejected(name, value, cycles))
-    return ProductPlan(chosen, predict(graph, config, chosen, timing).cycles, tuple(rejected))
+    return Planned(
+        plan=chosen,
+        cycles=predict(graph, config, chosen, timing).cycles,
+        chosen={name: value_of(only_stage(chosen)) for name, value_of in _PRODUCT_CHOICES.items()},
+        rejected=tuple(rejected),
+    )
 
 
 _PRODUCT_CHOICES: Final[Mapping[str, Callable[[ProductStage], str]]] = {
@@ -145,16 +151,6 @@ def _tactics(
         )
         for name, value in chosen.items()
     )
-
-
-def _cycles(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
-) -> int | str:
-    """The predicted cycles, or why it is not possible."""
-    try:
-        return predict(graph, config, choices, timing).cycles
-    except ValueError as error:
-        return str(error)
 
 
 def _text(value: int | bool) -> str:

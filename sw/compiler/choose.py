@@ -20,7 +20,7 @@ from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage
 
-__all__ = ["choices_by_rows", "choose"]
+__all__ = ["choices_by_rows", "choose", "cycles_or_reason"]
 
 SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
@@ -44,8 +44,8 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         return chosen
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
-    best = _cycles(probe, config, timing, chosen)
-    if best is None:
+    best = cycles_or_reason(probe, config, timing, chosen)
+    if not isinstance(best, int):
         return chosen
     settled: list[str] = []
     """Choices that were compared since another one changed."""
@@ -55,8 +55,8 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         before = chosen
         for other, _, choices in before.others():
             if other == name:
-                cycles = _cycles(probe, config, timing, choices)
-                if cycles is not None and cycles < best * (1 - GAIN):
+                cycles = cycles_or_reason(probe, config, timing, choices)
+                if isinstance(cycles, int) and cycles < best * (1 - GAIN):
                     chosen, best = choices, cycles
         settled = [*settled, name] if chosen == before else [name]
     raise AssertionError("a cycle ends")
@@ -85,10 +85,11 @@ def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
     return False
 
 
-def _cycles(
+def cycles_or_reason(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
-) -> int | None:
-    """The predicted cycles; None: it is not possible."""
-    with suppress(ValueError):
+) -> int | str:
+    """The predicted cycles, or why it is not possible."""
+    try:
         return predict(graph, config, choices, timing).cycles
-    return None
+    except ValueError as error:
+        return str(error)

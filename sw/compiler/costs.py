@@ -18,9 +18,9 @@ from celosia.sw.compiler.passes import predict
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Reach
 from celosia.sw.frontend.nn.operators.table import OPERATORS
-from celosia.sw.ir.graph import Combine, Graph, LayerNorm, Op, operands, results
+from celosia.sw.ir.graph import Graph, Op, operands, results
 from celosia.sw.planning.choices import Choices
-from celosia.sw.planning.forms.groups import Heads, Linear, groups
+from celosia.sw.planning.forms.groups import groups, members
 from celosia.sw.quantize.graphs.sketch import sketch
 
 __all__ = ["Costs", "host_cycles"]
@@ -44,7 +44,7 @@ class Costs:
         Raises `ValueError` for what the accelerator cannot do.
         """
         choices, total = choices_by_rows(graph, self.config), 0
-        together = [*map(_members, groups(graph, fused_norms=choices.fused_norms))]
+        together = [*map(members, groups(graph, fused_norms=choices.fused_norms))]
         for place, group in enumerate(together):
             ahead = tuple(chain(*together[max(0, place - before) : place]))
             both = self._cycles(graph, (*ahead, *group), choices)
@@ -90,17 +90,6 @@ class Costs:
             cycles = predict(part, self.config, choices, self.timing).cycles
             self._known[key] = cycles
         return self._known[key]
-
-
-def _members(group: Heads | Linear | LayerNorm | Combine) -> tuple[Op, ...]:
-    """The operators that are computed together, in order."""
-    match group:
-        case Heads():
-            return tuple(op for head in group.heads for op in (head.scores, head.context))
-        case Linear(op=op, norm=norm):
-            return (op,) if norm is None else (op, norm)
-        case _:
-            return (group,)
 
 
 def host_cycles(nodes: Sequence[Node]) -> int:

@@ -20,7 +20,7 @@ from celosia.sw.ir.graph import (
 from celosia.sw.planning.forms.plan import Plan, simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage
 
-__all__ = ["Head", "Heads", "Linear", "groups", "head_of", "on_chip"]
+__all__ = ["Head", "Heads", "Linear", "groups", "head_of", "members", "on_chip"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,17 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
             index += 1 if norm is None else 2
     if heads:
         yield Heads(tuple(heads))
+
+
+def members(group: Heads | Linear | LayerNorm | Combine) -> tuple[Op, ...]:
+    """The operators of a group, in order."""
+    match group:
+        case Heads(heads):
+            return tuple(op for head in heads for op in (head.scores, head.context))
+        case Linear(op, norm):
+            return (op,) if norm is None else (op, norm)
+        case _:
+            return (group,)
 
 
 def head_of(op: Op, behind: Op | None) -> Head | None:

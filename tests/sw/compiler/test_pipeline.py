@@ -10,11 +10,19 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.passes import Encode, predict
-from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
+from celosia.sw.compiler.passes import (
+    Check,
+    Compress,
+    Encode,
+    Expand,
+    Schedule,
+    predict,
+)
+from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan, passes
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.problems import graph_of
@@ -136,3 +144,21 @@ def test_a_program_that_is_not_well_formed_is_a_mistake_of_the_compiler(monkeypa
     monkeypatch.setattr(SumsBlock, "part", wrong)
     with pytest.raises(AssertionError, match=r"sum: lowered to a wrong program: op .*: starts"):
         compile_graph(graph, LEAST)
+
+
+def test_passes_that_are_given_take_the_places_of_their_namesakes():
+    graph = attention_case(1, 5, 4, seed=1).graph
+    how = Compress(loops=False), Decide(DEFAULT)
+    applied = [each for each, _ in passes(graph, PRESETS["tiny"], *how)]
+    assert applied == [Check(), how[1], Expand(), Schedule(), Encode(), how[0]]
+
+
+def test_plans_are_compared_for_a_memory_only(monkeypatch):
+    def compared(*_, **__):
+        raise ValueError("compared")
+
+    monkeypatch.setattr("celosia.sw.compiler.pipeline.find_plan", compared)
+    graph = attention_case(1, 5, 4, seed=1).graph
+    assert compile_graph(graph, PRESETS["tiny"]).program
+    with pytest.raises(ValueError, match="compared"):
+        compile_graph(graph, PRESETS["tiny"], timing=MemoryTiming())
