@@ -31,6 +31,7 @@ from celosia.sw.timeline.issue import loops_keep_up
 __all__ = ["Check", "Compress", "Encode", "Expand", "Pass", "Schedule", "planned", "predict"]
 
 
+@dataclass(frozen=True)
 class Pass(ABC):
     """A step of the compiler.  Its fields are its arguments."""
 

@@ -1,6 +1,7 @@
 """From a product to results: every plan means the same product, on every accelerator."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import (
     Check,
     Compress,
@@ -18,7 +20,7 @@ from celosia.sw.compiler.passes import (
     Schedule,
     predict,
 )
-from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan, passes
+from celosia.sw.compiler.pipeline import PASSES, Decide, compile_graph, find_plan, passes
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
@@ -162,3 +164,12 @@ def test_plans_are_compared_for_a_memory_only(monkeypatch):
     assert compile_graph(graph, PRESETS["tiny"]).program
     with pytest.raises(ValueError, match="compared"):
         compile_graph(graph, PRESETS["tiny"], timing=MemoryTiming())
+
+
+def test_the_table_of_passes_is_the_list():
+    text = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for each in PASSES:
+        assert each.leaves in CompiledGraph.__annotations__
+        arguments = ", ".join(f"`{field.name}`" for field in fields(each))
+        row = f"| `{each.name}` | `{type(each).__name__}` | {arguments}"
+        assert f"{row.rstrip()} | " in text, row
