@@ -7,7 +7,7 @@ from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Hardware, what_if
 from celosia.sim.support.progress import silent
-from celosia.sim.workloads.details import Attention, MatrixShape
+from celosia.sim.workloads.details import Attention, Softmax
 from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.choose import choose
@@ -45,7 +45,7 @@ def test_a_change_is_compiled_for_as_it_is_when_somebody_follows_it():
     """With half the latency, other choices are made; what is expected is of those."""
     workload = WORKLOADS["softmax"]
     assert isinstance(workload, GraphWorkload)
-    graph = workload.make(MatrixShape(shape="16x48"), 0, silent).case.graph
+    graph = workload.make(Softmax(shape="16x48"), 0, silent).case.graph
     timing = MemoryTiming()
     for change in graph_changes(graph, Hardware(CONFIG, timing), 10_000):
         config = resolve_config("tiny", change.options[1::2] if "--set" in change.options else ())

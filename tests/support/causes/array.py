@@ -38,7 +38,9 @@ def waits_for_function(function: Function) -> Callable[[int], Program]:
     return program
 
 
-WAITS = dict.fromkeys((Function.GELU, Function.SILU, Function.HARDSWISH), 25 / 12)
+WAITS: dict[Function, float] = dict.fromkeys(
+    (Function.GELU, Function.SILU, Function.HARDSWISH), 25 / 12
+)
 """Cycles for each row where not 1: two turns of the scaler, and one more for a word in twelve."""
 
 ARRAY = (

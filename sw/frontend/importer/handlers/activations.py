@@ -51,15 +51,16 @@ def _elu(call: Call) -> str:
     return found
 
 
-@ACTIVATIONS.of("HardSigmoid", "HardSwish")
-def _hard(call: Call) -> str:
-    x, swish = call[0], call.node.op_type == "HardSwish"
-    alpha, beta = (
-        (1 / 6, 0.5) if swish else (call.attribute("alpha", 0.2), call.attribute("beta", 0.5))
-    )
+@ACTIVATIONS.of("HardSwish")
+def _hard_swish(call: Call) -> str:
+    return call.op("hardswish", call[0])
+
+
+@ACTIVATIONS.of("HardSigmoid")
+def _hard_sigmoid(call: Call) -> str:
+    x, alpha, beta = call[0], call.attribute("alpha", 0.2), call.attribute("beta", 0.5)
     line = call.op("add", call.op("mul", x, call.scalar(alpha, x)), call.scalar(beta, x))
-    kept = call.op("min", call.op("max", line, call.scalar(0, x)), call.scalar(1, x))
-    return call.op("mul", x, kept) if swish else kept
+    return call.op("min", call.op("max", line, call.scalar(0, x)), call.scalar(1, x))
 
 
 @ACTIVATIONS.of("Softplus", "Softsign", "Mish")

@@ -89,6 +89,11 @@ def _gelu_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     return (x * (1 + cumulative) * 0.5).astype(x.dtype)
 
 
+def _hardswish_run(values: Sequence[Array], _attributes: Mapping[str, Any]) -> Array:
+    x = values[0]
+    return (x * np.clip(x / 6 + 0.5, 0, 1)).astype(x.dtype)
+
+
 def _silu_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     x = values[0]
     return (x / (1 + np.exp(-attributes["alpha"] * x))).astype(x.dtype)
@@ -209,6 +214,14 @@ NEURAL: Final = (
         compute=_silu_run,
         reach=Reach.ELEMENT,
         curve=lambda factor: [{"alpha": a} for a in (factor, -factor) if a > 0],
+    ),
+    Operator(
+        name="hardswish",
+        doc="a * min(max(a / 6 + 1/2, 0), 1) (Howard et al., arXiv 1905.02244, section 5.2).",
+        infer=_floats,
+        compute=_hardswish_run,
+        reach=Reach.ELEMENT,
+        curve=lambda _: ({},),
     ),
     Operator(
         name="rotate",

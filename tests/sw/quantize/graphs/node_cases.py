@@ -14,6 +14,7 @@ from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import checked_model
+from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.quantize.graphs.quantized import interpreted, run_model
@@ -25,7 +26,7 @@ __all__ = ["LIST", "MODULES", "accelerated", "noise_of"]
 LIST = Path(__file__).with_name("accelerated_cases.txt")
 """The names of the cases that the accelerator must compute."""
 MODULES = (
-    *("attention", "gelu", "gemm", "layernormalization", "matmul"),
+    *("attention", "gelu", "gemm", "hardswish", "layernormalization", "matmul"),
     *("relu", "rmsnormalization", "softmax", "swish"),
 )
 LEAST_DB: Final = 25
@@ -41,6 +42,7 @@ _PARAMETERS: Final = {
 _COMPUTING: Final = {
     "attention",
     "gelu",
+    "hardswish",
     "layernorm",
     "matmul",
     "relu",
@@ -65,7 +67,10 @@ def noise_of(case: Any, *, to_the_bit: bool) -> float | None:
     known = {k: v for k, v in given.items() if k in weights or v.dtype.kind in "iub"}
     graph = recognize(translate(checked_model(case.model), {}, known).graph).graph
     inputs = {name: given[name].astype(kind.dtype) for name, kind in graph.inputs.items()}
-    model = quantize_graph(graph, [inputs])
+    try:
+        model = quantize_graph(graph, [inputs])
+    except GraphError:  # Infinite numbers among its inputs are refused.
+        return None
     if not model.segments or _COMPUTING & model.host_operators.keys():
         return None
     found = run_model(model, inputs, _on_device if to_the_bit else interpreted).outputs

@@ -156,6 +156,7 @@ CASES = {
     ),
     "sigmoid": ("Sigmoid", [X * 9], {}, {}),
     "silu": ("Swish", [X], {"alpha": 1.7}, {"alpha": 1.7}),
+    "hardswish": ("HardSwish", [X * 4], {}, {}),
     "sin": ("Sin", [X], {}, {}),
     "slice": (
         "Slice",
