@@ -10,12 +10,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 PATH = re.compile(
-    r"(?<![\w./*<-])((?:isa|hw|sw|sim|tests|docs|examples|benchmarks|requirements)"
+    r"(?<![\w./*<-])((?:isa|hw|sw|sim|lab|api|tests|docs|examples|benchmarks|requirements)"
     r"/[\w./*{},-]*[\w*}])(?![\w*{<])"
 )
 """What looks like a path below one of the folders on top."""
 
-MODULE = re.compile(r"`(celosia\.(?:isa|hw|sw|sim)(?:\.\w+)+)`")
+MODULE = re.compile(r"`(celosia\.(?:isa|hw|sw|sim|lab)(?:\.\w+)+)`")
 """What looks like a module, or a name in one."""
 
 FIGURE = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
