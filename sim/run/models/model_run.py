@@ -2,13 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.estimate import compiling_text
@@ -16,6 +14,7 @@ from celosia.sim.run.graph_run import compile_for, needed_memory
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.models.distances import Distance, distances
 from celosia.sim.run.models.input_ranges import Ranges, far_outside, few_rows, input_ranges
+from celosia.sim.run.models.samples import read_inputs, read_samples
 from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
 from celosia.sim.run.models.time_share import TimeShare, host_times
 from celosia.sim.run.options.options import RunOptions
@@ -28,8 +27,10 @@ from celosia.sim.support.progress import Progress, silent
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.driver.device import Device
+from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.recognize import recognize
@@ -41,13 +42,11 @@ from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.files.archives import read_npz
 from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.placement import Placement, place
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
     check_inputs,
-    check_types,
     instantiate,
     padded_masks,
     run_model,
@@ -62,7 +61,6 @@ __all__ = [
     "other_masks",
     "prepare",
     "random_samples",
-    "read_samples",
     "run_prepared",
 ]
 
@@ -205,72 +203,13 @@ def run_prepared(
     """Run a model on the inputs in a file, or on random ones.  Raises `InputError`."""
     runner, graph = ModelRunner(prepared, options, tell), prepared.graph
     if inputs is not None:
-        return runner.run(_inputs(inputs, prepared.model, options.workload))[1]
+        return runner.run(read_inputs(inputs, prepared.model, options.workload))[1]
     if graph is None:
         raise InputError(f"{options.workload}: give --input: a plan is run on inputs of your own")
     masks = [name for name in graph.inputs if "mask" in name]
     given = random_inputs(graph, [*masks, *prepared.model.masks], options.target.timing.seed)
     note = "run on random data: give --input for an input of your own"
     return runner.run(given, [note])[1]
-
-
-def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
-    """The samples in a file: arrays named after inputs, with one axis of samples before theirs.
-
-    Raises `InputError` for other names or shapes, or none, and for numbers that are all the same.
-    """
-    path = given if isinstance(given, Path) else "calibration"
-    if isinstance(given, Path):
-        arrays = _arrays(given, lambda types: _check_samples(path, types, graph))
-    else:
-        arrays = given
-        _check_samples(path, {name: TensorType.of(each) for name, each in given.items()}, graph)
-    if all(array.size > 1 and (array == array.flat[0]).all() for array in arrays.values()):
-        raise InputError(f"{path}: all its arrays are constant: that says nothing of ranges")
-    return [
-        {name: array[number] for name, array in arrays.items()}
-        for number in range(len(next(iter(arrays.values()))))
-    ]
-
-
-def _check_samples(path: object, types: Mapping[str, TensorType], graph: FloatGraph) -> None:
-    """Raise `InputError` unless these are samples of inputs, as many of each."""
-    counts = {}
-    for name, found in types.items():
-        kind = graph.inputs.get(name)
-        if kind is None or found.shape[1:] != kind.shape or not found.rank:
-            names = ", ".join(
-                f"{key} of (samples, *{each.shape})" for key, each in graph.inputs.items()
-            )
-            raise InputError(f"{path}: {name} is {found.shape}; there are {names}")
-        if np.dtype(found.dtype).kind != np.dtype(kind.dtype).kind:
-            raise InputError(f"{path}: {name} is of {found.dtype}, not {kind.dtype}")
-        counts[name] = found.shape[0]
-    if len(set(counts.values())) != 1 or 0 in counts.values():
-        raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
-
-
-def _inputs(path: Path, model: QuantizedGraph, workload: str) -> dict[str, Array]:
-    """The inputs of a model in an .npz file.  Raises `InputError` for others, or none."""
-
-    def check(types: Mapping[str, TensorType]) -> None:
-        try:
-            check_types(model.inputs, types)
-        except GraphError as error:
-            raise InputError(f"{workload}: {error}") from None
-
-    return _arrays(path, check)
-
-
-def _arrays(path: Path, check: Callable[[Mapping[str, TensorType]], object]) -> dict[str, Array]:
-    """The arrays of an .npz file, whose types `check` has seen before one of them is unpacked.
-
-    Raises `InputError` for a file that is none.
-    """
-    try:
-        return read_npz(path, check)
-    except ValueError as error:
-        raise InputError(str(error)) from None
 
 
 class ModelRunner:
@@ -322,12 +261,32 @@ class ModelRunner:
             time=_time(model, reports),
         )
 
-    def _segment(
-        self, number: int, graph: Graph, inputs: Mapping[str, Array]
-    ) -> tuple[Mapping[str, Array], Report]:
-        start, target = time.perf_counter(), self.options.target
-        rounding = rounded_scales([graph], self.config)
-        graph = short_scales(graph, self.config)
+    def execute(self, given: Mapping[str, Array]) -> tuple[dict[str, Array], int | None]:
+        """The outputs and the cycles, without anything that is compared.
+
+        Raises `InputError` for inputs that do not fit, and `DeviceError` if the accelerator stops.
+        """
+        model, cycles = self.prepared.model, list[int | None]()
+
+        def segment(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+            compiled, device = self._opened(number, short_scales(graph, self.config))
+            with closing(device):
+                run = GraphRun(device, compiled)
+                run.load(inputs)
+                result = device.run(compiled.program, self.options.target.issue)
+                cycles.append(result.cycles)
+                return {name: run.read(name) for name in graph.outputs}
+
+        try:
+            outputs = run_model(model, given, segment, count=False).outputs
+        except GraphError as error:
+            raise InputError(f"{self.options.workload}: {error}") from None
+        known = [each for each in cycles if each is not None]
+        return outputs, sum(known) if len(known) == len(cycles) else None
+
+    def _opened(self, number: int, graph: Graph) -> tuple[CompiledGraph, Device]:
+        """The program of a segment, and a device that has room for it."""
+        target = self.options.target
         if graph.ops not in self._programs:
             self.tell(compiling_text(graph, self.config, f"segment {number}"), None)
             timing = None if target.simulator == "functional" else target.timing
@@ -336,8 +295,17 @@ class ModelRunner:
         self.tell(f"running segment {number}", None)
         memory = needed_memory(compiled)
         device = open_device(target.simulator, self.config, target.timing, memory, self.tell)
+        device.limit_cycles(target.cycle_budget)
+        return compiled, device
+
+    def _segment(
+        self, number: int, graph: Graph, inputs: Mapping[str, Array]
+    ) -> tuple[Mapping[str, Array], Report]:
+        start, target = time.perf_counter(), self.options.target
+        rounding = rounded_scales([graph], self.config)
+        graph = short_scales(graph, self.config)
+        compiled, device = self._opened(number, graph)
         with closing(device):
-            device.limit_cycles(target.cycle_budget)
             name, case = f"segment {number}", Case(graph, inputs)
             measured = measure_graph(name, device, compiled, case, target.issue, target.timing)
         report = self._report(number, measured, time.perf_counter() - start)

@@ -144,10 +144,13 @@ def interpreted(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mappi
 
 
 class Execution:
-    """One run of a quantized model: segment by segment."""
+    """One run of a quantized model: segment by segment.
 
-    def __init__(self, model: QuantizedGraph, inputs: Mapping[str, Array]):
-        self.model = model
+    To `count` what was clipped, segments have to give all their tensors, not only outputs.
+    """
+
+    def __init__(self, model: QuantizedGraph, inputs: Mapping[str, Array], *, count: bool = True):
+        self.model, self.count = model, count
         self.values: dict[str, Array] = {
             **model.constants,
             **check_inputs(model.inputs, model.masks, inputs, model.onto),
@@ -192,11 +195,17 @@ class Execution:
         found = run(number, made.graph, inputs)
         for name, form in segment.outputs.items():
             self.forms[form] = found[name]
+        if self.count:
+            self._count_clipped(number, made.graph, found)
+
+    def _count_clipped(self, number: int, graph: Graph, found: Mapping[str, Array]) -> None:
+        """Count the elements of a segment that are at the ends of their ranges."""
+        segment = self.model.segments[number]
         for name, value in found.items():
             if value.dtype.itemsize < 4 and name.split(".")[1] not in _UNCOUNTED:
                 node = segment.node(name)
                 self.saturated[node] += _at_the_end(value)
-        for name, count in clipped_scores(made.graph, found).items():
+        for name, count in clipped_scores(graph, found).items():
             self.clipped[segment.node(name)] += count
 
     def _count(self, tensor: str, text: int) -> int:
@@ -227,10 +236,17 @@ class Execution:
 
 
 def run_model(
-    model: QuantizedGraph, inputs: Mapping[str, Array], segment: SegmentRunner = interpreted
+    model: QuantizedGraph,
+    inputs: Mapping[str, Array],
+    segment: SegmentRunner = interpreted,
+    *,
+    count: bool = True,
 ) -> Result:
-    """The outputs of a model.  Raises `GraphError` for inputs that do not fit."""
-    return Execution(model, inputs).run(segment)
+    """The outputs of a model, and unless `count` is false, what was at the ends of its range.
+
+    Raises `GraphError` for inputs that do not fit.
+    """
+    return Execution(model, inputs, count=count).run(segment)
 
 
 def check_types(types: Mapping[str, TensorType], found: Mapping[str, TensorType]) -> None:

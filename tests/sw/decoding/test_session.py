@@ -45,6 +45,21 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
     assert all(step.compared for each in steps for step in each)
 
 
+def test_without_a_check_only_the_device_works(device, monkeypatch):
+    """Across a bucket, too: caches stand in the device's memory, and nobody else has them."""
+
+    def never(*_):
+        raise AssertionError("the integer graph was interpreted")
+
+    monkeypatch.setattr(session_module, "interpret", never)
+    text = tokens(CONTEXT)
+    session = DecoderSession(device, quantized(), CONTEXT, check=False)
+    pieces = (text[:20], text[20:63], text[63:65], text[65:66])
+    found, steps = zip(*map(session.append, pieces), strict=True)
+    assert (np.concatenate(found) == integer_scorer(quantized())(text[:66])).all()
+    assert not any(step.compared for each in steps for step in each)
+
+
 @pytest.mark.parametrize(
     "simulator", ["verilator", pytest.param("amaranth", marks=pytest.mark.nightly)]
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from celosia.sim.run.models import model_run
 from celosia.sim.run.models.compiled_model import CompiledModel
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.problems import InputError
@@ -48,11 +49,32 @@ def test_inputs_that_do_not_fit_are_refused(model, arrays, named, message):
 
 def test_the_last_call_is_remembered(model):
     for use in (lambda: model.cycles, model.report):
-        with pytest.raises(InputError, match="the model has not been called"):
+        with pytest.raises(InputError, match="the model has not been called, or"):
             use()
     model(X)
     assert model.cycles is None  # The functional model has no clock.
     assert model.report()["mismatches"] == 0
+
+
+def test_a_call_without_a_check_only_runs_the_device(model, monkeypatch):
+    """The same outputs; no model of floats, of exact functions or of integers is evaluated."""
+    wanted = model(X)
+
+    def never(*_, **__):
+        raise AssertionError("a model was evaluated beside the device")
+
+    for name in ("interpret_visibly", "exact", "measure_graph"):
+        monkeypatch.setattr(model_run, name, never)
+    monkeypatch.setattr(model_run.graph_interpret, "interpret", never)
+    found = model(X, check=False)
+    assert np.array_equal(found["y"], wanted["y"])
+    with pytest.raises(InputError, match="its last call was not checked"):
+        model.report()
+    with pytest.raises(InputError, match=r"layer\.onnx: x"):
+        model(X[:2], check=False)
+    stopped = CompiledModel(prepared(), changed(OPTIONS, cycle_budget=2))
+    with pytest.raises(RuntimeError, match="the accelerator stopped: "):
+        stopped(X, check=False)
 
 
 def test_an_accelerator_that_stops_is_an_error():

@@ -16,9 +16,9 @@ from celosia.sim.run.models.model_run import (
     ModelRunner,
     prepare,
     random_samples,
-    read_samples,
     run_prepared,
 )
+from celosia.sim.run.models.samples import read_samples
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.builder import GraphBuilder
