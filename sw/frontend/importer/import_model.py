@@ -129,7 +129,7 @@ def _check_numbers(graph: FloatGraph) -> None:
             doubtful = value.dtype.kind == "f" and np.isnan(np.sum(value))
         if doubtful and np.isnan(value).any():
             count = int(np.isnan(value).sum())
-            raise ImportProblem(f"tensor {name}: {count} of its {value.size} elements are NaN")
+            raise ImportProblem(f"tensor {name}: NaN in {count:,} of its {value.size:,} elements")
     for node in graph.nodes:
         for name in node.inputs[1:] if OPERATORS[node.op].weights else ():
             value = graph.constants.get(name)
@@ -137,6 +137,6 @@ def _check_numbers(graph: FloatGraph) -> None:
             if value is not None and np.isinf(value).any():
                 count = int(np.isinf(value).sum())
                 raise ImportProblem(
-                    f"{node.origin}: tensor {name}: {count} of its {value.size} elements are "
-                    "infinite"
+                    f"{node.origin}: tensor {name}: infinity in {count:,} of its {value.size:,} "
+                    "elements"
                 )

@@ -306,11 +306,11 @@ def check_inputs(
 def _check_finite(name: str, array: Array, *, lowest: bool) -> None:
     """Raise `GraphError` for NaN, and for infinity; with `lowest`, minus infinity is a number."""
     nans, infinite = np.isnan(array), np.isposinf(array) if lowest else np.isinf(array)
-    for found, what in ((nans, "NaN"), (infinite, "infinite")):
+    for found, what in ((nans, "NaN"), (infinite, "infinity")):
         if count := np.count_nonzero(found):
             place = tuple(map(int, np.argwhere(found)[0]))
             raise GraphError(
-                f"{name}: {count:,} of its {array.size:,} elements are {what}, the first at {place}"
+                f"{name}: {what} in {count:,} of its {array.size:,} elements, first at {place}"
             )
 
 

@@ -263,16 +263,16 @@ def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
         quantize_graph(graph, [{}])
     sample = inputs("vit", 0)
     sample["pixel_values"][0, 0, 0, 0] = np.nan
-    with pytest.raises(GraphError, match=r"pixel_values: 1 of its [\d,]+ elements are NaN"):
+    with pytest.raises(GraphError, match=r"pixel_values: NaN in 1 of its [\d,]+ elements"):
         quantize_graph(graph, [sample])
-    with pytest.raises(GraphError, match=r"1 of its .* elements are NaN"):
+    with pytest.raises(GraphError, match=r"NaN in 1 of its .* elements"):
         run_model(quantized("vit"), sample)
     sample["pixel_values"][0, 0, 0, :2] = np.inf, -np.inf
     with pytest.raises(
-        GraphError, match=r"sample 1 .*pixel_values: 2 of its .* are infinite, .* 0\)"
+        GraphError, match=r"sample 1 .*pixel_values: infinity in 2 of its .* 0\)"
     ):
         quantize_graph(graph, [inputs("vit", 1), sample])
-    with pytest.raises(GraphError, match=r"pixel_values: 2 of its [\d,]+ elements are infinite"):
+    with pytest.raises(GraphError, match=r"pixel_values: infinity in 2 of its [\d,]+ elements"):
         run_model(quantized("vit"), sample)
 
 
@@ -297,7 +297,7 @@ def test_minus_infinity_hides_keys_where_it_is_added_to_scores():
     assert noise(real, run_model(model, given).outputs["y"]) > 20
     for value in (np.inf, np.nan):
         given["bias"][0, 0, 1, 2] = value
-        with pytest.raises(GraphError, match=r"bias: 1 of its 16 .*at \(0, 0, 1, 2\)"):
+        with pytest.raises(GraphError, match=r"bias: .* in 1 of its 16 .*at \(0, 0, 1, 2\)"):
             run_model(model, given)
 
 
