@@ -25,7 +25,7 @@ ACCELERATORS: Final = {
         {
             "loops": 114, "decoder": 1200, "issue": 4183, "load": 182, "execute": 111,
             "store": 249, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
-            "transform": 750, "owners": 0, "": 112,
+            "transform": 654, "owners": 0, "": 112,
         },
     ),
     "gemmini": (

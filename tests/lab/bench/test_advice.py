@@ -78,7 +78,9 @@ def test_the_runs_are_many_and_of_many_kinds():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", SHORT, ids=lambda run: f"{run.workload} {run.timing.latency}")
+@pytest.mark.parametrize(
+    "run", SHORT, ids=lambda run: f"{run.workload} {run.target.timing.latency}"
+)
 def test_the_first_advice_holds_on_rtl(run):
     (found,) = run_advice(silent, runs=[run])
     assert found.right, found.document()

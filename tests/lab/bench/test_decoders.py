@@ -28,10 +28,10 @@ def line(cycles, mismatches=0, decoder=STEP):
     def run(options, _tell):
         setting = Setting(
             workload=options.workload,
-            preset=options.preset,
-            simulator=options.simulator,
+            preset=options.target.preset,
+            simulator=options.target.simulator,
             config=PRESETS["base"],
-            timing=options.timing,
+            timing=options.target.timing,
         )
         whole = Measurement(
             name="decoder",

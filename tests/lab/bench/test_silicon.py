@@ -46,13 +46,13 @@ def made_up(mismatches=0, lanes=LANES, scale_bits=()):
     """Runs that take longer with fewer lanes: 1024 cycles of multiplications on 16."""
 
     def run(options, _tell):
-        config = resolve_config(options.preset, options.overrides)
+        config = resolve_config(options.target.preset, options.target.overrides)
         setting = Setting(
             workload=options.workload,
-            preset=options.preset,
-            simulator=options.simulator,
+            preset=options.target.preset,
+            simulator=options.target.simulator,
             config=config,
-            timing=options.timing,
+            timing=options.target.timing,
         )
         whole = Measurement(
             name="layer",

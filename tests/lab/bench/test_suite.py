@@ -44,11 +44,11 @@ def made_up(duration, **change):
         )
         setting = Setting(
             workload=options.workload,
-            preset=options.preset,
-            simulator=options.simulator,
+            preset=options.target.preset,
+            simulator=options.target.simulator,
             config=BASE,
             timing=options.target.timing,
-            issue=options.issue,
+            issue=options.target.issue,
         )
         return Outcome(
             Report(setting=setting, operators=(replace(measured, **change),), elapsed_seconds=1.0)

@@ -268,9 +268,7 @@ def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
     with pytest.raises(GraphError, match=r"NaN in 1 of its .* elements"):
         run_model(quantized("vit"), sample)
     sample["pixel_values"][0, 0, 0, :2] = np.inf, -np.inf
-    with pytest.raises(
-        GraphError, match=r"sample 1 .*pixel_values: infinity in 2 of its .* 0\)"
-    ):
+    with pytest.raises(GraphError, match=r"sample 1 .*pixel_values: infinity in 2 of its .* 0\)"):
         quantize_graph(graph, [inputs("vit", 1), sample])
     with pytest.raises(GraphError, match=r"pixel_values: infinity in 2 of its [\d,]+ elements"):
         run_model(quantized("vit"), sample)
