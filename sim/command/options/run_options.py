@@ -163,16 +163,24 @@ def model(
 _Options = dict[str, Any]
 
 
-def asked(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+def work(
     *,
     sizes: Annotated[_Options, Group(sizes)],
     operands: Annotated[_Options, Group(operands)],
     numbers: Annotated[_Options, Group(numbers)],
     model: Annotated[_Options, Group(model)],
+) -> _Options:
+    """All that says what a workload computes."""
+    return {**sizes, **operands, **numbers, **model}
+
+
+def asked(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    *,
+    work: Annotated[_Options, Group(work)],
 ) -> Asked:
     """A workload, and what it computes."""
-    return Asked(workload, {**sizes, **operands, **numbers, **model})
+    return Asked(workload, work)
 
 
 def asked_of_run(
@@ -183,14 +191,11 @@ def asked_of_run(
         ),
     ],
     *,
-    sizes: Annotated[_Options, Group(sizes)],
-    operands: Annotated[_Options, Group(operands)],
-    numbers: Annotated[_Options, Group(numbers)],
+    work: Annotated[_Options, Group(work)],
     out: OutOption = None,
-    model: Annotated[_Options, Group(model)],
 ) -> Asked:
     """A workload or a file, and what it computes."""
-    return Asked(workload, {**sizes, **operands, **numbers, **model, **_given(out=out)})
+    return Asked(workload, {**work, **_given(out=out)})
 
 
 def memory(
