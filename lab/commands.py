@@ -13,7 +13,7 @@ from celosia.lab.survey.command import survey
 from celosia.lab.sweep.command import sweep
 from celosia.lab.training.language_commands import language_app
 from celosia.lab.tune.command import tune
-from celosia.sim.command.commands import ANY, Command, Panel
+from celosia.sim.command.entries import ANY, Command, Panel
 
 __all__ = ["COMMANDS"]
 

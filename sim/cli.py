@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from celosia.sim.command.commands import Commands, add_commands
+from celosia.sim.command.entries import Commands, add_commands
 from celosia.sim.commands import COMMANDS
 from celosia.sim.run.report import versions
 from celosia.sim.support.extensions import extensions

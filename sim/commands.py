@@ -5,9 +5,9 @@ from typing import Final
 from celosia.sim.c_host.command import app as c_host_app
 from celosia.sim.command.assembly_commands import asm, disasm
 from celosia.sim.command.checkout_commands import DOCTOR_EPILOG, docs, doctor
-from celosia.sim.command.commands import Command, Panel
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.config_report import app as config_app
+from celosia.sim.command.entries import Command, Panel
 from celosia.sim.command.hardware.silicon_command import area, energy, fpga, timing
 from celosia.sim.command.hardware.verilog_command import verilog
 from celosia.sim.command.models.build_command import build

@@ -42,7 +42,7 @@ def pytest_collection_finish() -> None:
 
 
 _SECONDS = 100
-"""Of this process's own time, so that a busy machine makes no difference: a test takes three."""
+"""A test's processor time, which no busy machine makes longer; it should take three seconds."""
 
 
 class _Late(BaseException):

@@ -11,7 +11,6 @@ from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
 from celosia.sim.run.report import Measurement, Report
 from celosia.sim.support.display import Steps
-from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.product_workloads import device_bytes
 from celosia.sim.workloads.workload_kinds import ProductWorkload
@@ -30,10 +29,7 @@ def run_products(
     """
     start = time.perf_counter()
     target, compiling = options.target, options.compiling
-    if compiling.reuse_memory:
-        raise InputError(f"--reuse-memory: {options.workload} is no graph with tensors between")
-    if compiling.optimize:
-        raise InputError(f"--optimize: {options.workload} is no graph")
+    compiling.check_no_graph(options.workload)
     config = target.config
     tell("preparing the operands", None)
     operators = workload.make(details, target.timing.seed)

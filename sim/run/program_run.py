@@ -28,12 +28,9 @@ def run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
     Raises what `run_workload` raises.
     """
     compiling, target = options.compiling, options.target
-    if compiling.reuse_memory:
-        raise InputError(f"--reuse-memory: {options.workload} is no graph with tensors between")
+    compiling.check_no_graph(options.workload)
     if compiling.given.options:
         raise InputError(f"{compiling.given.options[0]}: {options.workload} is compiled already")
-    if compiling.optimize:
-        raise InputError(f"--optimize: {options.workload} is no graph")
     start = time.perf_counter()
     program = _configured(load_program(options.workload), target)
     if not program.checks:

@@ -80,7 +80,7 @@ def _cells(row: str) -> list[str]:
 
 
 def wrong_rows(rows: list[str], output: str, within: float = 0.0) -> list[str]:
-    """Those of `rows` whose numbers are not together in any line of `output`."""
+    """The rows whose numbers do not stand together in any line of `output`."""
     lines = output.splitlines()
     return [row for row in rows if all(missing(row, line, within) for line in lines)]
 

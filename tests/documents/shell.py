@@ -15,7 +15,7 @@ from celosia.sim.cli import app
 from tests.test_references import ROOT
 
 COLUMNS = 120
-"""Of the terminal: what pages show is as wide."""
+"""The terminal's width, which is that of what pages show."""
 
 _OF_CHECKOUT = ("docs", "examples")
 

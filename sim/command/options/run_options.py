@@ -1,7 +1,7 @@
 """Groups of options of the commands that run, compile or plan a workload."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -198,30 +198,6 @@ def asked_of_run(
     return Asked(workload, {**work, **_given(out=out)})
 
 
-def memory(
-    *,
-    latency: LatencyOption = MemoryTiming.latency,
-    rate: RateOption = MemoryTiming.bytes_per_cycle,
-    stalls: StallOption = MemoryTiming.stall_percent,
-    channel_stalls: ChannelStallOption = None,
-    reorder: ReorderOption = False,
-    late_ready: LateReadyOption = False,
-    faults: FaultOption = None,
-    seed: SeedOption = MemoryTiming.seed,
-) -> MemoryTiming:
-    """The memory, with what only a simulator has."""
-    return MemoryTiming(
-        latency=latency,
-        bytes_per_cycle=rate,
-        stall_percent=stalls,
-        channel_stalls=parse_stalls(channel_stalls or ()),
-        reorder=reorder,
-        ready_after_valid=late_ready,
-        faults=tuple(parse_fault(fault) for fault in faults or ()),
-        seed=seed,
-    )
-
-
 def planned_memory(
     *,
     latency: LatencyOption = MemoryTiming.latency,
@@ -231,6 +207,24 @@ def planned_memory(
 ) -> MemoryTiming:
     """The memory that a compiler plans for."""
     return MemoryTiming(latency=latency, bytes_per_cycle=rate, stall_percent=stalls, seed=seed)
+
+
+def memory(
+    *,
+    planned: Annotated[MemoryTiming, Group(planned_memory)],
+    channel_stalls: ChannelStallOption = None,
+    reorder: ReorderOption = False,
+    late_ready: LateReadyOption = False,
+    faults: FaultOption = None,
+) -> MemoryTiming:
+    """The memory, with what only a simulator has."""
+    return replace(
+        planned,
+        channel_stalls=parse_stalls(channel_stalls or ()),
+        reorder=reorder,
+        ready_after_valid=late_ready,
+        faults=tuple(parse_fault(fault) for fault in faults or ()),
+    )
 
 
 def target(

@@ -27,6 +27,7 @@ class CompiledModel:
         self._runner = ModelRunner(prepared, options)
         self._outcome: ModelOutcome | None = None
         self._cycles: int | None = None
+        self._called = False
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -54,12 +55,13 @@ class CompiledModel:
         or an element is another one than the integer graph's.
         """
         given = self._given(arrays, named)
-        self._outcome, self._cycles = None, None
+        self._outcome, self._called = None, False
         if not check:
             try:
                 outputs, self._cycles = self._runner.execute(given)
             except DeviceError as error:
                 raise RuntimeError(f"the accelerator stopped: {error}") from None
+            self._called = True
             return outputs
         outputs, outcome = self._runner.run(given)
         self._outcome = outcome
@@ -76,7 +78,7 @@ class CompiledModel:
     @property
     def cycles(self) -> int | None:
         """Cycles of the last call, all segments together; None on a device without a clock."""
-        return self._cycles or self._last().report.total.cycles
+        return self._cycles if self._called else self._last().report.total.cycles
 
     def report(self) -> dict[str, Any]:
         """The last call as ``celosia run --json`` says it (docs/report.schema.json)."""

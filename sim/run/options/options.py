@@ -7,6 +7,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.run.options.given_plans import GivenPlan
+from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import ignore
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Details
@@ -50,6 +51,13 @@ class Compiling:
     """Rewrite a graph before it is compiled."""
     reuse_memory: bool = False
     """Tensors of a graph may take the bytes of others that nobody needs any more."""
+
+    def check_no_graph(self, workload: str) -> None:
+        """Raise `InputError` for what only graphs have: `workload` is none."""
+        if self.reuse_memory:
+            raise InputError(f"--reuse-memory: {workload} is no graph with tensors between")
+        if self.optimize:
+            raise InputError(f"--optimize: {workload} is no graph")
 
 
 @dataclass(frozen=True, kw_only=True)

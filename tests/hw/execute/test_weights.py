@@ -172,7 +172,7 @@ def test_where_sums_stay_a_fills_the_transposer_while_the_weights_leave_it():
 
 @pytest.mark.parametrize("gap", [0, 12])
 def test_the_transposer_turns_only_when_weights_begin_to_leave_it(gap):
-    """Whatever comes behind them: an A that fills it, weights as they are, or no weights."""
+    """An A that fills it, weights as they are, or no weights may come behind them."""
     dut, turns, starts = WeightLoader(CONFIG), [], []
     transposed, a = TILE | {"w_transpose": 1}, {"a_transpose": 1, "a_rows": 4, "a_cols": 4}
     none = {"c_rows": 4}

@@ -32,7 +32,7 @@ def decoded(values: dict[str, int], strides: dict[str, int] = STRIDES) -> Produc
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_a_size_of_nothing_is_not_well_formed(name):
-    """Whatever the other sizes are."""
+    """The other sizes make no difference."""
     assert decoded({name: 0}) is None
     assert decoded(dict.fromkeys(EXTREMES, 0) | {name: 1}) is None
 

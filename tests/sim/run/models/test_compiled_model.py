@@ -68,6 +68,7 @@ def test_a_call_without_a_check_only_runs_the_device(model, monkeypatch):
     monkeypatch.setattr(model_run.graph_interpret, "interpret", never)
     found = model(X, check=False)
     assert np.array_equal(found["y"], wanted["y"])
+    assert model.cycles is None  # The functional model has no clock.
     with pytest.raises(InputError, match="its last call was not checked"):
         model.report()
     with pytest.raises(InputError, match=r"layer\.onnx: x"):

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from celosia.sim.command.commands import Panel
+from celosia.sim.command.entries import Panel
 from tests.support.command_line import right
 
 
