@@ -37,10 +37,6 @@ class TimeShare:
         """The accelerator's part; 1, if nothing takes time."""
         return self.accelerator / self.total if self.total else 1.0
 
-    def host_share(self, origin: str) -> float:
-        """The part of one node of the host."""
-        return self.host.get(origin, 0) / self.total if self.total else 0.0
-
 
 def predict_shares(graph: FloatGraph, costs: Costs) -> TimeShare:
     """The shares of a graph behind `recognize`.

@@ -33,9 +33,8 @@ def test_shares_add_up_and_the_largest_of_the_host_comes_first(monkeypatch):
     # 64 x 32 x 16 products of an array of 4 x 4, which cannot take less.
     assert 64 * 32 * 16 / 16 < found.accelerator < 3 * 64 * 32 * 16 / 16
     assert found.total == found.accelerator + sum(found.host.values())
-    shares = [found.accelerator_share, *map(found.host_share, found.host)]
-    assert sum(shares) == pytest.approx(1)
-    assert found.host_share("fc (MatMul)") == 0
+    assert found.accelerator_share == pytest.approx(found.accelerator / found.total)
+    assert "fc (MatMul)" not in found.host
     monkeypatch.setattr(time_share, "_FOLLOWED", 0)
     apart = predict_shares(graph(), Costs(PRESETS["tiny"]))
     assert apart.accelerator == pytest.approx(found.accelerator, rel=0.1)
@@ -43,4 +42,3 @@ def test_shares_add_up_and_the_largest_of_the_host_comes_first(monkeypatch):
 
 def test_of_nothing_all_is_the_accelerators():
     assert TimeShare(0, {}).accelerator_share == 1
-    assert TimeShare(0, {}).host_share("x") == 0
