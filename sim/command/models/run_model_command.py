@@ -52,6 +52,16 @@ def run_model_file(asked: Asked, options: RunOptions, files: ModelFiles, outputs
             f"{option}: only workloads with a name take this so far; the graphs of "
             f"{options.workload} are compiled by the compiler's own plans"
         )
+    followed = {
+        "--trace": outputs.trace,
+        "--profile": outputs.profile,
+        "--wave": options.watching.wave,
+    }
+    for option in (name for name, value in followed.items() if value):
+        raise InputError(
+            f"{option}: only workloads with a name and programs are followed so far, not "
+            f"{options.workload}; --report shows where its cycles went"
+        )
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
     if planned and (sizes or files.calibration or files.clip != "error"):
