@@ -7,7 +7,7 @@ from dataclasses import replace
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
-    Combine,
+    Combination,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -60,8 +60,8 @@ def host_elements(graph: Graph, *, gelu_by: Collection[str] = ()) -> Mapping[str
         if isinstance(op, LayerNorm):
             count["layernorm"] += op.source.rows * op.source.cols
             continue
-        if isinstance(op, Combine):
-            count[op.function] += op.out.rows * op.out.cols
+        if isinstance(op, Combination):
+            count[op.instruction.name.lower()] += op.out.rows * op.out.cols
             continue
         size = op.out.rows * op.out.cols
         match op.finish:

@@ -15,7 +15,7 @@ from typing import Final
 
 from celosia.isa.encoding import Command, Funct
 from celosia.sw.ir.causal import needed_macs
-from celosia.sw.ir.graph import Graph, results
+from celosia.sw.ir.graph import Graph
 from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = [
@@ -83,7 +83,7 @@ def group_operators(graph: Graph, dim: int) -> tuple[Group, ...]:
     seen: set[str] = set()
     groups = []
     for name, ops in members.items():
-        tensors = dict.fromkeys(view.tensor for op in ops for view in results(op))
+        tensors = dict.fromkeys(view.tensor for op in ops for view in op.results)
         groups.append(
             Group(
                 name=name,

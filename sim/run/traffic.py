@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from celosia.isa.config import ACC_BYTES
 from celosia.sim.run.report import Traffic
-from celosia.sw.ir.graph import Graph, operands, results
+from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 
 __all__ = ["graph_traffic", "product_traffic"]
@@ -27,12 +27,12 @@ def graph_traffic(graph: Graph, operators: Collection[str]) -> Traffic:
     read = written = 0
     for op in graph.ops:
         own = op.name in chosen
-        for tensor in dict.fromkeys(view.tensor for view in operands(op)):
+        for tensor in dict.fromkeys(view.tensor for view in op.operands):
             outside = tensor in graph.constants or tensor in graph.inputs
             if outside and tensor not in seen:
                 seen.add(tensor)
                 read += graph.tensors[tensor].bytes if own else 0
-        for view in results(op):
+        for view in op.results:
             if own and view.tensor in graph.outputs:
                 written += view.rows * view.cols * _element_bytes(graph, view.tensor)
     return Traffic(read, written)

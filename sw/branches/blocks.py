@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from celosia.sw.ir.graph import Graph, Op, View, operands, results
+from celosia.sw.ir.graph import Graph, Op, View
 from celosia.sw.planning.forms.groups import groups, members
 
 __all__ = ["Block", "Branches", "blocks_of", "part_of"]
@@ -65,10 +65,10 @@ def part_of(graph: Graph, blocks: Sequence[Block]) -> Graph:
 
 
 def _depend(earlier: Sequence[Op], later: Sequence[Op], graph: Graph) -> bool:
-    read = [view for op in later for view in operands(op)]
-    written = [view for op in later for view in results(op)]
-    before = [view for op in earlier for view in results(op)]
-    read_before = [view for op in earlier for view in operands(op)]
+    read = [view for op in later for view in op.operands]
+    written = [view for op in later for view in op.results]
+    before = [view for op in earlier for view in op.results]
+    read_before = [view for op in earlier for view in op.operands]
     return _meet(before, [*read, *written], graph) or _meet(written, read_before, graph)
 
 

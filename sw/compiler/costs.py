@@ -18,7 +18,7 @@ from celosia.sw.compiler.passes import predict
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Reach
 from celosia.sw.frontend.nn.operators.table import OPERATORS
-from celosia.sw.ir.graph import Graph, Op, operands, results
+from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.groups import groups, members
 from celosia.sw.quantize.graphs.sketch import sketch
@@ -78,7 +78,7 @@ class Costs:
     def _cycles(self, graph: Graph, ops: Sequence[Op], choices: Choices) -> int:
         key = (anonymous(graph.tensors, ops), choices)
         if key not in self._known:
-            names = {view.tensor for op in ops for view in (*operands(op), *results(op))}
+            names = {view.tensor for op in ops for view in (*op.operands, *op.results)}
             part = replace(
                 graph,
                 ops=tuple(ops),

@@ -1,11 +1,11 @@
 """A part of a graph that costs like it, so that alternatives are compared in little time."""
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Op, Sums, Transform, View
+from celosia.sw.ir.graph import Graph, MatMul, Op, Sums
 from celosia.sw.planning.choices import DEFAULT
 
 __all__ = ["is_much_of", "probe_graph", "product_tiles"]
@@ -14,8 +14,6 @@ _COLUMNS: Final = 192
 """Tiles of columns of the sums in a probe."""
 _ALIKE: Final = 2
 """The number of operators of a kind that is enough to compare alternatives."""
-_BY_ROWS: Final = frozenset({"a", "source", "out", "outputs", "finish", "residual", "sums"})
-"""Fields of operators with a row for each row of the result."""
 
 
 def product_tiles(graph: Graph, config: AcceleratorConfig) -> int:
@@ -34,7 +32,7 @@ def probe_graph(graph: Graph, config: AcceleratorConfig) -> Graph:
     It has no meaning: what the operators left out compute is read as if it stood in memory.
     """
     most = 2 * DEFAULT.block_tiles * config.dim
-    ops = (_few_rows(op, most) for op in _few_ops(graph.ops))
+    ops = (op.some_rows(0, min(op.rows, most)) for op in _few_ops(graph.ops))
     return replace(graph, ops=tuple(_few_columns(op, _COLUMNS * config.dim) for op in ops))
 
 
@@ -48,39 +46,13 @@ def _few_ops(ops: tuple[Op, ...]) -> Iterator[Op]:
     """The first few of each kind; operators that belong together stay together."""
     seen: dict[tuple[object, ...], int] = {}
     for op in ops:
-        kind = _kind(op)
-        seen[kind] = seen.get(kind, 0) + 1
-        if seen[kind] <= _ALIKE:
+        seen[op.alike] = seen.get(op.alike, 0) + 1
+        if seen[op.alike] <= _ALIKE:
             yield op
-
-
-def _kind(op: Op) -> tuple[object, ...]:
-    if isinstance(op, LayerNorm):
-        return "norm", op.source.rows, op.source.cols, len(op.outputs)
-    if isinstance(op, Combine):
-        return op.function, op.out.rows, op.out.cols
-    finish = type(op.finish)
-    if isinstance(op, Transform):
-        return "transform", op.out.rows, op.out.cols, finish
-    return "product", op.out.rows, op.out.cols, op.a.cols, finish
-
-
-def _few_rows(value: Any, most: int) -> Any:
-    """The first rows of an operator, or of what one of its fields is."""
-    if isinstance(value, View):
-        return value.part(row=0, rows=min(value.rows, most))
-    if isinstance(value, tuple):
-        return tuple(_few_rows(each, most) for each in value)
-    assert is_dataclass(value)
-    assert not isinstance(value, type)
-    cut = _BY_ROWS | {"b"} if isinstance(value, Combine) else _BY_ROWS
-    names = [field.name for field in fields(value) if field.name in cut]
-    return replace(value, **{name: _few_rows(getattr(value, name), most) for name in names})
 
 
 def _few_columns(op: Op, most: int) -> Op:
     """The first columns of sums that leave as they are: a vocabulary's, of which all are alike."""
     if not (isinstance(op, MatMul) and isinstance(op.finish, Sums)) or op.b_transposed or op.bias:
         return op
-    cols = min(op.out.cols, most)
-    return replace(op, b=op.b.part(col=0, cols=cols), out=op.out.part(col=0, cols=cols))
+    return op.some_cols(0, min(op.out.cols, most))

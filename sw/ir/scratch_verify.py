@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.graphs.tensors import Tensor, View
 from celosia.sw.ir.program import (
     Load,
     LocalRows,
@@ -22,7 +23,6 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
-from celosia.sw.ir.tensors import Tensor, View
 
 __all__ = ["ScratchChecker"]
 

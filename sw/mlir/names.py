@@ -1,17 +1,12 @@
 """What tensors and operators are called in dialect ``cel``."""
 
-from typing import Final
+from typing import Final, get_args
 
-from celosia.sw.ir.graph import Combine, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Op
 
 __all__ = ["ELEMENTS", "OPERATORS", "memref"]
 
-OPERATORS: Final = {
-    "cel.matmul": MatMul,
-    "cel.transform": Transform,
-    "cel.layernorm": LayerNorm,
-    "cel.combine": Combine,
-}
+OPERATORS: Final = {f"cel.{kind.__name__.lower()}": kind for kind in get_args(Op)}
 """The class of each operator."""
 ELEMENTS: Final = {
     "int8": "si8",

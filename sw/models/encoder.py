@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from celosia.sw.ir.graph import Graph, Op, operands, results
+from celosia.sw.ir.graph import Graph, Op
 
 __all__ = ["encoder_layer_graph", "first_norm_graph"]
 
@@ -27,10 +27,10 @@ def first_norm_graph(graph: Graph) -> Graph:
 
 def _alone(graph: Graph, ops: Sequence[Op]) -> Graph:
     """Some operators of a graph: what others write is an input, what others read an output."""
-    read = dict.fromkeys(view.tensor for op in ops for view in operands(op))
-    written = dict.fromkeys(view.tensor for op in ops for view in results(op))
+    read = dict.fromkeys(view.tensor for op in ops for view in op.operands)
+    written = dict.fromkeys(view.tensor for op in ops for view in op.results)
     others = [op for op in graph.ops if op not in ops]
-    wanted = {view.tensor for op in others for view in operands(op)} | set(graph.outputs)
+    wanted = {view.tensor for op in others for view in op.operands} | set(graph.outputs)
     used = read | written
     return replace(
         graph,

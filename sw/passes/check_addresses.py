@@ -12,7 +12,7 @@ from celosia.isa.operations.loops import expand
 from celosia.isa.operations.operations import Load, LoadParameters, Operation, Store
 from celosia.isa.operations.semantics import step
 from celosia.isa.state.state import ArchState
-from celosia.sw.ir.graph import Graph, results
+from celosia.sw.ir.graph import Graph
 
 __all__ = ["check_addresses"]
 
@@ -64,7 +64,7 @@ def _rows(operation: Operation | None) -> Iterator[tuple[int, int]]:
 
 
 def _written(graph: Graph, addresses: dict[str, int]) -> Iterator[tuple[int, int]]:
-    views = [view for op in graph.ops for view in results(op) if view.tensor in addresses]
+    views = [view for op in graph.ops for view in op.results if view.tensor in addresses]
     for name, parts in groupby(sorted(views, key=lambda view: view.tensor), lambda v: v.tensor):
         tensor, start = graph.tensors[name], addresses[name]
         row_bytes = tensor.bytes // tensor.rows

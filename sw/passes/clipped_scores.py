@@ -9,7 +9,7 @@ from celosia.isa import numerics
 from celosia.isa.numerics import INT32_MAX, INT32_MIN
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import DeferredSoftmax, Graph, MatMul
-from celosia.sw.ir.graph_interpret import visible_columns
+from celosia.sw.ir.graphs.finishes import visible_columns
 
 __all__ = ["clipped_scores"]
 

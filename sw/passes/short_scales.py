@@ -11,7 +11,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import long_scales, round_scales
 from celosia.isa.numerics.float32 import MANTISSA_BITS
 from celosia.sw.ir.graph import Graph, Op
-from celosia.sw.ir.tensors import View
+from celosia.sw.ir.graphs.tensors import View
 
 __all__ = ["RoundedScales", "added", "rounded_scales", "short_scale", "short_scales"]
 

@@ -13,7 +13,7 @@ from typing import Final
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.causal import Seen, seen_products
-from celosia.sw.ir.graph import Graph, View, operands
+from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.ir.matmul import MatMul
 
@@ -106,7 +106,7 @@ def graph_limit(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -
             compute += _ceil(op.out.cols, dim) * rows
     caches = {name for name in graph.inputs if graph.tensors[name].cache}
     given = {*graph.constants, *graph.inputs} - caches
-    views = {view for op in graph.ops for view in operands(op) if view.tensor in caches}
+    views = {view for op in graph.ops for view in op.operands if view.tensor in caches}
     reads, writes = (
         _ceil(sum(graph.tensors[name].bytes for name in names) + sum(map(_bytes, views)), rate)
         for names, views in ((given, views), (graph.outputs, graph.appended))

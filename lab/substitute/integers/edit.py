@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from celosia.lab.substitute.integers.views import with_views
 from celosia.sw.compiler.alike import anonymous
-from celosia.sw.ir.graph import Graph, Op, Tensor, View, operands, results
+from celosia.sw.ir.graph import Graph, Op, Tensor, View
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.ir.graph_verify import verify
 
@@ -100,7 +100,7 @@ def edited(graph: Graph, edit: Edit) -> Graph:
             ops.append(changed[op.name])
     constants = {**graph.constants, **edit.constants}
     tensors = {**graph.tensors, **{tensor.name: tensor for tensor in edit.tensors}}
-    used = {view.tensor for op in ops for view in (*operands(op), *results(op))}
+    used = {view.tensor for op in ops for view in (*op.operands, *op.results)}
     used |= {*graph.inputs, *graph.outputs}
     return replace(
         graph,
@@ -114,12 +114,12 @@ def ordered(ops: list[Op]) -> tuple[Op, ...]:
     """The operators, each behind those whose results it reads, else in the order given."""
     written: dict[str, list[tuple[View, int]]] = {}
     for index, op in enumerate(ops):
-        for view in results(op):
+        for view in op.results:
             written.setdefault(view.tensor, []).append((view, index))
     needed = [
         {
             index
-            for view in operands(op)
+            for view in op.operands
             for other, index in written.get(view.tensor, ())
             if view.meets(other) and ops[index] is not op
         }

@@ -18,7 +18,6 @@ from celosia.sw.ir.graph import (
     Sums,
     Tensor,
     View,
-    results,
 )
 from celosia.sw.ir.graph_interpret import Array
 
@@ -148,10 +147,10 @@ def find_equal(reader: IntegerReader) -> Iterator[Edit]:
     known: dict[Hashable, Op] = {}
     for op in reader.nodes:
         other = known.setdefault(_meaning(reader, op), op)
-        outs = list(results(op))
+        outs = list(op.results)
         if other is op or not all(map(reader.may_move, outs)):
             continue
-        same = list(results(other))
+        same = list(other.results)
         if any(view != reader.graph.tensors[view.tensor].view() for view in same):
             continue
         yield Edit(
@@ -167,7 +166,7 @@ def find_equal(reader: IntegerReader) -> Iterator[Edit]:
 
 def _meaning(reader: IntegerReader, op: Op) -> Hashable:
     """An operator without its name and its results: constants count by their elements."""
-    made = {view.tensor for view in results(op)}
+    made = {view.tensor for view in op.results}
 
     def shown(value: object) -> Hashable:
         match value:

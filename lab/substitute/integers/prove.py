@@ -7,7 +7,7 @@ import numpy as np
 
 from celosia.lab.substitute.integers.edit import Edit, Moved
 from celosia.lab.substitute.integers.reader import IntegerReader
-from celosia.sw.ir.graph import DivideBySums, Graph, Op, Tensor, operands, results
+from celosia.sw.ir.graph import DivideBySums, Graph, Op, Tensor
 from celosia.sw.ir.graph_interpret import Array, Machine
 
 __all__ = ["difference", "random_tensor"]
@@ -59,8 +59,8 @@ def _divisors(ops: Sequence[Op]) -> set[str]:
 def _given(reader: IntegerReader, edit: Edit) -> dict[str, Tensor]:
     """The tensors that an edit's operators read and others compute."""
     graph = reader.graph
-    made = {view.tensor for op in edit.removed for view in results(op)}
-    named = [view.tensor for op in (*edit.removed, *edit.added) for view in operands(op)]
+    made = {view.tensor for op in edit.removed for view in op.results}
+    named = [view.tensor for op in (*edit.removed, *edit.added) for view in op.operands]
     own = {tensor.name for tensor in edit.tensors}
     read = {name for name in named if name not in graph.constants and name not in own}
     outside = {
@@ -79,7 +79,7 @@ def _values(
     """What operators leave behind."""
     known = {**graph.tensors, **{tensor.name: tensor for tensor in tensors}}
     values = {**graph.constants, **constants}
-    names = {view.tensor for op in ops for view in (*operands(op), *results(op))}
+    names = {view.tensor for op in ops for view in (*op.operands, *op.results)}
     part = Graph(
         name="part",
         tensors={name: known[name] for name in names | inputs.keys()},
@@ -98,10 +98,10 @@ def _differing(
     reader: IntegerReader, edit: Edit, before: dict[str, Array], after: dict[str, Array]
 ) -> str | None:
     gone = [op.name for op in edit.removed]
-    for name in dict.fromkeys(view.tensor for op in edit.removed for view in results(op)):
+    for name in dict.fromkeys(view.tensor for op in edit.removed for view in op.results):
         written = np.zeros(reader.graph.tensors[name].shape, np.bool_)
         for op in edit.removed:
-            for view in results(op):
+            for view in op.results:
                 if view.tensor == name:
                     written[view.slices] = True
         wanted = reader.wanted(name, gone) & written

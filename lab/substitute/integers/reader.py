@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.ir.graph import Graph, Op, View, operands, results
+from celosia.sw.ir.graph import Graph, Op, View
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.rewriting.walk import Walk
 
@@ -32,7 +32,7 @@ class IntegerReader:
         """The operators that write each tensor, in order."""
         found: dict[str, list[Op]] = defaultdict(list)
         for op in self.graph.ops:
-            for name in dict.fromkeys(view.tensor for view in results(op)):
+            for name in dict.fromkeys(view.tensor for view in op.results):
                 found[name].append(op)
         return found
 
@@ -41,7 +41,7 @@ class IntegerReader:
         """Every reading of each tensor, in order."""
         found: dict[str, list[tuple[Op, View]]] = defaultdict(list)
         for op in self.graph.ops:
-            for view in operands(op):
+            for view in op.operands:
                 found[view.tensor].append((op, view))
         return found
 

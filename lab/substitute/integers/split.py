@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from celosia.lab.substitute.integers.edit import Edit, Moved
-from celosia.lab.substitute.integers.parts import cols_of, has_parts_of_columns
 from celosia.lab.substitute.integers.reader import IntegerReader, Mask
 from celosia.sw.ir.graph import MatMul
 
@@ -20,7 +19,7 @@ def find_splits(reader: IntegerReader) -> Iterator[Edit]:
     So queries, keys and values that are one product come apart where only one token asks.
     """
     for op in reader.nodes:
-        if not isinstance(op, MatMul) or not has_parts_of_columns(op):
+        if not isinstance(op, MatMul) or not op.has_some_cols:
             continue
         if not reader.may_move(op.out):
             continue
@@ -37,7 +36,7 @@ def _split(reader: IntegerReader, op: MatMul, bounds: Sequence[tuple[int, int]])
         name, cols = f"{whole.name}.part{number}", end - first
         tensors.append(replace(whole, name=name, cols=cols))
         moved.append(Moved.part(name, whole.shape, first, cols))
-        part = replace(cols_of(op, first, cols), name=f"{op.name}.part{number}")
+        part = replace(op.some_cols(first, cols), name=f"{op.name}.part{number}")
         parts.append(replace(part, out=tensors[-1].view()))
     return Edit(
         what="columns that are read for other rows",

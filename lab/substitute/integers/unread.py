@@ -9,15 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from celosia.lab.substitute.integers.edit import Edit, Moved
-from celosia.lab.substitute.integers.parts import (
-    cols_of,
-    has_parts_of_columns,
-    has_parts_of_rows,
-    rows_of,
-)
 from celosia.lab.substitute.integers.reader import IntegerReader, Mask
 from celosia.lab.substitute.integers.views import with_views
-from celosia.sw.ir.graph import LayerNorm, Op, View, operands, results
+from celosia.sw.ir.graph import LayerNorm, Op, View
 
 __all__ = ["find_unread", "find_unwritten"]
 
@@ -37,7 +31,7 @@ def find_unread(reader: IntegerReader) -> Iterator[Edit]:
         kept = _needed(op, wanted)
         if kept != op:
             changed.insert(0, (op, kept))
-        for view in () if kept is None else operands(kept):
+        for view in () if kept is None else kept.operands:
             wanted[view.tensor][view.slices] = True
     if changed:
         yield Edit(
@@ -49,20 +43,20 @@ def find_unread(reader: IntegerReader) -> Iterator[Edit]:
 
 def _needed(op: Op, wanted: dict[str, Mask]) -> Op | None:
     """The part of an operator that somebody reads; None if nobody reads any."""
-    outs = [wanted[view.tensor][view.slices] for view in results(op)]
+    outs = [wanted[view.tensor][view.slices] for view in op.results]
     if not any(mask.any() for mask in outs):
         return None
     if isinstance(op, LayerNorm) and len(op.outputs) > 1:
         pairs = zip(op.outputs, outs, strict=True)
         op = replace(op, outputs=tuple(each for each, mask in pairs if mask.any()))
-    if has_parts_of_rows(op):
+    if op.has_some_rows:
         hull = _Hull.of(np.logical_or.reduce(mask, axis=1) for mask in outs)
         if hull.size < outs[0].shape[0]:
-            op = rows_of(op, hull.first, hull.size)
-    if has_parts_of_columns(op):
+            op = op.some_rows(hull.first, hull.size)
+    if op.has_some_cols:
         hull = _Hull.of(np.logical_or.reduce(mask, axis=0) for mask in outs)
         if hull.size < outs[0].shape[1]:
-            op = cols_of(op, hull.first, hull.size)
+            op = op.some_cols(hull.first, hull.size)
     return op
 
 
@@ -103,4 +97,4 @@ def find_unwritten(reader: IntegerReader) -> Iterator[Edit]:
 
 
 def _written(name: str, ops: Iterable[Op]) -> Iterator[View]:
-    return (view for op in ops for view in results(op) if view.tensor == name)
+    return (view for op in ops for view in op.results if view.tensor == name)

@@ -9,7 +9,6 @@ from typing import Final
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
-    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     MemRefType,
@@ -33,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from celosia.sw.frontend.dialects.bridge import from_xdsl
 from celosia.sw.ir.graph import Graph
+from celosia.sw.mlir.names import OPERATORS
 from celosia.sw.mlir.operation import Operation
 from celosia.sw.mlir.read_graph import blank_constants, graph_of
 
@@ -106,38 +106,6 @@ class _Operator(IRDLOperation):
 
 
 @irdl_op_definition
-class _MatMulOp(_Operator):
-    """A product, finished."""
-
-    name = "cel.matmul"
-    finish = attr_def(DictionaryAttr)
-
-
-@irdl_op_definition
-class _TransformOp(_Operator):
-    """The finish of a product on sums from elsewhere."""
-
-    name = "cel.transform"
-    finish = attr_def(DictionaryAttr)
-
-
-@irdl_op_definition
-class _LayerNormOp(_Operator):
-    """Rows, normalized; one or two outputs."""
-
-    name = "cel.layernorm"
-    outputs = attr_def(ArrayAttr)
-
-
-@irdl_op_definition
-class _CombineOp(_Operator):
-    """A function of two matrices of int16."""
-
-    name = "cel.combine"
-    function = attr_def(StringAttr)
-
-
-@irdl_op_definition
 class _ReturnOp(IRDLOperation):
     """The outputs."""
 
@@ -175,10 +143,7 @@ _OPERATIONS: Final[list[type[ForeignOperation]]] = [
     _TensorOp,
     _ConstantOp,
     _ViewOp,
-    _MatMulOp,
-    _TransformOp,
-    _LayerNormOp,
-    _CombineOp,
+    *(irdl_op_definition(type(name, (_Operator,), {"name": name})) for name in OPERATORS),
     _ReturnOp,
 ]
 

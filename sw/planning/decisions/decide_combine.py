@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from celosia.isa.functions.table import COMBINATIONS, FUNCTIONS
-from celosia.sw.ir.graph import Combine, Graph
+from celosia.sw.ir.graph import Combination, Graph
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import CombineStage
 from celosia.sw.planning.memory_map import MemoryMap
@@ -15,7 +14,7 @@ _AT_ONCE: Final = 2
 """Operands and results of so many transforms fit into their rings at once."""
 
 
-def decide_combine(op: Combine, places: MemoryMap, graph: Graph) -> CombineStage:
+def decide_combine(op: Combination, places: MemoryMap, graph: Graph) -> CombineStage:
     """The stage of `op`: as many rows as a block may have, of the columns for which there is room.
 
     Rows that are rotated stay whole: raises `ValueError` for those that do not fit.  Operands are
@@ -28,9 +27,8 @@ def decide_combine(op: Combine, places: MemoryMap, graph: Graph) -> CombineStage
         places.rows(ring) // (_AT_ONCE * size) for ring, size in zip(rings, sizes, strict=True)
     )
     across = tiles(op.out.cols, dim)
-    rotates = FUNCTIONS[COMBINATIONS[op.function]].rotates
-    together = across if rotates else 1
-    if rotates and op.out.cols % dim:
+    together = across if op.entry.rotates else 1
+    if op.entry.rotates and op.out.cols % dim:
         raise ValueError(f"{op}: {op.out.cols} columns are not a multiple of dim = {dim}")
     if room < together:
         raise ValueError(f"{op}: rows of {together} tiles do not fit, only {room} do")

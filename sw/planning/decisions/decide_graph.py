@@ -12,7 +12,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
     AddResidual,
-    Combine,
+    Combination,
     Graph,
     LayerNorm,
     MatMul,
@@ -26,7 +26,7 @@ from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
 from celosia.sw.planning.extents import even_cuts, tiles
-from celosia.sw.planning.forms.groups import Heads, Linear, groups
+from celosia.sw.planning.forms.groups import Group, Heads, Linear, groups
 from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import (
     LinearStage,
@@ -131,11 +131,13 @@ class _Decisions:
                     self._stay(op.out, stage.drain.results)
                     if norm is not None:
                         self._norm_stays(norm)
-                case Combine():
+                case Combination():
                     stage = decide_combine(group, self.places, self.graph)
                 case LayerNorm():
                     stage = self._norm(group)
                     self._norm_stays(group)
+                case _:
+                    raise AssertionError(f"{group}: no stage computes it alone")
             yield stage
 
     def _stay(self, out: View, ring: str) -> None:
@@ -306,7 +308,7 @@ class _Decisions:
 
 
 def _read_by_heads(
-    together: Iterable[Heads | Linear | LayerNorm | Combine],
+    together: Iterable[Group],
 ) -> Iterator[tuple[str, str]]:
     """Tensors that heads of attention read, and the ring of each: queries apart from others."""
     heads = [head for group in together if isinstance(group, Heads) for head in group.heads]

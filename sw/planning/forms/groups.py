@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from celosia.sw.ir.graph import (
     AddResidual,
-    Combine,
     DeferredSoftmax,
     DivideBySums,
     Graph,
@@ -14,13 +13,11 @@ from celosia.sw.ir.graph import (
     Op,
     Transform,
     View,
-    operands,
-    results,
 )
 from celosia.sw.planning.forms.plan import Plan, simple_stages
 from celosia.sw.planning.forms.stages import AttentionStage
 
-__all__ = ["Head", "Heads", "Linear", "groups", "head_of", "members", "on_chip"]
+__all__ = ["Group", "Head", "Heads", "Linear", "groups", "head_of", "members", "on_chip"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Head:
 
     def reads(self, others: Iterable["Head"]) -> bool:
         """Whether it takes what one of the `others` computes: then it comes after it."""
-        views = [*operands(self.scores), *operands(self.context)]
+        views = [*self.scores.operands, *self.context.operands]
         return any(view.meets(other.context.out) for other in others for view in views)
 
 
@@ -68,7 +65,11 @@ class Linear:
     norm: LayerNorm | None
 
 
-def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | LayerNorm | Combine]:
+Group = Heads | Linear | Op
+"""What is computed together: an operator alone, if it is none of sums."""
+
+
+def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Group]:
     """The operators of `graph` in order, those together that are computed together.
 
     Moments are counted as a product's results leave if `fused_norms`.
@@ -89,7 +90,7 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
         if head is not None:
             heads.append(head)
             index += 2
-        elif isinstance(op, LayerNorm | Combine):
+        elif not isinstance(op, MatMul | Transform):
             yield op
             index += 1
         else:
@@ -102,7 +103,7 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Heads | Linear | Laye
         yield Heads(tuple(heads))
 
 
-def members(group: Heads | Linear | LayerNorm | Combine) -> tuple[Op, ...]:
+def members(group: Group) -> tuple[Op, ...]:
     """The operators of a group, in order."""
     match group:
         case Heads(heads):
@@ -115,7 +116,7 @@ def members(group: Heads | Linear | LayerNorm | Combine) -> tuple[Op, ...]:
 
 def head_of(op: Op, behind: Op | None) -> Head | None:
     """The head that begins with `op`, if one does.  `behind` alone reads what `op` writes."""
-    finish = None if isinstance(op, LayerNorm | Combine) else op.finish
+    finish = getattr(op, "finish", None)
     if isinstance(finish, DivideBySums):
         raise ValueError(f"{op}: its sums are not those of the operator before it")
     if not isinstance(finish, DeferredSoftmax):
@@ -154,7 +155,7 @@ class _Readers:
         self._outputs = graph.outputs
         self._of: dict[str, list[tuple[View, str]]] = {}
         for op in graph.ops:
-            for view in operands(op):
+            for view in op.operands:
                 self._of.setdefault(view.tensor, []).append((view, op.name))
 
     def only(self, op: Op, reader: Op) -> bool:
@@ -163,5 +164,5 @@ class _Readers:
             view.tensor not in self._outputs
             and {name for other, name in self._of.get(view.tensor, ()) if view.meets(other)}
             <= {reader.name}
-            for view in results(op)
+            for view in op.results
         )

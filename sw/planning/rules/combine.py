@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 
-from celosia.isa.functions.table import COMBINATIONS, FUNCTIONS
-from celosia.sw.ir.graph import Combine
+from celosia.sw.ir.graph import Combination
 from celosia.sw.planning.forms.stages import CombineStage
 from celosia.sw.planning.rules.common import Rule, StageRules
 
 __all__ = ["combine_rules"]
 
 
-def combine_rules(stage: CombineStage, op: Combine, rules: StageRules) -> Iterator[Rule]:
+def combine_rules(stage: CombineStage, op: Combination, rules: StageRules) -> Iterator[Rule]:
     """The rules of a stage that combines matrices from memory."""
     yield from rules.block_rows(stage.rows, op.out.rows)
     yield "combine-tiles", stage.tiles > 0, f"{stage.tiles} tiles are none"
-    if FUNCTIONS[COMBINATIONS[op.function]].rotates:
+    if op.entry.rotates:
         across, dim = rules.tiles(op.out.cols), rules.machine.dim
         legal = stage.tiles >= across and op.out.cols == across * dim
         text = f"rows of {op.out.cols} columns are not whole tiles, at once in {stage.tiles}"

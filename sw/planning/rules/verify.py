@@ -1,13 +1,13 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, combinations
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
-    Combine,
+    Combination,
     Graph,
     LayerNorm,
     MatMul,
@@ -16,8 +16,6 @@ from celosia.sw.ir.graph import (
     Sums,
     Transform,
     View,
-    operands,
-    results,
 )
 from celosia.sw.planning.forms.plan import Machine, Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
@@ -104,12 +102,12 @@ def _check_order(stages: list[str], graph: Graph) -> None:
 def _depend(one: Op, other: Op, moving: frozenset[str]) -> bool:
     """Whether one of two operators writes what the other one reads or writes."""
 
-    def meet(view: View, others: Iterator[View]) -> bool:
+    def meet(view: View, others: Iterable[View]) -> bool:
         same = (each for each in others if each.tensor == view.tensor)
         return any(view.meets(each) or view.tensor in moving for each in same)
 
-    written = any(meet(view, chain(operands(other), results(other))) for view in results(one))
-    return written or any(meet(view, operands(one)) for view in results(other))
+    written = any(meet(view, chain(other.operands, other.results)) for view in one.results)
+    return written or any(meet(view, one.operands) for view in other.results)
 
 
 def _rules(
@@ -126,7 +124,7 @@ def _rules(
             yield from linear_rules(stage, op, norm, rules)
         case NormStage(), [LayerNorm() as op]:
             yield from norm_stage_rules(stage, op, rules)
-        case CombineStage(), [Combine() as op]:
+        case CombineStage(), [Combination() as op]:
             yield from combine_rules(stage, op, rules)
         case AttentionStage(), _:
             yield from attention_rules(stage, {op.name: op for op in ops}, rules)

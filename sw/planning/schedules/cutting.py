@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Combine, Graph, LayerNorm, Op
+from celosia.sw.ir.graph import Combination, Graph, LayerNorm, Op
 from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
@@ -163,7 +163,7 @@ def _height(op: Op) -> int:
 
 
 def _width(op: Op) -> int:
-    assert not isinstance(op, LayerNorm | Combine)
+    assert not isinstance(op, LayerNorm | Combination)
     return op.out.cols
 
 

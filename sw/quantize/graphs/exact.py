@@ -25,10 +25,12 @@ from celosia.sw.ir.graph import (
     Graph,
     LayerNorm,
     MatMul,
+    Op,
     Softmax,
     Transform,
 )
-from celosia.sw.ir.graph_interpret import Machine, checked_inputs, visible_columns
+from celosia.sw.ir.graph_interpret import Machine, checked_inputs
+from celosia.sw.ir.graphs.finishes import visible_columns
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
@@ -61,6 +63,12 @@ class _Exact(Machine):
     def __init__(self, graph: Graph, inputs: dict[str, Array], segment: Segment):
         super().__init__(graph, inputs)
         self.segment = segment
+
+    def take(self, op: Op) -> None:
+        if isinstance(op, LayerNorm):
+            self.normalize(op)
+        else:
+            super().take(op)
 
     def normalize(self, op: LayerNorm) -> None:
         x = self.read(op.source).astype(np.float64)

@@ -12,7 +12,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.recognize.prove import HIDDEN
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.graph_interpret import visible_columns
+from celosia.sw.ir.graphs.finishes import visible_columns
 from celosia.sw.quantize.graphs.units import Attention, Value
 from celosia.sw.quantize.ranges import ScoreRange
 from celosia.sw.reference.encoder import Floats

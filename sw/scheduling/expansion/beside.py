@@ -8,7 +8,7 @@ behind the first columns of this one, and its other columns hide them.
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from celosia.sw.ir.graph import Combine, LayerNorm, MatMul, Softmax, View, results
+from celosia.sw.ir.graph import Combination, LayerNorm, MatMul, Softmax, View
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op
 from celosia.sw.planning.extents import tiles
@@ -38,7 +38,7 @@ def may_stand_beside(
     op = ops[following.op]
     if not isinstance(op, MatMul) or isinstance(op.finish, Softmax) or following.norm is not None:
         return False
-    made = results(ops[stage.ops[0]])
+    made = ops[stage.ops[0]].results
     if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
         return False
     rings, others = rings_in(stage, plan), rings_in(following, plan)
@@ -57,7 +57,7 @@ def beside(
     match stage, op:
         case NormStage(), LayerNorm():
             blocks = norm_blocks(stage, op, moves)
-        case CombineStage(), Combine():
+        case CombineStage(), Combination():
             blocks = combine_blocks(stage, op, moves)
         case _:
             raise AssertionError(f"{stage}: the plan is not legal")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from celosia.sw.ir.graph import Combine, Graph, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Combination, Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op, Written
 from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
@@ -75,7 +75,7 @@ def _of_stage(
             ops = expand_linear(stage, op, norm, moves)
         case NormStage(), [LayerNorm() as op]:
             ops = expand_norm(stage, op, moves)
-        case CombineStage(), [Combine() as op]:
+        case CombineStage(), [Combination() as op]:
             ops = expand_combine(stage, op, moves)
         case _:
             raise AssertionError(f"{stage}: the plan is not legal")

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from celosia.isa.encoding import float_bits
-from celosia.isa.functions.table import COMBINATIONS
-from celosia.sw.ir.graph import Combine
+from celosia.sw.ir.graph import Combination
 from celosia.sw.ir.program import Op, Transform
 from celosia.sw.planning.extents import even_cuts
 from celosia.sw.planning.forms.stages import CombineStage
@@ -14,21 +13,21 @@ from celosia.sw.scheduling.moves import Moves
 __all__ = ["combine_blocks", "expand_combine"]
 
 
-def expand_combine(stage: CombineStage, op: Combine, moves: Moves) -> Iterator[Op]:
+def expand_combine(stage: CombineStage, op: Combination, moves: Moves) -> Iterator[Op]:
     """The operations of a legal `stage`."""
     for _, block in combine_blocks(stage, op, moves):
         yield from block
 
 
 def combine_blocks(
-    stage: CombineStage, op: Combine, moves: Moves
+    stage: CombineStage, op: Combination, moves: Moves
 ) -> Iterator[tuple[int, Iterator[Op]]]:
     """The operations of each block of rows, and how many rows are complete behind it."""
     for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
         yield end, _block(stage, op, moves, end - rows, rows)
 
 
-def _block(stage: CombineStage, op: Combine, moves: Moves, row: int, rows: int) -> Iterator[Op]:
+def _block(stage: CombineStage, op: Combination, moves: Moves, row: int, rows: int) -> Iterator[Op]:
     for col, cols in even_cuts(op.out.cols, stage.tiles * moves.dim, moves.dim):
         part = {"row": row, "rows": rows, "col": col, "cols": cols}
         source = yield from moves.load(op.a.part(**part), stage.a)
@@ -36,7 +35,7 @@ def _block(stage: CombineStage, op: Combine, moves: Moves, row: int, rows: int) 
         out = op.out.part(**part)
         target = moves.take(out, stage.results)
         yield Transform(
-            function=COMBINATIONS[op.function],
+            function=op.instruction,
             source=source,
             cols=cols,
             targets=(target,),
@@ -44,7 +43,7 @@ def _block(stage: CombineStage, op: Combine, moves: Moves, row: int, rows: int) 
             settings={
                 "type": moves.element_type(out),
                 "zero_point": op.zero_point,
-                "scale2": float_bits(op.scale),
+                **{name: float_bits(scale) for name, scale in op.scales.items()},
             },
         )
         yield from moves.store(out, target)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.sw.ir.graph import Tensor, operands, results
+from celosia.sw.ir.graph import Tensor
 from celosia.sw.models.cases import attention_case, layernorm_case, matmul_case, residual_case
 
 
@@ -38,8 +38,8 @@ def test_a_tensor_prints_what_its_elements_stand_for():
 )
 def test_an_operator_knows_what_it_reads_and_writes(case, reads, writes):
     op = case.graph.ops[0]
-    assert [view.tensor for view in operands(op)] == reads
-    assert [view.tensor for view in results(op)] == writes
+    assert [view.tensor for view in op.operands] == reads
+    assert [view.tensor for view in op.results] == writes
 
 
 def test_a_graph_prints_in_a_stable_form():

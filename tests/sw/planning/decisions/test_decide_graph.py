@@ -17,7 +17,6 @@ from celosia.sw.ir.graph import (
     Softmax,
     Sums,
     Tensor,
-    results,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Load, Store
@@ -134,7 +133,7 @@ def test_few_rows_stay_on_the_chip_and_are_stored_all_the_same():
     case = encoder_layer_case(MODEL, [10], 0)
     graph = case.graph
     ops = [one.op for one in expanded(case, BASE, decide_graph(graph, BASE))]
-    computed = {view.tensor for op in graph.ops for view in results(op)}
+    computed = {view.tensor for op in graph.ops for view in op.results}
     loaded = {op.view.tensor for op in ops if isinstance(op, Load)} & computed
     stored = {op.view.tensor for op in ops if isinstance(op, Store)}
     assert not loaded
