@@ -10,13 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from celosia.sw.planning.forms.stages import (
-    AttentionStage,
-    CombineStage,
-    ConcurrentStage,
-    LinearStage,
-    NormStage,
-)
+from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage
 
 __all__ = [
     "DrainPlan",
@@ -140,7 +134,7 @@ class ProductStage:
         return (self.op,)
 
 
-Stage = ProductStage | LinearStage | NormStage | CombineStage | AttentionStage | ConcurrentStage
+Stage = ProductStage | GraphStage | ConcurrentStage
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,13 @@ __all__ = [
     "Branch",
     "CombineStage",
     "ConcurrentStage",
+    "GraphStage",
     "HeadGroup",
     "LinearStage",
     "NormPlan",
     "NormStage",
     "PiecesOfW",
+    "RowsStage",
     "SpillPlan",
     "SumsDrain",
     "TailPart",
@@ -224,11 +226,17 @@ class AttentionStage:
         return tuple(op for group in self.groups for head in group.heads for op in head)
 
 
+RowsStage = NormStage | CombineStage
+"""The stages of one operator each, whose rows the lanes compute."""
+GraphStage = LinearStage | RowsStage | AttentionStage
+"""The stages of graphs that are no branches."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Branch:
     """Stages one after the other, beside those of other branches."""
 
-    stages: tuple[LinearStage | NormStage | CombineStage | AttentionStage, ...]
+    stages: tuple[GraphStage, ...]
     cycles: tuple[int, ...]
     """Cycles that each stage is expected to take; branches advance at paces that end together."""
 

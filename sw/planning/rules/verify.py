@@ -1,6 +1,6 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, combinations
@@ -33,6 +33,13 @@ from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
 
 __all__ = ["PlanError", "machine_of", "verify_plan"]
+
+
+_ROWS: Mapping[type, tuple[type, Callable[..., Iterator[Rule]]]] = {
+    NormStage: (LayerNorm, norm_stage_rules),
+    CombineStage: (Combination, combine_rules),
+}
+"""The operators of stages whose rows the lanes compute, and their rules."""
 
 
 class PlanError(ValueError):
@@ -122,10 +129,8 @@ def _rules(
             yield from linear_rules(stage, op, None, rules)
         case LinearStage(), [MatMul() | Transform() as op, LayerNorm() as norm]:
             yield from linear_rules(stage, op, norm, rules)
-        case NormStage(), [LayerNorm() as op]:
-            yield from norm_stage_rules(stage, op, rules)
-        case CombineStage(), [Combination() as op]:
-            yield from combine_rules(stage, op, rules)
+        case _, [op] if type(stage) in _ROWS and isinstance(op, _ROWS[type(stage)][0]):
+            yield from _ROWS[type(stage)][1](stage, op, rules)
         case AttentionStage(), _:
             yield from attention_rules(stage, {op.name: op for op in ops}, rules)
         case ConcurrentStage(), _:

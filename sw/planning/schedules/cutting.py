@@ -1,25 +1,27 @@
 """Primitives that cut: blocks of a stage, and the pieces that its operands are moved in."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Combination, Graph, LayerNorm, Op
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
-from celosia.sw.planning.forms.stages import (
-    AttentionStage,
-    CombineStage,
-    ConcurrentStage,
-    HeadGroup,
-    LinearStage,
-    NormStage,
-    PiecesOfW,
-)
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.primitives import Split, Tensorize, Tile
 from celosia.sw.planning.schedules.rings import stage_of, with_stage
+from celosia.sw.planning.schedules.roles import FIELDS, field_of, with_field
 
 __all__ = ["split", "tensorize", "tile"]
+
+_CUTS: Final = {
+    "rows": "rows of its own",
+    "tiles": "blocks of columns",
+    "keys": "keys",
+    "tail": "parts of the last block",
+}
+"""What is cut, and what a stage lacks that has none of it."""
+_PIECES: Final = ("k", "columns", "a", "first", "drain")
 
 
 def tensorize(plan: Plan, step: Tensorize, graph: Graph, config: AcceleratorConfig) -> Plan:
@@ -29,119 +31,52 @@ def tensorize(plan: Plan, step: Tensorize, graph: Graph, config: AcceleratorConf
     return split(plan, Split(op=step.op, rows=(step.times * plan.machine.dim,)), graph, config)
 
 
-def split(plan: Plan, step: Split, graph: Graph, _config: AcceleratorConfig) -> Plan:
+def split(plan: Plan, step: Split, _graph: Graph, _config: AcceleratorConfig) -> Plan:
     """`plan` with other blocks in a stage."""
     index = stage_of(plan, step.op)
-    stage, ops = plan.stages[index], {op.name: op for op in graph.ops}
-    for name in ("rows", "tiles", "keys", "tail"):
-        if getattr(step, name):
-            stage = _CUTS[name](stage, getattr(step, name), ops, plan.machine.dim)
-    if step.tail == ():
-        stage = _tail(stage, (), ops, plan.machine.dim)
+    stage = plan.stages[index]
+    for name in _CUTS:
+        sizes = getattr(step, name)
+        if sizes or (name == "tail" and sizes is not None):
+            stage = _cut(stage, name, sizes)
     return with_stage(plan, index, stage)
 
 
 Sizes = tuple[int, ...]
-Ops = dict[str, Op]
 
 
-def _rows(stage: Stage, sizes: Sizes, ops: Ops, _dim: int) -> Stage:
-    match stage:
-        case AttentionStage():
-
-            def cut(group: HeadGroup) -> HeadGroup:
-                rows = _height(ops[group.heads[0][0]])
-                return replace(group, rows=repeated(sizes, rows, "rows", stage))
-
-            return replace(stage, groups=tuple(map(cut, stage.groups)))
-        case LinearStage():
-            rows = repeated(sizes, _height(ops[stage.op]), "rows", stage)
-            return replace(stage, rows=rows, tail=())
-        case ConcurrentStage():
-            raise _none(stage, "rows of its own")
-        case _:
-            return replace(stage, rows=repeated(sizes, sum(stage.rows), "rows", stage))
-
-
-def _tiles(stage: Stage, sizes: Sizes, _ops: Ops, _dim: int) -> Stage:
-    if not isinstance(stage, ProductStage | LinearStage):
-        raise _none(stage, "blocks of columns")
-    tiles = repeated(sizes, sum(stage.tiles), "tiles", stage)
-    if isinstance(stage, ProductStage) and sum(stage.tail) != tiles[-1]:
-        return replace(stage, tiles=tiles, tail=())
-    return replace(stage, tiles=tiles)
-
-
-def _keys(stage: Stage, sizes: Sizes, ops: Ops, _dim: int) -> Stage:
-    if not isinstance(stage, AttentionStage):
-        raise _none(stage, "keys")
-
-    def cut(group: HeadGroup) -> HeadGroup:
-        keys = _width(ops[group.heads[0][0]])
-        return replace(group, keys=repeated(sizes, keys, "keys", stage))
-
-    return replace(stage, groups=tuple(map(cut, stage.groups)))
-
-
-def _tail(stage: Stage, sizes: Sizes, _ops: Ops, _dim: int) -> Stage:
-    if not isinstance(stage, ProductStage):
-        raise _none(stage, "parts of the last block")
-    return replace(stage, tail=sizes)
-
-
-_CUTS: dict[str, Callable[[Stage, Sizes, Ops, int], Stage]] = {
-    "rows": _rows,
-    "tiles": _tiles,
-    "keys": _keys,
-    "tail": _tail,
-}
+def _cut(stage: Stage, name: str, sizes: Sizes) -> Stage:
+    """`stage` with an extent cut into `sizes`; a tail that is none any more goes."""
+    cuts = FIELDS[type(stage)].cuts
+    if name not in cuts:
+        raise _none(stage, _CUTS[name])
+    if name == "tail":
+        return with_field(stage, name, lambda _: sizes)
+    cut: Stage = with_field(stage, cuts[name], lambda old: repeated(sizes, sum(old), name, stage))
+    if isinstance(cut, LinearStage) and name == "rows":
+        return replace(cut, tail=())
+    if isinstance(cut, ProductStage) and sum(cut.tail) != cut.tiles[-1]:
+        return replace(cut, tail=())
+    return cut
 
 
 def tile(plan: Plan, step: Tile, _graph: Graph, _config: AcceleratorConfig) -> Plan:
     """`plan` with other pieces in a stage."""
     index = stage_of(plan, step.op)
     stage = plan.stages[index]
-    match stage:
-        case ProductStage():
-            tiled = _tiled_product(stage, step)
-        case LinearStage(w=PiecesOfW() as w) if not (step.a or step.first):
-            drain = replace(stage.drain, tiles=step.drain or stage.drain.tiles)
-            tiled = replace(stage, w=_tiled(w, step), drain=drain)
-        case AttentionStage() if not (step.a or step.first):
-            tiled = replace(stage, groups=tuple(_tiled_group(g, step) for g in stage.groups))
-        case LinearStage() if step == Tile(op=step.op, drain=step.drain):
-            tiled = replace(stage, drain=replace(stage.drain, tiles=step.drain))
-        case NormStage() if step == Tile(op=step.op, drain=step.drain):
-            tiled = replace(stage, norm=replace(stage.norm, tiles=step.drain))
-        case CombineStage() if step == Tile(op=step.op, drain=step.drain):
-            tiled = replace(stage, tiles=step.drain)
-        case _:
+    for name in _PIECES:
+        size = getattr(step, name)
+        if not size:
+            continue
+        paths = FIELDS[type(stage)].pieces.get(name, ())
+        if not paths or field_of(stage, paths[0]) is None:
             raise _none(stage, "such pieces")
-    return with_stage(plan, index, tiled)
-
-
-def _tiled_product(stage: ProductStage, step: Tile) -> ProductStage:
-    a = replace(
-        stage.a,
-        tiles=step.a or stage.a.tiles,
-        first=step.first or min(stage.a.first, step.a or stage.a.tiles),
-    )
-    b = replace(
-        stage.b,
-        k_tiles=step.k or stage.b.k_tiles,
-        n_tiles=step.columns or stage.b.n_tiles,
-    )
-    drain = replace(stage.drain, tiles=step.drain or stage.drain.tiles)
-    return replace(stage, a=a, b=b, drain=drain)
-
-
-def _tiled_group(group: HeadGroup, step: Tile) -> HeadGroup:
-    drain = replace(group.drain, tiles=step.drain or group.drain.tiles)
-    return replace(group, k=_tiled(group.k, step), v=_tiled(group.v, step), drain=drain)
-
-
-def _tiled(w: PiecesOfW, step: Tile) -> PiecesOfW:
-    return replace(w, k_tiles=step.k or w.k_tiles, columns=step.columns or w.columns)
+        for path in paths:
+            stage = with_field(stage, path, lambda _, size=size: size)
+    if isinstance(stage, ProductStage) and step.a and not step.first:
+        first = min(stage.a.first, stage.a.tiles)
+        stage = replace(stage, a=replace(stage.a, first=first))
+    return with_stage(plan, index, stage)
 
 
 def repeated(sizes: Sizes, extent: int, name: str, stage: Stage) -> Sizes:
@@ -156,15 +91,6 @@ def repeated(sizes: Sizes, extent: int, name: str, stage: Stage) -> Sizes:
         raise PlanError("split-sizes", f"stage {stage.ops[0]}", text)
     rest = left % last
     return (*before, *[last] * (left // last), *([rest] if rest else []))
-
-
-def _height(op: Op) -> int:
-    return op.source.rows if isinstance(op, LayerNorm) else op.out.rows
-
-
-def _width(op: Op) -> int:
-    assert not isinstance(op, LayerNorm | Combination)
-    return op.out.cols
 
 
 def _none(stage: Stage, what: str) -> PlanError:

@@ -8,16 +8,15 @@ behind the first columns of this one, and its other columns hide them.
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from celosia.sw.ir.graph import Combination, LayerNorm, MatMul, Softmax, View
+from celosia.sw.ir.graph import MatMul, Softmax, View
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.names import rings_in
 from celosia.sw.planning.forms.plan import Plan, Stage
-from celosia.sw.planning.forms.stages import CombineStage, LinearStage, NormStage
-from celosia.sw.scheduling.expansion.expand_combine import combine_blocks
+from celosia.sw.planning.forms.stages import LinearStage, RowsStage
 from celosia.sw.scheduling.expansion.expand_linear import product_blocks
-from celosia.sw.scheduling.expansion.expand_norm import norm_blocks
+from celosia.sw.scheduling.expansion.row_blocks import row_blocks
 from celosia.sw.scheduling.moves import Moves
 
 __all__ = ["beside", "may_stand_beside"]
@@ -33,7 +32,7 @@ def may_stand_beside(
 
     Their rings have no rows in common: what one loads stays while the other is at work.
     """
-    if not isinstance(stage, NormStage | CombineStage) or not isinstance(following, LinearStage):
+    if not isinstance(stage, RowsStage) or not isinstance(following, LinearStage):
         return False
     op = ops[following.op]
     if not isinstance(op, MatMul) or isinstance(op.finish, Softmax) or following.norm is not None:
@@ -46,7 +45,7 @@ def may_stand_beside(
 
 
 def beside(
-    stage: NormStage | CombineStage,
+    stage: RowsStage,
     following: LinearStage,
     ops: Mapping[str, GraphOp],
     moves: Moves,
@@ -54,13 +53,7 @@ def beside(
     """The operations of both stages, each with its operator."""
     op, product = ops[stage.ops[0]], ops[following.op]
     assert isinstance(product, MatMul)
-    match stage, op:
-        case NormStage(), LayerNorm():
-            blocks = norm_blocks(stage, op, moves)
-        case CombineStage(), Combination():
-            blocks = combine_blocks(stage, op, moves)
-        case _:
-            raise AssertionError(f"{stage}: the plan is not legal")
+    blocks = row_blocks(stage, op, moves)
     made = 0
     wanted = _wanted(following)
     for columns in product_blocks(following, product, moves):

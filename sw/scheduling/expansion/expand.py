@@ -2,24 +2,22 @@
 
 from collections.abc import Iterator
 
-from celosia.sw.ir.graph import Combination, Graph, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op, Written
 from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
 from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
-    CombineStage,
     ConcurrentStage,
     LinearStage,
-    NormStage,
+    RowsStage,
 )
 from celosia.sw.scheduling.expansion.beside import beside, may_stand_beside
 from celosia.sw.scheduling.expansion.expand_attention import expand_attention
-from celosia.sw.scheduling.expansion.expand_combine import expand_combine
 from celosia.sw.scheduling.expansion.expand_linear import expand_linear
-from celosia.sw.scheduling.expansion.expand_norm import expand_norm
 from celosia.sw.scheduling.expansion.merge import merged
+from celosia.sw.scheduling.expansion.row_blocks import row_blocks
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.pieces import open_rings
 from celosia.sw.scheduling.product import expand_product
@@ -46,7 +44,7 @@ def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
         if stage is taken:
             continue
         if isinstance(after, LinearStage) and may_stand_beside(stage, after, known, plan):
-            assert isinstance(stage, NormStage | CombineStage)
+            assert isinstance(stage, RowsStage)
             taken = after
             yield from beside(stage, after, known, moves)
         elif isinstance(stage, ConcurrentStage):
@@ -73,10 +71,8 @@ def _of_stage(
         case LinearStage(), [MatMul() | Transform() as op, *rest]:
             norm = next((each for each in rest if isinstance(each, LayerNorm)), None)
             ops = expand_linear(stage, op, norm, moves)
-        case NormStage(), [LayerNorm() as op]:
-            ops = expand_norm(stage, op, moves)
-        case CombineStage(), [Combination() as op]:
-            ops = expand_combine(stage, op, moves)
+        case _, [op] if isinstance(stage, RowsStage):
+            ops = (each for _, block in row_blocks(stage, op, moves) for each in block)
         case _:
             raise AssertionError(f"{stage}: the plan is not legal")
     for each in ops:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import LayerNorm, View
@@ -12,7 +11,7 @@ from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import NormPlan, NormStage
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["NormBlock", "expand_norm", "norm_blocks", "norm_settings", "normalized"]
+__all__ = ["NormBlock", "norm_settings", "normalized", "normalized_rows"]
 
 
 @dataclass(frozen=True)
@@ -30,21 +29,10 @@ class NormBlock:
         return view.part(row=self.row, rows=self.rows, col=col, cols=cols)
 
 
-def expand_norm(stage: NormStage, op: LayerNorm, moves: Moves) -> Iterator[Op]:
-    """The operations of a legal `stage`."""
-    for _, block in norm_blocks(stage, op, moves):
-        yield from block
-
-
-def norm_blocks(
-    stage: NormStage, op: LayerNorm, moves: Moves
-) -> Iterator[tuple[int, Iterator[Op]]]:
-    """The operations of each block of rows, and how many rows are complete behind it."""
-    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
-        yield end, _block(stage, op, moves, end - rows, rows)
-
-
-def _block(stage: NormStage, op: LayerNorm, moves: Moves, row: int, rows: int) -> Iterator[Op]:
+def normalized_rows(
+    stage: NormStage, op: LayerNorm, moves: Moves, row: int, rows: int
+) -> Iterator[Op]:
+    """The operations of some rows of a legal `stage`."""
     norm = stage.norm
     slot = moves.rings[stage.slots].take((op.name, row + rows), rows)
     block = NormBlock(op, row, rows, slot)
