@@ -22,10 +22,10 @@ from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.quantize.curves import choose_curve, real_curve
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import instantiate, interpreted, run_model
-from celosia.sw.quantize.graphs.units import Product
 from celosia.sw.quantize.ranges import INT8_LARGEST, Clip, best_step
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.units import Product
 
 __all__ = [
     "SPREADS",

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celosia.lab.training.corpus import corpus_key
+from celosia.sw.decoding.scorers import float_scorer
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.held_out import held_out_texts
 from celosia.sw.reference.language.model_file import LanguageModel
 from celosia.sw.reference.language.ngram import Trigrams
-from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
+from celosia.sw.reference.language.perplexity import Likelihood, score
 
 __all__ = ["Comparison", "calibration_windows", "compare_with_trigrams", "held_out_tokens"]
 
@@ -43,8 +45,9 @@ def compare_with_trigrams(model: LanguageModel, texts: Sequence[str]) -> Compari
     """Score the held-out tokens by `model` and by 3-grams of `texts`."""
     shape, tokens = model.weights.shape, held_out_tokens(model)
     trigrams = Trigrams(model.tokenizer.stream(texts), shape.vocabulary)
+    scorer = float_scorer(llama_float_graph(model.weights, shape.context))
     return Comparison(
-        model=score(float_scorer(model.weights), tokens, shape.context),
+        model=score(scorer, tokens, shape.context),
         trigrams=Likelihood(trigrams.log_likelihood(tokens), len(tokens) - 1),
         same_text=corpus_key(texts) == model.origin.get("text"),
     )

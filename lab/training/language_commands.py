@@ -21,19 +21,16 @@ from celosia.lab.training.recipe import Recipe
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
-from celosia.sim.support.display import Steps, progress_bar, table_console
+from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
-from celosia.sw.decoding.scorers import device_scorer, integer_scorer
+from celosia.sw.decoding.scorers import device_scorer, float_scorer, integer_scorer
 from celosia.sw.decoding.session import session_bytes
-from celosia.sw.models.quantized_decoder import quantize_decoder
-from celosia.sw.quantize.rehearsal import CHOICES, rehearse
-from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
-from celosia.sw.reference.language.perplexity import Likelihood, float_scorer, score
+from celosia.sw.reference.language.perplexity import Likelihood, score
 
 __all__ = ["language_app"]
 
@@ -55,9 +52,7 @@ def perplexity(
     model: ModelOption = None,
     integers: Annotated[
         bool,
-        typer.Option(
-            "--integers", help="Also in integers: rehearsed in float32, and by the graph."
-        ),
+        typer.Option("--integers", help="Also in integers, by the interpreter of their graph."),
     ] = False,
     rtl_tokens: Annotated[
         int,
@@ -73,7 +68,7 @@ def perplexity(
         texts = training_texts()
         tell("scoring the held-out documentation", None)
         compared = compare_with_trigrams(found, texts)
-        more = _in_integers(found, model, tell) if integers else {}
+        more = _in_integers(found, model, tell) if integers else None
         on_rtl = _on_rtl(found, model, rtl_tokens, tell) if rtl_tokens else None
     exact = compared.model.perplexity
     table = Table(
@@ -87,9 +82,9 @@ def perplexity(
     table.add_row("3-grams, interpolated Kneser-Ney", f"{compared.trigrams.perplexity:.2f}")
     parameters = f"{shape.parameters:,} parameters, windows of {shape.context}"
     table.add_row(f"float32: {parameters}", f"{exact:.2f}", f"{1:.4f}")
-    for name, likelihood in more.items():
-        value = likelihood.perplexity
-        table.add_row(name, f"{value:.2f}", f"{value / exact:.4f}")
+    if more:
+        value = more.perplexity
+        table.add_row("the integer graph", f"{value:.2f}", f"{value / exact:.4f}")
     if on_rtl:
         value, reference = (likelihood.perplexity for likelihood in on_rtl)
         name = f"RTL, the first {on_rtl[0].tokens:,} (float32: {reference:.2f})"
@@ -97,20 +92,12 @@ def perplexity(
     table_console().print(table)
 
 
-def _in_integers(
-    model: LanguageModel, folder: Path | None, tell: Progress
-) -> dict[str, Likelihood]:
-    """The likelihood of the held-out tokens with each choice of integers, and by the graph."""
-    steps, shape = Steps(tell, len(CHOICES) + 1), model.weights.shape
-    calibration = load_calibration(folder, shape.vocabulary, shape.context)
-    tokens, found = held_out_tokens(model), {}
-    for choice in CHOICES:
-        steps.begin(choice.name)
-        scorer = rehearse(model.weights, calibration, choice)
-        found[choice.name] = score(scorer, tokens, shape.context)
-    steps.begin("the integer graph")
-    scorer = integer_scorer(quantize_decoder(model.weights, calibration))
-    return {**found, "the integer graph": score(scorer, tokens, shape.context)}
+def _in_integers(model: LanguageModel, folder: Path | None, tell: Progress) -> Likelihood:
+    """The likelihood of the held-out tokens by the integer graph."""
+    tell("choosing integers", None)
+    scorer = integer_scorer(quantized_model(model, folder))
+    tell("scoring by the integer graph", None)
+    return score(scorer, held_out_tokens(model), model.weights.shape.context)
 
 
 def _on_rtl(
@@ -123,7 +110,7 @@ def _on_rtl(
     with closing(open_device("verilator", PRESETS["base"], MemoryTiming(), memory, tell)) as device:
         tell(f"{counted(count, 'token')} on the RTL", None)
         found = score(device_scorer(device, quantized), tokens, context)
-    return found, score(float_scorer(model.weights), tokens, context)
+    return found, score(float_scorer(quantized.graph), tokens, context)
 
 
 @language_app.command()

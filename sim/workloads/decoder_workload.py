@@ -15,20 +15,14 @@ from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
 from celosia.sw.models.decoder import (
-    CacheLayout,
     decoder_graph,
     decoder_layer_graph,
     position_angles,
 )
-from celosia.sw.models.decoder_shape import (
-    GPT2_SMALL,
-    OPT_125M,
-    TINYLLAMA,
-    DecoderShape,
-    Text,
-)
+from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape
 from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
+from celosia.sw.models.texts import CacheLayout, Text
 
 __all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
 

@@ -5,7 +5,6 @@ linear in it, and so is the program: two compiled ones, a token apart, tell whic
 by how much, and if both ends of a bucket are right, all lengths between them are.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,8 +14,8 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.decoding.moved import moved
 from celosia.sw.ir.graph import Graph
-from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.check_addresses import check_addresses
 from celosia.sw.planning.choices import DEFAULT, Choices
 
@@ -47,15 +46,23 @@ class Bucket:
     patches: tuple[Patch, ...]
     """What has to be patched."""
 
+    def graph(self, context: int) -> Graph:
+        """The graph for `context` tokens.  Raises `ValueError` as `program` does."""
+        return moved(self.compiled.graph, self._behind(context))
+
+    def _behind(self, context: int) -> int:
+        """How many tokens more than the longest; negative, or 0."""
+        if context not in self.contexts:
+            first, last = self.contexts[0], self.contexts[-1]
+            raise ValueError(f"context: {context} is not in {first}..{last}")
+        return context - self.contexts[-1]
+
     def program(self, context: int) -> tuple[Command, ...]:
         """The program for `context` tokens.
 
         Raises `ValueError` for a length outside the bucket.
         """
-        if context not in self.contexts:
-            first, last = self.contexts[0], self.contexts[-1]
-            raise ValueError(f"context: {context} is not in {first}..{last}")
-        tokens = context - self.contexts[-1]
+        tokens = self._behind(context)
         program = list(self.compiled.program)
         for patch in self.patches:
             command = program[patch.entry]
@@ -65,28 +72,27 @@ class Bucket:
 
 
 def compile_bucket(
-    graph_of: Callable[[int], Graph],
+    graph: Graph,
     contexts: range,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
     choices: Choices = DEFAULT,
 ) -> Bucket:
-    """The graphs that `graph_of` makes for each of `contexts`, which follow each other.
+    """Programs of `graph`, a step behind the last of `contexts`, for all of these lengths.
 
-    They are alike but for rows of caches and masks.  Raises `ValueError` for graphs that are not,
-    as `compile_graph` does, and `AssertionError` for a program that would leave its tensors.
+    Raises `ValueError` for a graph whose program for a token less is another one, and as
+    `compile_graph` does, and `AssertionError` for a program that would leave its tensors.
     """
-    last = contexts[-1]
-    compiled = compile_graph(graph_of(last), config, Decide(choices), Encode(base=base))
+    how = Decide(choices), Encode(base=base)
+    compiled = compile_graph(graph, config, *how)
     patches: tuple[Patch, ...] = ()
     if len(contexts) > 1:
-        shorter = compile_graph(graph_of(last - 1), config, Decide(choices), Encode(base=base))
+        shorter = compile_graph(moved(graph, -1), config, *how)
         patches = _differences(shorter, compiled)
     bucket = Bucket(compiled=compiled, contexts=contexts, patches=patches)
     # Every address is linear in the length, and so is what may be written: both ends say it all.
-    for context in dict.fromkeys((contexts[0], last)):
-        graph = with_affines(graph_of(context), config.dim)
-        check_addresses(bucket.program(context), config, graph, compiled.addresses)
+    for context in dict.fromkeys((contexts[0], contexts[-1])):
+        check_addresses(bucket.program(context), config, bucket.graph(context), compiled.addresses)
     return bucket
 
 

@@ -1,36 +1,47 @@
-"""Perplexity of a decoder in integers: by its graph's interpreter, and on a device."""
+"""Logits of whole texts: in float32, by the integer graph's interpreter, and on a device."""
 
 from collections.abc import Sequence
+from functools import cache
 
-import numpy as np
-
+from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.step_graph import step_graph
 from celosia.sw.driver.device import Device
-from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
-from celosia.sw.models.decoder_shape import Text
-from celosia.sw.models.quantized_decoder import QuantizedDecoder
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.models.texts import Text
+from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.perplexity import Scorer
 
-__all__ = ["device_scorer", "integer_scorer"]
+__all__ = ["device_scorer", "float_scorer", "integer_scorer"]
 
 
-def integer_scorer(model: QuantizedDecoder) -> Scorer:
-    """The scorer of the integer graph: all tokens of a text in one step."""
+def float_scorer(graph: FloatGraph) -> Scorer:
+    """The scorer of the float graph of a whole text, for texts that are not longer."""
+    whole = cache(lambda rows: step_graph(graph, [Text(0, rows)]))
 
     def scorer(tokens: Sequence[int]) -> Floats:
-        text, shape = Text(0, len(tokens)), model.decoder.shape
-        graph = decoder_graph(model.decoder, [text], text.keys)
-        empty = np.zeros((CacheLayout(1, text.keys).rows, shape.cache_width), np.int8)
-        inputs = {name: empty for name in graph.inputs if graph.tensors[name].cache}
-        inputs |= {"embedding": model.embedded(tokens, 0), **position_angles(shape, [text])}
-        return model.logits(interpret(graph, inputs)["logits"])
+        step = whole(len(tokens))
+        (found,) = interpret(step.graph, step.inputs(tokens, [Text(0, len(tokens))])).values()
+        return found.reshape(len(tokens), -1)
 
     return scorer
 
 
-def device_scorer(device: Device, model: QuantizedDecoder) -> Scorer:
+def integer_scorer(model: Decoder) -> Scorer:
+    """The scorer of the integer graph: all tokens of a text in one step."""
+    whole = cache(lambda rows: model.step([Text(0, rows)]))
+
+    def scorer(tokens: Sequence[int]) -> Floats:
+        step = whole(len(tokens))
+        inputs = step.float_graph.inputs(tokens, [Text(0, len(tokens))])
+        return step.logits(run_model(step.model, inputs, count=False).outputs)
+
+    return scorer
+
+
+def device_scorer(device: Device, model: Decoder) -> Scorer:
     """The scorer of `device`, which takes tokens step by step, behind caches in its memory.
 
     It raises what `DecoderSession.append` does.

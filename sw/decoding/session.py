@@ -7,26 +7,25 @@ After every step, all that it leaves in memory is compared with the integer grap
 guard rows are, which nobody may write.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
 
-from celosia.isa.memory import ALIGNMENT
+from celosia.isa.memory import ALIGNMENT, MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
+from celosia.sw.decoding.decoder import Decoder, DecoderStep, check_tokens
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
-from celosia.sw.models.decoder import CacheLayout, decoder_graph, position_angles
-from celosia.sw.models.decoder_shape import Text
-from celosia.sw.models.quantized_decoder import QuantizedDecoder
-from celosia.sw.passes.short_scales import short_scales
+from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.planning.choices import Choices
+from celosia.sw.quantize.graphs.quantized import Execution
+from celosia.sw.quantize.units.segments import Segment
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["BUCKET", "ROWS", "DecoderSession", "DifferenceError", "Step", "session_bytes"]
@@ -46,21 +45,48 @@ class DifferenceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Step:
-    """What one program did."""
+    """What the programs of a step did, one for each segment."""
 
     text: Text
     """The tokens before it, and those that it took."""
-    result: RunResult
+    results: tuple[RunResult, ...]
     compared: int
     """Elements in memory that were compared with the integer graph."""
+    bytes: int
+    """What the step has to read: weights, and keys and values of its text."""
+
+    @property
+    def cycles(self) -> int | None:
+        """Cycles of all programs; None: the device has no clock."""
+        found = [result.cycles for result in self.results]
+        return None if None in found else sum(cycles or 0 for cycles in found)
 
 
-def session_bytes(model: QuantizedDecoder, context: int) -> int:
+def session_bytes(model: Decoder, context: int) -> int:
     """Bytes of memory that a session for so many tokens is content with."""
-    graph = decoder_graph(model.decoder, [Text(context - 1, ROWS)], context - 1 + ROWS)
+    return sum(_sizes(model, context))
+
+
+def _sizes(model: Decoder, context: int) -> list[int]:
+    """Bytes that programs of each segment are content with."""
+    text, layout = Text(context - 1, ROWS), CacheLayout(1, context - 1 + ROWS)
+    segments = model.step([text], layout, moving=True).model.segments
+    return [_graph_bytes(segment.graph) for segment in segments]
+
+
+def _graph_bytes(graph: Graph) -> int:
     tensors = sum(tensor.bytes + ALIGNMENT for tensor in graph.tensors.values())
     # Beside the graph's own constants there are those that programs need: a few for each column.
-    return tensors + tensors // 4
+    whole = tensors + tensors // 4
+    return whole + -whole % ALIGNMENT
+
+
+@dataclass(frozen=True, eq=False)
+class _Programs:
+    """Steps for the lengths of a bucket: a graph, and programs of each segment."""
+
+    step: DecoderStep
+    buckets: tuple[Bucket, ...]
 
 
 class DecoderSession:
@@ -71,25 +97,20 @@ class DecoderSession:
     1.
     """
 
-    def __init__(
-        self, device: Device, model: QuantizedDecoder, context: int, *, check: bool = True
-    ):
+    def __init__(self, device: Device, model: Decoder, context: int, *, check: bool = True):
         if context < 1:
             raise ValueError(f"context: {context} tokens: it must hold at least one")
         self.device, self.model, self.context, self.check = device, model, context, check
         self.length = 0
         """Tokens of the text so far."""
-        self._capacity = context - 1 + ROWS
-        self._buckets: dict[tuple[int, int], Bucket] = {}
-        self._kept: dict[str, int] = {}
-        """Addresses of constants and caches, which all programs share."""
-        shape = model.decoder.shape
-        size = CacheLayout(1, self._capacity).rows, shape.cache_width
-        self._caches: dict[str, Array] = {
-            f"{layer}.{name}": np.full(size, POISON, np.uint8).view(np.int8)
-            for layer in range(shape.layers)
-            for name in ("keys", "values")
-        }
+        self._layout = CacheLayout(1, context - 1 + ROWS)
+        self._programs: dict[tuple[int, int], _Programs] = {}
+        self._bases: list[int] = []
+        """Where each segment's memory begins."""
+        self._kept: dict[int, dict[str, int]] = {}
+        """Addresses of constants and caches, which all programs of a segment share."""
+        self._caches: dict[str, Array] = {}
+        """What caches hold, by the input that they are: the integer graph's view."""
 
     def prepare(self, tokens: int) -> None:
         """Compile the programs that the next `tokens` begin with.
@@ -105,68 +126,86 @@ class DecoderSession:
         vocabulary; `DifferenceError` for a device that does something else than the integer graph,
         and `DeviceError` for one that stops.
         """
-        self._check(tokens)
+        check_tokens(tokens, self.length, self.context, self.model.vocabulary)
         pieces = [tokens[start : start + ROWS] for start in range(0, len(tokens), ROWS)]
         logits, steps = zip(*map(self._step, pieces), strict=True)
         return np.concatenate(logits), list(steps)
 
-    def _check(self, tokens: Sequence[int]) -> None:
-        size = len(self.model.embedding)
-        if not len(tokens):
-            raise ValueError("tokens: there are none")
-        if self.length + len(tokens) > self.context:
-            raise ValueError(
-                f"tokens: {len(tokens)} after {self.length} are more than the {self.context} of "
-                "the context"
-            )
-        for place, token in enumerate(tokens):
-            if not 0 <= token < size:
-                raise ValueError(f"token {place}: {token} is not in 0..{size - 1}")
-
     def _step(self, tokens: Sequence[int]) -> tuple[Floats, Step]:
         rows = _rows(len(tokens))
-        bucket = self._bucket(rows)
-        inputs = self._inputs(tokens, rows)
-        # The graph of this length, at the addresses of the longest, by the patched program.
-        compiled = replace(bucket.compiled, program=bucket.program(self.length))
-        run = GraphRun(self.device, compiled)
-        if self._check_kept(compiled):
-            run.load_step(inputs)
-        else:
-            run.load(inputs)
-        result = run.run()
-        compared = 0
-        if self.check:
-            graph = self._graph(rows, bucket.contexts, self.length)
-            compared = self._compare(run, graph, inputs)
-        step = Step(Text(self.length, len(tokens)), result, compared)
+        programs = self._bucket(rows)
+        # The last rows are of no token.
+        padded = [*tokens, *(0 for _ in range(rows - len(tokens)))]
+        inputs = programs.step.float_graph.inputs(padded, [Text(self.length, rows)])
+        execution = Execution(programs.step.model, inputs, count=False)
+        running = _Running(self, programs, execution)
+        outputs = execution.run(running.segment).outputs
+        text = Text(self.length, len(tokens))
+        read = programs.step.least_bytes(self.length + len(tokens))
+        step = Step(text, tuple(running.results), running.compared, read)
         self.length += len(tokens)
-        return self.model.logits(run.read("logits")[: len(tokens)]), step
+        return programs.step.logits(outputs)[: len(tokens)], step
 
-    def _inputs(self, tokens: Sequence[int], rows: int) -> dict[str, Array]:
-        """The inputs of a step, whose last rows are of no token."""
-        embedding = np.zeros((rows, self.model.embedding.shape[1]), np.int16)
-        embedding[: len(tokens)] = self.model.embedded(tokens, self.length)
-        angles = position_angles(self.model.decoder.shape, [Text(self.length, rows)])
-        return {"embedding": embedding, **angles, **self._caches}
-
-    def _bucket(self, rows: int) -> Bucket:
+    def _bucket(self, rows: int) -> _Programs:
         """The programs for a context as long as the text is now."""
         first = self.length - self.length % BUCKET
-        if (rows, first) not in self._buckets:
+        if (rows, first) not in self._programs:
             contexts = range(first, min(first + BUCKET, self.context))
-            graph_of = partial(self._graph, rows, contexts)
-            self._buckets[rows, first] = compile_bucket(
-                graph_of, contexts, self.device.config, choices=_CHOICES
+            text = Text(contexts[-1], rows)
+            step = self.model.step([text], self._layout, text.keys, moving=True)
+            if not self._bases:
+                self._place()
+            buckets = tuple(
+                compile_bucket(segment.graph, contexts, self.device.config, base, _CHOICES)
+                for segment, base in zip(step.model.segments, self._bases, strict=True)
             )
-        return self._buckets[rows, first]
+            self._programs[rows, first] = _Programs(step, buckets)
+        return self._programs[rows, first]
 
-    def _graph(self, rows: int, contexts: range, context: int) -> Graph:
-        """A step behind `context` tokens; all steps of a bucket read as many keys."""
-        keys = contexts[-1] + rows
-        return decoder_graph(self.model.decoder, [Text(context, rows)], self._capacity, keys=keys)
+    def _place(self) -> None:
+        base = MEMORY_BASE
+        for size in _sizes(self.model, self.context):
+            self._bases.append(base)
+            base += size
 
-    def _check_kept(self, compiled: CompiledGraph) -> bool:
+
+class _Running:
+    """A step's segments on the device, one after the other."""
+
+    def __init__(self, session: DecoderSession, programs: _Programs, execution: Execution):
+        self.session, self.programs, self.execution = session, programs, execution
+        self.results: list[RunResult] = []
+        self.compared = 0
+
+    def segment(
+        self, number: int, _graph: Graph, inputs: Mapping[str, Array]
+    ) -> Mapping[str, Array]:
+        """A segment: the graph of this length by the patched program of the longest."""
+        session, bucket = self.session, self.programs.buckets[number]
+        compiled = replace(bucket.compiled, program=bucket.program(session.length))
+        found = self.programs.step.model.segments[number]
+        given = {**inputs, **self._caches(found, compiled)}
+        run = GraphRun(session.device, compiled)
+        if self._is_kept(number, compiled):
+            run.load_step(given)
+        else:
+            run.load(given)
+        self._give_rows(found, compiled, given, session.length - bucket.contexts[-1])
+        self.results.append(run.run())
+        if session.check:
+            self._compare(run, bucket.graph(session.length), found, given)
+        return {name: run.read(name) for name in found.outputs}
+
+    def _caches(self, segment: Segment, compiled: CompiledGraph) -> dict[str, Array]:
+        """The caches of a segment, by their names in its graph."""
+        held = self.session._caches
+        for name, source in segment.caches.items():
+            if source not in held:
+                shape = compiled.graph.tensors[name].shape
+                held[source] = np.full(shape, POISON, np.uint8).view(np.int8)
+        return {name: held[source] for name, source in segment.caches.items()}
+
+    def _is_kept(self, number: int, compiled: CompiledGraph) -> bool:
         """Whether constants and caches are in memory, which is where other programs have them."""
         graph = compiled.graph
         kept = {
@@ -174,26 +213,40 @@ class DecoderSession:
             for name, address in compiled.addresses.items()
             if name in graph.constants or graph.tensors[name].cache
         }
-        if not self._kept:
-            self._kept = kept
+        known = self.session._kept.setdefault(number, {})
+        if not known:
+            known |= kept
             return False
-        assert kept == self._kept, "programs of one session have constants at other addresses"
+        assert kept == known, "programs of one session have constants at other addresses"
         return True
 
-    def _compare(self, run: GraphRun, graph: Graph, inputs: dict[str, Array]) -> int:
-        """The elements that were compared; the caches are now the integer graph's."""
-        expected = interpret(short_scales(graph, self.device.config), inputs)
-        self._caches = {name: expected[name] for name in self._caches}
-        compared = 0
+    def _give_rows(
+        self, segment: Segment, compiled: CompiledGraph, given: Mapping[str, Array], moved: int
+    ) -> None:
+        """Write the rows of caches that the host has."""
+        for rows in segment.given:
+            matrix = self.execution.forms[rows.form]
+            found = np.concatenate([matrix[part.slices] for part in rows.parts], axis=1)
+            cache, first = given[rows.cache], rows.first + moved
+            cache[first : first + len(found)] = found
+            place = compiled.addresses[rows.cache] + first * cache.shape[1]
+            self.session.device.write(place, found.tobytes())
+
+    def _compare(
+        self, run: GraphRun, graph: Graph, segment: Segment, given: Mapping[str, Array]
+    ) -> None:
+        """Compare all that is in memory; the caches are now the integer graph's."""
+        session, expected = self.session, interpret(graph, dict(given))
+        session._caches |= {source: expected[name] for name, source in segment.caches.items()}
         for name in run.written:
             found = run.read(name)
             if differing := int(np.count_nonzero(found != expected[name])):
+                place = segment.caches.get(name, name)
                 raise DifferenceError(
-                    f"{name}: {differing:,} of {found.size:,} elements in memory are not those of "
-                    f"the integer graph, behind {self.length} tokens"
+                    f"{place}: {differing:,} of {found.size:,} elements in memory are not those of "
+                    f"the integer graph, behind {session.length} tokens"
                 )
-            compared += found.size
-        return compared
+            self.compared += found.size
 
 
 def _rows(tokens: int) -> int:

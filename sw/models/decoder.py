@@ -7,9 +7,7 @@ operators start with the layer's number.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,39 +28,16 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.models.decoder_shape import Text
+from celosia.sw.models.decoder_shape import DecoderShape
 from celosia.sw.models.integer_decoder import IntegerDecoder
+from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.quantize.rotary import rotary_table
-from celosia.sw.reference.language.shape import Sizes
 
 __all__ = [
-    "GUARD_ROWS",
-    "CacheLayout",
     "decoder_graph",
     "decoder_layer_graph",
     "position_angles",
 ]
-
-GUARD_ROWS: Final = 16
-"""Rows before, between and behind the texts of a cache: nobody writes them."""
-
-
-@dataclass(frozen=True)
-class CacheLayout:
-    """Where the tokens of each text are in the cache of a layer."""
-
-    texts: int
-    capacity: int
-    """Tokens that each text has room for."""
-
-    @property
-    def rows(self) -> int:
-        """Rows of the cache of keys, and of that of values."""
-        return self.first(self.texts)
-
-    def first(self, text: int) -> int:
-        """The row of the first token of a text."""
-        return GUARD_ROWS + text * (self.capacity + GUARD_ROWS)
 
 
 def decoder_graph(
@@ -89,7 +64,7 @@ def decoder_graph(
     return decoder.builder.finish("logits")
 
 
-def position_angles(shape: Sizes, texts: Sequence[Text]) -> dict[str, NDArray[np.int16]]:
+def position_angles(shape: DecoderShape, texts: Sequence[Text]) -> dict[str, NDArray[np.int16]]:
     """The input ``angles`` of a step: a row for each token; none without rotary positions."""
     if shape.form != "llama":
         return {}

@@ -1,11 +1,15 @@
-"""The sizes of decoders, and what a step of one has before it: texts, each with its own cache."""
+"""The sizes of decoders."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
-from celosia.sw.reference.language.shape import ROTARY_BASE, Form
+from celosia.sw.reference.language.shape import ROTARY_BASE
 
-__all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Form", "Text"]
+__all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Form"]
+
+Form = Literal["gpt2", "opt", "llama"]
+"""``gpt2``: LayerNorm and GELU; ``opt``: LayerNorm and ReLU; ``llama``: RMSNorm, SwiGLU, rotary
+positions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,21 +68,6 @@ class DecoderShape:
 
     def __str__(self) -> str:
         return f"{self.form} {self.layers}x{self.width}, {self.heads} heads, {self.hidden} hidden"
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text of a step: its tokens in the cache, and those that the step adds."""
-
-    context: int
-    """Tokens whose keys and values are in the cache."""
-    rows: int = 1
-    """Tokens of the step."""
-
-    @property
-    def keys(self) -> int:
-        """Keys behind the step."""
-        return self.context + self.rows
 
 
 GPT2_SMALL: Final = DecoderShape(

@@ -26,6 +26,10 @@ class IntegerLinear:
     steps: NDArray[np.float64]
     """What 1 in the sum of each output stands for."""
 
+    def part(self, columns: NDArray[np.intp]) -> "IntegerLinear":
+        """Some of the outputs."""
+        return IntegerLinear(self.weights[:, columns], self.bias[columns], self.steps[columns])
+
     def arrays(self, name: str, out_step: Any) -> dict[str, NDArray[Any]]:
         """The arrays of a model; results are in steps of `out_step`, one or one per output."""
         return {

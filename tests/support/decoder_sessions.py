@@ -5,26 +5,26 @@ them is most of what a session of a small model takes.
 """
 
 from functools import cache
+from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.decoding.bucket import Bucket
+from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.driver.device import Device
-from celosia.sw.models.quantized_decoder import QuantizedDecoder
 
 __all__ = ["shared_session"]
 
 
 @cache
 def _programs(
-    _config: AcceleratorConfig, _model: QuantizedDecoder, _context: int
-) -> dict[tuple[int, int], Bucket]:
+    _config: AcceleratorConfig, _model: Decoder, _context: int
+) -> dict[tuple[int, int], Any]:
     """The programs that sessions have compiled so far."""
     return {}
 
 
-def shared_session(device: Device, model: QuantizedDecoder, context: int) -> DecoderSession:
+def shared_session(device: Device, model: Decoder, context: int) -> DecoderSession:
     """A new session on `device`, with the programs of those before it that are alike."""
     session = DecoderSession(device, model, context)
-    session._buckets = _programs(device.config, model, context)
+    session._programs = _programs(device.config, model, context)
     return session

@@ -4,7 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from celosia.sw.models.quantized_decoder import QuantizedDecoder, quantize_decoder
+from celosia.sw.decoding.decoder import Decoder, quantize_decoder
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.shape import LlamaShape
 from tests.support.language import random_weights
 
@@ -18,9 +19,10 @@ def weights(shape: LlamaShape = SHAPE):
 
 
 @cache
-def quantized(shape: LlamaShape = SHAPE) -> QuantizedDecoder:
+def quantized(shape: LlamaShape = SHAPE) -> Decoder:
     """Its integers."""
-    return quantize_decoder(weights(shape), [tokens(24, seed, shape) for seed in range(8)])
+    graph = llama_float_graph(weights(shape), shape.context)
+    return quantize_decoder(graph, [tokens(24, seed, shape) for seed in range(8)])
 
 
 def tokens(count, seed=0, shape=SHAPE):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.shape import SMALL, LlamaShape, tensor_shapes
+from celosia.sw.reference.language.weights import LlamaWeights
 
 TINY = LlamaShape(vocabulary=24, layers=2, width=16, heads=4, key_heads=2, hidden=24, context=32)
 

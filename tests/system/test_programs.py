@@ -21,7 +21,7 @@ from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.decoder_shape import Text
+from celosia.sw.models.texts import Text
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape

@@ -17,9 +17,9 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.quantized import run_model
-from celosia.sw.quantize.graphs.units import Attention
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.units import Attention
 from tests.support.quantized_graph import quantize_graph
 
 BATCH, ROWS, WIDTH = 2, 7, 64

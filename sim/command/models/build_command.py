@@ -22,8 +22,8 @@ from celosia.sim.workloads.quantized import published_model
 from celosia.sw.quantize.encoders.encoder_file import save_encoder
 from celosia.sw.quantize.graphs.files.plan_file import load_model_plan, save_model_plan
 from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
-from celosia.sw.quantize.graphs.placement import PlacedNode, Placement, Where
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.units.placement import PlacedNode, Placement, Where
 
 __all__ = ["PLAN_SUFFIX", "build", "read_plan"]
 

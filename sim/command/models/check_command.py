@@ -22,8 +22,8 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.placement import place
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.placement import place
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported

@@ -13,7 +13,7 @@ from celosia.sim.run.models.time_share import TimeShare
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted, cut_middle
 from celosia.sw.frontend.nn.graph import split_origin
-from celosia.sw.quantize.graphs.placement import Placement, Where
+from celosia.sw.quantize.units.placement import Placement, Where
 from celosia.sw.rewriting.engine import Fault, Refusal
 
 if TYPE_CHECKING:

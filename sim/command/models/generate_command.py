@@ -19,12 +19,12 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.decoder_workload import step_bytes
+from celosia.sw.decoding.decoder import quantize_decoder
+from celosia.sw.decoding.float_session import FloatSession
 from celosia.sw.decoding.session import DecoderSession, DifferenceError, Step, session_bytes
 from celosia.sw.driver.device import DeviceError
-from celosia.sw.models.quantized_decoder import quantize_decoder
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.sampling import Sampler, Stepper, float_stepper, generate
+from celosia.sw.reference.language.sampling import Sampler, Stepper, generate
 from celosia.sw.reference.language.tokenizer import OwnTokenizer
 
 __all__ = ["generate_text"]
@@ -124,13 +124,18 @@ def generate_text(
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            write(float_stepper(found.weights, found.context))
+            session = FloatSession(found.graph, found.context)
+            write(lambda tokens: session.append(tokens)[-1])
             return
         config = resolve_config(preset or "base", ())
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
         with progress_bar() as tell:
             tell("choosing integers", None)
-            quantized = quantize_decoder(found.weights, found.windows)
+            quantized = quantize_decoder(
+                found.graph,
+                found.windows,
+                lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+            )
             size = session_bytes(quantized, found.context)
             device = open_device(simulator, config, timing, size, tell)
         with closing(device):
@@ -180,7 +185,7 @@ class _CountedStepper:
 
     def show(self, console: Console, rate: int) -> None:
         """A table of the steps, if there is a clock, and what was compared."""
-        if self._steps[0].result.cycles is not None:
+        if self._steps[0].cycles is not None:
             table = Table(caption=f"limit: weights and caches at {rate} bytes per cycle")
             for name in ("steps", "number", "tokens", "cycles per step", "of the memory's limit"):
                 table.add_column(name, justify="left" if name == "steps" else "right")
@@ -193,9 +198,8 @@ class _CountedStepper:
         console.print(f"0 of {compared:,} elements in memory differ from the integer graph")
 
     def _row(self, steps: Sequence[Step], rate: int) -> Iterator[str]:
-        shape = self._session.model.decoder.shape
-        cycles = sum(step.result.cycles or 0 for step in steps)
-        least = sum(step_bytes(shape, [step.text]) for step in steps) / rate
+        cycles = sum(step.cycles or 0 for step in steps)
+        least = sum(step.bytes for step in steps) / rate
         yield f"{len(steps):,}"
         yield f"{sum(step.text.rows for step in steps):,}"
         yield f"{cycles / len(steps):,.0f}"

@@ -11,9 +11,11 @@ from celosia.isa.foreign_file import ForeignFileError, read_text
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
+from celosia.sw.decoding.decoder import vocabulary_of
 from celosia.sw.decoding.session import ROWS
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
-from celosia.sw.reference.language.decoder import DecoderWeights
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.tokenizer import END, OwnTokenizer, Tokenizer
 
@@ -38,7 +40,8 @@ _SEED: Final = 0x70CE
 class TextModel:
     """A model, and the tokens that it is to go on with."""
 
-    weights: DecoderWeights
+    graph: FloatGraph
+    """The decoder for a whole text."""
     tokenizer: Tokenizer
     begin: Sequence[int]
     """The tokens of the prompt."""
@@ -67,7 +70,7 @@ def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
             f"{shape.context} of the model's context"
         )
     return TextModel(
-        weights=found.weights,
+        graph=llama_float_graph(found.weights, shape.context),
         tokenizer=found.tokenizer,
         begin=[END, *begin],
         context=len(begin) + tokens,
@@ -92,12 +95,12 @@ def own_model(
             f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
             f"{_MOST_TOKENS + 1} of the longest text"
         )
-    importer = import_extra("celosia.sw.decoding.imported.import_decoder", "onnx")
+    reader = import_extra("celosia.sw.decoding.read", "onnx")
     try:
-        weights = importer.import_decoder(path, max(context, _LEAST))
+        graph = reader.read_decoder(path, max(context, _LEAST))
     except ValueError as error:
         raise InputError(str(error)) from None
-    vocabulary = weights.shape.vocabulary
+    vocabulary = vocabulary_of(graph)
     _check_tokens("--prompt", begin, vocabulary)
     if calibration is None:
         random = np.random.default_rng(_SEED)
@@ -108,7 +111,7 @@ def own_model(
             _check_tokens(f"--calibrate {calibration}", window, vocabulary)
     note = "" if calibration else "ranges are chosen by random tokens; --calibrate takes a text"
     return TextModel(
-        weights=weights,
+        graph=graph,
         tokenizer=tokenizer,
         begin=begin,
         context=context,

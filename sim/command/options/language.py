@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from celosia.sim.support.problems import InputError
-from celosia.sw.models.quantized_decoder import QuantizedDecoder, quantize_decoder
+from celosia.sw.decoding.decoder import Decoder, quantize_decoder
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import LanguageModel
@@ -32,8 +33,8 @@ def language_errors() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def quantized_model(model: LanguageModel, folder: Path | None) -> QuantizedDecoder:
+def quantized_model(model: LanguageModel, folder: Path | None) -> Decoder:
     """`model` of `folder` in integers, whose ranges are those of the windows beside it."""
     shape = model.weights.shape
     windows = load_calibration(folder, shape.vocabulary, shape.context)
-    return quantize_decoder(model.weights, windows)
+    return quantize_decoder(llama_float_graph(model.weights, shape.context), windows)

@@ -7,7 +7,7 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
-from celosia.sw.quantize.graphs.units import Product, Units
+from celosia.sw.quantize.units.units import Product, Units
 
 __all__ = ["Ranges", "far_outside", "few_rows", "input_ranges"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from celosia.sim.run.models.model_run import ModelOutcome
 from celosia.sim.run.models.time_share import TimeShare
 from celosia.sw.frontend.nn.graph import split_origin
-from celosia.sw.quantize.graphs.placement import Placement
+from celosia.sw.quantize.units.placement import Placement
 
 __all__ = ["model_document", "placement_document"]
 

@@ -42,8 +42,6 @@ from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import added, rounded_scales, short_scales
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.placement import Placement, place
 from celosia.sw.quantize.graphs.quantized import (
     QuantizedGraph,
     check_inputs,
@@ -52,6 +50,8 @@ from celosia.sw.quantize.graphs.quantized import (
     run_model,
 )
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.placement import Placement, place
 
 __all__ = [
     "ModelOutcome",

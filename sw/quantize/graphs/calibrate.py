@@ -10,13 +10,13 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Formats, choose_formats
 from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
 from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
-from celosia.sw.quantize.graphs.segments import plan_segments
-from celosia.sw.quantize.graphs.units import Attention, Product, Units
 from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import plan_segments
+from celosia.sw.quantize.units.units import Attention, Product, Units
 
 __all__ = ["GraphOf", "calibrate"]
 

@@ -1,6 +1,8 @@
 """Integer graphs of segments: units with weights, scales and zero points in their formats."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -25,10 +27,20 @@ from celosia.sw.ir.graph import (
     Tensor,
     View,
 )
-from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.graphs.segments import Form, Keys, Role, Segment, Segments
-from celosia.sw.quantize.graphs.units import (
+from celosia.sw.quantize.graphs.homes import Home
+from celosia.sw.quantize.graphs.places import Places
+from celosia.sw.quantize.linear import IntegerLinear
+from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.units.segments import (
+    Form,
+    Keys,
+    Role,
+    Segment,
+    Segments,
+)
+from celosia.sw.quantize.units.units import (
+    Append,
     Attention,
     Finishing,
     Function,
@@ -38,33 +50,33 @@ from celosia.sw.quantize.graphs.units import (
     Product,
     Rotation,
     Unit,
-    Value,
 )
-from celosia.sw.quantize.linear import IntegerLinear
-from celosia.sw.quantize.norm import quantize_norm
 
 __all__ = ["emit_segments"]
 
 
 def emit_segments(
-    segments: Segments, formats: Formats, *, named: bool = False
+    segments: Segments, formats: Formats, *, named: bool = False, moving: bool = False
 ) -> tuple[list[Segment], dict[Form, Format]]:
     """The integer graphs of all segments, and the format of every form in them.
 
     Names of tensors and operators begin with their unit's, which is a number, or, if graphs are
     `named`, the origin of the node that it ends with: no two units may have the same.  A product
-    or a norm is called like its unit then.
+    or a norm is called like its unit then.  With `moving`, causal masks are those of programs that
+    are patched for other lengths.
 
     Raises `GraphError` for a graph that `formats` are not of, `ValueError` for a norm whose factors
     do not fit their integers.
     """
     forms = formats.fitted(segments)
     emitters = [
-        _Emitter(segments, formats, forms, number, named=named) for number in range(segments.count)
+        _Emitter(segments, formats, forms, number, named=named, moving=moving)
+        for number in range(segments.count)
     ]
     for name, segment in segments.segment_of.items():
         emitters[segment].take(segments.units.units[name])
     wanted = {form for emitter in emitters for form in emitter.inputs.values()}
+    wanted |= {rows.form for emitter in emitters for rows in emitter.given}
     wanted |= {segments.host_form(tensor) for tensor in _host_reads(segments)}
     return [emitter.finish(wanted) for emitter in emitters], forms
 
@@ -77,7 +89,7 @@ def _host_reads(segments: Segments) -> set[str]:
     return names & segments.segment_of.keys()
 
 
-class _Emitter:
+class _Emitter(Places):
     """One segment in the making."""
 
     def __init__(
@@ -88,22 +100,13 @@ class _Emitter:
         number: int,
         *,
         named: bool,
+        moving: bool,
     ):
-        self.segments, self.formats, self.forms = segments, formats, forms
-        self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
-        self.types = segments.graph.types()
-        self.views: dict[Form, View] = {}
-        self.inputs: dict[str, Form] = {}
-        self.made: dict[str, Form] = {}
+        super().__init__(segments, forms, number, named=named)
+        self.formats, self.named, self.moving = formats, named, moving
         self.keys: dict[str, Keys] = {}
         self.operators: dict[str, str] = {}
         self.gelus: dict[str, float] = {}
-        self.origins = {node.name: node.origin for node in segments.graph.nodes}
-        self.named = named
-        self.names = {key: f"{place}" for place, key in enumerate(segments.units.values)}
-        if named:
-            for key, value in segments.units.values.items():
-                self.names[key] = self.origins.get(value.tensor, value.tensor)
 
     def take(self, unit: Unit) -> None:
         """Add the operators of a unit."""
@@ -124,6 +127,8 @@ class _Emitter:
                 self._multiplication(name, unit)
             case Rotation():
                 self._rotation(name, unit)
+            case Append():
+                self.append(unit)
 
     def finish(self, wanted: set[Form]) -> Segment:
         """The segment, whose outputs are those of its forms that are `wanted`."""
@@ -135,88 +140,79 @@ class _Emitter:
             keys=self.keys,
             operators=self.operators,
             gelus=self.gelus,
+            caches=self.caches,
+            given=tuple(self.given),
         )
-
-    # Tensors.
-
-    def _format(self, form: Form) -> Format:
-        return self.forms[form]
-
-    def _tensor(self, form: Form) -> Tensor:
-        found = self._format(form)
-        value = self.segments.units.values[form.key]
-        rows, cols = value.shape(self.types[value.tensor])
-        same = (found.steps == found.steps[0]).all()
-        step = float(found.steps[0]) if same else None
-        attends = isinstance(self.segments.units.units.get(value.tensor), Attention)
-        name = f"{self.names[form.key]}{'.context' * attends}.{form.role}"
-        return Tensor(name, found.type, rows, cols, step, found.zero_point)
-
-    def _out(self, value: Value, role: Role) -> View:
-        form = Form(value.key, role)
-        tensor = self._tensor(form)
-        self.views[form] = self.builder.tensor(tensor)
-        self.made[tensor.name] = form
-        return self.views[form]
-
-    def _read(self, view: View, role: Role) -> View:
-        """A rectangle of a value in a role."""
-        form = Form(view.tensor, role)
-        if form not in self.views:
-            tensor = self._tensor(form)
-            self.views[form] = self.builder.input(tensor)
-            self.inputs[tensor.name] = form
-        return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
-
-    def _scale(self, name: str, steps: NDArray[np.float64]) -> View:
-        return self.builder.constant(name, steps.astype(np.float32)[np.newaxis])
 
     # Units.
 
     def _multiply(
-        self, name: str, unit: Product, out: View, finish: Callable[[IntegerLinear], Finish]
+        self,
+        name: str,
+        unit: Product,
+        out: View,
+        finish: Callable[[IntegerLinear], Finish],
+        home: Home | None = None,
     ) -> None:
-        """Add a product; `finish` is told its integers.
+        """Add a product, or the columns of it that have this `home`; `finish` is told its integers.
 
         Its constants are in memory in this order: scales first, so that loads have even strides.
         """
         integer = self.formats.integers[unit.value.tensor]
+        if home is not None:
+            integer = integer.part(home.columns)
         how = finish(integer)
         self.builder.matmul(
             name + ".product" * (not self.named),
             out,
-            self._read(unit.x, "small"),
+            self.read(unit.x, "small"),
             self.builder.constant(f"{name}.weights", integer.weights),
             how,
             bias=self.builder.constant(f"{name}.bias", integer.bias[np.newaxis]),
+            copies=() if home is None else home.copies,
         )
+
+    def _to_heads(self, name: str, unit: Product) -> None:
+        """A product that attention reads, a part for each of its homes."""
+        steps = self.format(Form(unit.value.key, "heads")).steps
+        homes = self.homes_of(unit.value)
+        for number, home in enumerate(homes):
+            part = f"{name}.{number}" if len(homes) > 1 else name
+
+            def finish(integer: IntegerLinear, part: str = part, home: Home = home) -> Finish:
+                return Requantize(self.scale(f"{part}.scale", integer.steps / steps[home.columns]))
+
+            self._multiply(part, unit, home.view, finish, home)
 
     def _product(self, name: str, unit: Product) -> None:
         roles = self.segments.made[unit.value.tensor]
+        if roles == ("heads",) and unit.value.key in self.appended:
+            self._to_heads(name, unit)
+            return
         if len(roles) == 1 and roles != ("sums",):
             (role,) = roles
-            form = self._format(Form(unit.value.key, role))
-            out = self._out(unit.value, role)
+            form = self.format(Form(unit.value.key, role))
+            out = self.out(unit.value, role)
             scale = f"{name}.scale"
             self._multiply(name, unit, out, lambda i: self._plain(scale, i.steps, form))
             return
         steps = self.formats.integers[unit.value.tensor].steps
         sums = Form(unit.value.key, "sums")
         self.forms[sums] = Format("int32", steps)
-        out = self._out(unit.value, "sums")
+        out = self.out(unit.value, "sums")
         self._multiply(name, unit, out, lambda _: Sums())
         for role in roles:
             if role != "sums":
-                form = self._format(Form(unit.value.key, role))
+                form = self.format(Form(unit.value.key, role))
                 finish = self._plain(f"{name}.{role}.scale", steps, form)
-                self.builder.transform(f"{name}.{role}", self._out(unit.value, role), out, finish)
+                self.builder.transform(f"{name}.{role}", self.out(unit.value, role), out, finish)
 
     def _plain(self, name: str, steps: NDArray[np.float64], form: Format) -> Finish:
-        return Requantize(self._scale(name, steps / form.steps), form.zero_point)
+        return Requantize(self.scale(name, steps / form.steps), form.zero_point)
 
     def _finishing(self, name: str, unit: Finishing) -> None:
         for role in self.segments.made[unit.value.tensor]:
-            out = self._out(unit.value, role)
+            out = self.out(unit.value, role)
             form = Form(unit.value.key, role)
             if unit.product.value.tensor in self.segments.fused:
                 self._multiply(
@@ -224,28 +220,28 @@ class _Emitter:
                 )
                 continue
             product = Form(unit.product.value.key, "sums")
-            steps = self._format(product).steps
-            rows, cols = self._tensor(product).shape
-            source = self._read(View(product.key, 0, 0, rows, cols), "sums")
+            steps = self.format(product).steps
+            rows, cols = self.tensor(product).shape
+            source = self.read(View(product.key, 0, 0, rows, cols), "sums")
             finish = self._finish(name, unit, form, steps)
             self.builder.transform(f"{name}.finish.{role}", out, source, finish)
 
     def _function(self, name: str, unit: Function) -> None:
-        source, steps = self._read(unit.x, "sums"), self._steps(unit.x, "sums")
+        source, steps = self.read(unit.x, "sums"), self.steps(unit.x, "sums")
         form = Form(unit.value.key, "wide")
         if unit.function == "softmax":
             finish: Finish = Softmax(float(np.float32(steps[0] * 2**EXPONENT_FRACTION_BITS)))
         else:
-            finish = self._curve(f"{name}.scale", unit, self._format(form), steps)
-        self.builder.transform(f"{name}.function", self._out(unit.value, "wide"), source, finish)
+            finish = self._curve(f"{name}.scale", unit, self.format(form), steps)
+        self.builder.transform(f"{name}.function", self.out(unit.value, "wide"), source, finish)
 
     def _finish(self, name: str, unit: Finishing, form: Form, steps: NDArray[np.float64]) -> Finish:
-        found = self._format(form)
+        found = self.format(form)
         scale = f"{name}.{form.role}.scale"
         if unit.residual is not None:
-            other = self._format(Form(unit.residual.tensor, "wide")).step
-            residual = self._read(unit.residual, "wide")
-            return AddResidual(self._scale(scale, steps / found.step), residual, other / found.step)
+            other = self.format(Form(unit.residual.tensor, "wide")).step
+            residual = self.read(unit.residual, "wide")
+            return AddResidual(self.scale(scale, steps / found.step), residual, other / found.step)
         return self._curve(scale, unit, found, steps)
 
     def _curve(
@@ -253,26 +249,26 @@ class _Emitter:
     ) -> Finish:
         """A function of elements, of sums of these steps."""
         if unit.function == "relu":
-            return Requantize(self._scale(scale, steps / found.steps), found.zero_point, relu=True)
+            return Requantize(self.scale(scale, steps / found.steps), found.zero_point, relu=True)
         computed = self.formats.curves[unit.value.tensor]
         if computed.function != unit.function:
             self.gelus[self.names[unit.value.key]] = computed.alpha
         curve = ACTIVATIONS[computed.function]
         return Activation(
             computed.function,
-            self._scale(scale, steps * computed.alpha * 2.0**curve.fraction_bits),
+            self.scale(scale, steps * computed.alpha * 2.0**curve.fraction_bits),
             curve.unit / computed.alpha / found.step,
             found.zero_point,
         )
 
     def _norm(self, name: str, unit: Normalization) -> None:
-        source = self._read(unit.x, "wide")
-        step = self._format(Form(unit.x.tensor, "wide")).step
+        source = self.read(unit.x, "wide")
+        step = self.format(Form(unit.x.tensor, "wide")).step
         epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
         roles, outputs = self.segments.made[unit.value.tensor], []
-        made = [self._out(unit.value, role) for role in roles]
+        made = [self.out(unit.value, role) for role in roles]
         for role, out in zip(roles, made, strict=True):
-            steps = self._format(Form(unit.value.key, role)).steps
+            steps = self.format(Form(unit.value.key, role)).steps
             arrays = quantize_norm(f"{name}.{role}", unit.norm, steps)
             gamma, beta = (
                 self.builder.constant(f"{name}.{role}.{part}", arrays[f"{name}.{role}.{part}"])
@@ -289,15 +285,15 @@ class _Emitter:
         )
 
     def _multiplication(self, name: str, unit: Multiplication) -> None:
-        a, b = self._read(unit.a, "wide"), self._read(unit.b, "wide")
-        steps = self._steps(unit.a, "wide") * self._steps(unit.b, "wide")
+        a, b = self.read(unit.a, "wide"), self.read(unit.b, "wide")
+        steps = self.steps(unit.a, "wide") * self.steps(unit.b, "wide")
         for role in self.segments.made[unit.value.tensor]:
-            scale = _only(steps / self._format(Form(unit.value.key, role)).steps)
+            scale = _only(steps / self.format(Form(unit.value.key, role)).steps)
             self.builder.combine(
                 Combine(
                     name=f"{name}.multiply.{role}",
                     function="multiply",
-                    out=self._out(unit.value, role),
+                    out=self.out(unit.value, role),
                     a=a,
                     b=b,
                     scale=scale,
@@ -306,28 +302,33 @@ class _Emitter:
 
     def _rotation(self, name: str, unit: Rotation) -> None:
         for role in self.segments.made[unit.value.tensor]:
-            out = self._out(unit.value, role)
-            steps = self._format(Form(unit.value.key, role)).steps
-            for number, turn in enumerate(unit.turns):
+            steps = self.format(Form(unit.value.key, role)).steps
+            homes = self.row_homes(unit.value, role)
+            for number, (turn, (first, home)) in enumerate(product(unit.turns, homes)):
                 place = turn.out
-                scales = self._steps(turn.x, "wide") * self._steps(turn.table, "angles")
+                scales = self.steps(turn.x, "wide") * self.steps(turn.table, "angles")
                 scales /= steps[place.col : place.col + place.cols]
+                start = max(place.row, first)
+                rows = {
+                    "row": start - place.row,
+                    "rows": min(place.row + place.rows, first + home.rows) - start,
+                }
                 self.builder.combine(
                     Combine(
                         name=f"{name}.rotate.{role}.{number}",
                         function="rotate",
-                        out=out.part(
-                            row=place.row, rows=place.rows, col=place.col, cols=place.cols
+                        out=home.part(
+                            row=start - first, rows=rows["rows"], col=place.col, cols=place.cols
                         ),
-                        a=self._read(turn.x, "wide"),
-                        b=self._read(turn.table, "angles"),
+                        a=self.read(turn.x, "wide").part(**rows),
+                        b=self.read(turn.table, "angles").part(**rows),
                         scale=_only(scales) * 2.0**ROTATION_FRACTION_BITS,
                     )
                 )
 
     def _attention(self, name: str, unit: Attention) -> None:
         (role,) = self.segments.made[unit.value.tensor]
-        context = self._out(unit.value, role)
+        context = self.out(unit.value, role)
         for text, heads in enumerate(unit.heads):
             rows, keys = heads[0].query.rows, heads[0].key.rows
             end = f"text{text}"
@@ -346,20 +347,21 @@ class _Emitter:
                 out = context.part(
                     row=head.out.row, rows=rows, col=head.out.col, cols=head.out.cols
                 )
-                value = self._read(head.value, "heads")
+                value = self.read(head.value, "heads")
                 self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
-        steps = _only(self._steps(head.query, "heads") * self._steps(head.key, "heads"))
-        onto = None if head.onto is None else self._read(head.onto, "onto")
+        steps = _only(self.steps(head.query, "heads") * self.steps(head.key, "heads"))
+        onto = None if head.onto is None else self.read(head.onto, "onto")
         row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
+        mask = replace(unit.mask, moving=self.moving and unit.causal)
         self.builder.matmul(
             name,
             out,
-            self._read(head.query, "heads"),
-            self._read(head.key, "heads"),
-            DeferredSoftmax(scale, totals, unit.mask, self.formats.may_wait(unit, out.cols)),
+            self.read(head.query, "heads"),
+            self.read(head.key, "heads"),
+            DeferredSoftmax(scale, totals, mask, self.formats.may_wait(unit, out.cols)),
             bias=onto if row else None,
             onto=None if row else onto,
             b_transposed=True,
@@ -373,16 +375,13 @@ class _Emitter:
             scales = last if _is_one(np.concatenate([scales, last])) else scales
         if _is_one(scales):
             return float(scales[0])
-        return self._scale(f"{name}.scale.{head.out.col}.{head.value.col}", scales)
+        return self.scale(f"{name}.scale.{head.out.col}.{head.value.col}", scales)
 
     def _scales(self, unit: Attention, head: Head, role: Role) -> NDArray[np.float64]:
         """The scale of each column of a head's result."""
-        steps = self._format(Form(unit.value.key, role)).steps
+        steps = self.format(Form(unit.value.key, role)).steps
         steps = steps[head.out.col : head.out.col + head.out.cols]
-        return self._steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
-
-    def _steps(self, view: View, role: Role) -> NDArray[np.float64]:
-        return self._format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]
+        return self.steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
 
 
 _SAME: Final = 1e-6

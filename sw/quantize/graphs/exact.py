@@ -34,7 +34,7 @@ from celosia.sw.ir.graphs.finishes import visible_columns
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
-from celosia.sw.quantize.graphs.segments import Segment
+from celosia.sw.quantize.units.segments import Segment
 
 __all__ = ["exact"]
 

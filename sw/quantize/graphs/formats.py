@@ -20,16 +20,6 @@ from celosia.sw.ir.graph import View
 from celosia.sw.quantize.curves import Computed, center, choose_curve
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
-from celosia.sw.quantize.graphs.segments import Form, Segments
-from celosia.sw.quantize.graphs.units import (
-    Attention,
-    Finishing,
-    Function,
-    Multiplication,
-    Normalization,
-    Product,
-    Unit,
-)
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
 from celosia.sw.quantize.ranges import (
     INT8_LARGEST,
@@ -44,6 +34,17 @@ from celosia.sw.quantize.ranges import (
 from celosia.sw.quantize.rounding import Correlation, correlation
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
+from celosia.sw.quantize.units.segments import Form, Segments
+from celosia.sw.quantize.units.units import (
+    Append,
+    Attention,
+    Finishing,
+    Function,
+    Multiplication,
+    Normalization,
+    Product,
+    Unit,
+)
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Format", "Formats", "choose_formats"]
@@ -120,11 +121,15 @@ class Formats:
                 expect(name in self.integers, f"{name}: no such product was calibrated")
                 found, wanted = self.integers[name].weights.shape, unit.linear.weights.shape
                 expect(found == wanted, f"{name}: weights of {wanted} were calibrated as {found}")
-        forms = {}
+        forms: dict[Form, Format] = {}
+        caches = {unit.value.key: unit for unit in segments.units.of(Append)}
         for form in segments.forms:
             value = segments.units.values[form.key]
-            if form.role != "onto":
+            if form.role != "onto" and form.key not in caches:
                 forms[form] = self._fitted(form, value.shape(types[value.tensor])[1])
+        for form in segments.forms:
+            if form.key in caches:
+                forms[form] = _held(caches[form.key], forms)
         for form in segments.forms:
             if form.role == "onto":
                 attention = segments.units.units[segments.units.values[form.key].scores]
@@ -343,6 +348,13 @@ class _Chooser:
         self.linears[down.value.tensor] = center(spread, second, before, hidden, computed)
         self.hidden[unit.value.key] = computed(sample_rows(spread.entering(before), _ROWS))
         return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
+
+
+def _held(unit: Append, forms: Mapping[Form, Format]) -> Format:
+    """The format of a cache: that of what is appended to it."""
+    source = forms[Form(unit.parts[0].tensor, "heads")]
+    steps = [source.steps[part.col : part.col + part.cols] for part in unit.parts]
+    return replace(source, steps=np.concatenate(steps))
 
 
 def _score_steps(unit: Attention, forms: Mapping[Form, Format]) -> NDArray[np.float64]:

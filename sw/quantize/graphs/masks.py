@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from celosia.isa.numerics import causal_mask, padding_mask
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Graph, Mask, MatMul, Op, View
-from celosia.sw.quantize.graphs.segments import Keys, Segment
+from celosia.sw.quantize.units.segments import Keys, Segment
 
 __all__ = ["ForMasks", "Sight", "for_masks", "sights"]
 

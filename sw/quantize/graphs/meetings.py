@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.units import Attention
+from celosia.sw.quantize.units.units import Attention
 
 __all__ = ["Cluster", "Columns", "Group", "Meeting", "score_clusters"]
 

@@ -16,12 +16,12 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.passes.clipped_scores import clipped_scores
 from celosia.sw.quantize.graphs.emit import emit_segments
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.graphs.segments import Form, Segment, plan_segments
-from celosia.sw.quantize.graphs.units import Attention, Units, Value
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import Form, Segment, plan_segments
+from celosia.sw.quantize.units.units import Append, Attention, Units, Value
 
 __all__ = [
     "Execution",
@@ -93,10 +93,14 @@ class Result:
     """How many rows of scores see no key, or hidden ones only, in all heads of the file's nodes."""
 
 
-def instantiate(graph: FloatGraph, formats: Formats, *, named: bool = False) -> QuantizedGraph:
+def instantiate(
+    graph: FloatGraph, formats: Formats, *, named: bool = False, moving: bool = False
+) -> QuantizedGraph:
     """A graph behind `recognize` in integers: `formats` may be those of graphs of other sizes.
 
-    Integer graphs are `named` after nodes' origins if no two of their units have the same.
+    Integer graphs are `named` after nodes' origins if no two of their units have the same.  With
+    `moving`, programs of them can be patched for other first rows of causal masks (`Mask.moving`).
+    Caches are no inputs of the model: what runs its segments has them.
 
     Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
     fit their integers.
@@ -104,15 +108,15 @@ def instantiate(graph: FloatGraph, formats: Formats, *, named: bool = False) -> 
     units = find_units(graph)
     segments = plan_segments(graph, units)
     try:
-        emitted, forms = emit_segments(segments, formats, named=named)
+        emitted, forms = emit_segments(segments, formats, named=named, moving=moving)
     except ValueError as error:
         raise GraphError(f"{graph.name}: {error}") from None
     host_names = {name for level in segments.host for node in level for name in node.inputs}
     host_names |= {value.tensor for value in units.values.values()} | set(graph.outputs.values())
-    types = graph.types()
+    types, caches = graph.types(), {unit.cache for unit in units.of(Append)}
     return QuantizedGraph(
         name=graph.name,
-        inputs=graph.inputs,
+        inputs={name: kind for name, kind in graph.inputs.items() if name not in caches},
         outputs=graph.outputs,
         constants={name: v for name, v in graph.constants.items() if name in host_names},
         host=segments.host,

@@ -13,11 +13,11 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.ir.graph import Graph
 from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.emit import emit_segments
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.graphs.segments import Form, Role, Segments, plan_segments
-from celosia.sw.quantize.graphs.units import Finishing, Function, Product
 from celosia.sw.quantize.linear import quantize_linear
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import Form, Role, Segments, plan_segments
+from celosia.sw.quantize.units.units import Finishing, Function, Product
 
 __all__ = ["sketch"]
 

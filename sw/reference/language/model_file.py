@@ -13,10 +13,10 @@ from safetensors.numpy import save_file
 
 from celosia.isa.foreign_file import ForeignFileError, check_foreign, parse_json
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.decoder import LlamaWeights
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.shape import LlamaShape
 from celosia.sw.reference.language.tokenizer import TextTokenizer
+from celosia.sw.reference.language.weights import LlamaWeights
 
 __all__ = [
     "TOKENIZER",

@@ -4,17 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
 
+import numpy as np
+
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.decoder import (
-    Cache,
-    DecoderWeights,
-    Through,
-    forward,
-    log_likelihoods,
-)
 from celosia.sw.reference.language.errors import TokenError
 
-__all__ = ["Likelihood", "Scorer", "float_scorer", "score", "windows"]
+__all__ = ["Likelihood", "Scorer", "log_likelihoods", "score", "windows"]
 
 Scorer = Callable[[Sequence[int]], Floats]
 """The logits (tokens x vocabulary) of what follows each token of a text that begins there."""
@@ -56,6 +51,7 @@ def score(scorer: Scorer, tokens: Sequence[int], context: int) -> Likelihood:
     return Likelihood(total, len(tokens) - 1)
 
 
-def float_scorer(weights: DecoderWeights, through: Through = lambda name, value: value) -> Scorer:
-    """The scorer of a float32 model, with `through` as in `forward`."""
-    return lambda tokens: forward(weights, tokens, Cache(weights.shape, len(tokens)), through)
+def log_likelihoods(logits: Floats, tokens: Sequence[int]) -> Floats:
+    """The logarithm of the probability that each row of `logits` gives to its one of `tokens`."""
+    above = logits - logits.max(axis=-1, keepdims=True)
+    return above[np.arange(len(tokens)), list(tokens)] - np.log(np.exp(above).sum(axis=-1))

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.decoder import Cache, DecoderWeights, forward
 from celosia.sw.reference.language.errors import LanguageError, TokenError
 
-__all__ = ["Sampler", "Stepper", "float_stepper", "generate"]
+__all__ = ["Sampler", "Stepper", "generate"]
 
 Stepper = Callable[[Sequence[int]], Floats]
 """The logits (vocabulary) of what follows some more tokens of the one text that it goes on with."""
@@ -67,9 +66,3 @@ def generate(
             return
         yield token
         tokens = [token]
-
-
-def float_stepper(weights: DecoderWeights, capacity: int) -> Stepper:
-    """The stepper of a float32 model, for texts of up to `capacity` tokens."""
-    cache = Cache(weights.shape, capacity)
-    return lambda tokens: forward(weights, tokens, cache)[-1]

@@ -2,42 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Protocol
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROTARY_BASE", "SMALL", "Form", "LlamaShape", "Sizes", "tensor_shapes"]
-
-Form = Literal["gpt2", "opt", "llama"]
-"""``gpt2``: LayerNorm and GELU; ``opt``: LayerNorm and ReLU; ``llama``: RMSNorm, SwiGLU, rotary
-positions."""
+__all__ = ["ROTARY_BASE", "SMALL", "LlamaShape", "tensor_shapes"]
 
 ROTARY_BASE: Final = 10_000.0
 """The ratio of the slowest turn of rotary positions to the fastest, about, in most models."""
-
-
-class Sizes(Protocol):
-    """What the arithmetic of a decoder asks of its sizes."""
-
-    @property
-    def form(self) -> Form: ...
-    @property
-    def vocabulary(self) -> int: ...
-    @property
-    def layers(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def heads(self) -> int: ...
-    @property
-    def key_heads(self) -> int: ...
-    @property
-    def hidden(self) -> int: ...
-    @property
-    def head_width(self) -> int: ...
-    @property
-    def rotary_base(self) -> float: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,20 +52,10 @@ class LlamaShape:
         return self.width // self.heads
 
     @property
-    def form(self) -> Form:
-        """Llama's."""
-        return "llama"
-
-    @property
-    def rotary_base(self) -> float:
-        """The ratio of the slowest turn to the fastest, about."""
-        return ROTARY_BASE
-
-    @property
     def frequencies(self) -> NDArray[np.float64]:
         """The angle in radians, for each element of half a head, from a token to the next."""
         half = self.head_width // 2
-        return self.rotary_base ** (-np.arange(half) / half)
+        return ROTARY_BASE ** (-np.arange(half) / half)
 
     @property
     def parameters(self) -> int:

@@ -8,10 +8,12 @@ import pytest
 
 from celosia.lab.training.corpus import corpus_key
 from celosia.lab.training.recipe import Recipe
-from celosia.sw.reference.language.decoder import Cache, LlamaWeights, forward
+from celosia.sw.decoding.scorers import float_scorer
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
-from celosia.sw.reference.language.perplexity import float_scorer, score
+from celosia.sw.reference.language.perplexity import score
+from celosia.sw.reference.language.weights import LlamaWeights
 from tests.support.language import random_weights, small_shape
 
 pytestmark = pytest.mark.skipif(
@@ -53,9 +55,10 @@ def test_what_was_learned_is_what_the_float_reference_computes(trained, text):
     network = import_module("celosia.lab.training.network")
     tokens = text[:20].astype(np.int32)
     expected = network.logits(trained[0], SHAPE, tokens[None])[0]
-    found = forward(weights, tokens.tolist(), Cache(SHAPE, 20))
+    scorer = float_scorer(llama_float_graph(weights, SHAPE.context))
+    found = scorer(tokens.tolist())
     np.testing.assert_allclose(found, expected, atol=1e-4)
-    assert score(float_scorer(weights), text[:500].tolist(), SHAPE.context).perplexity < 50
+    assert score(scorer, text[:500].tolist(), SHAPE.context).perplexity < 50
 
 
 def test_the_networks_are_the_same_on_weights_that_attend(text):
@@ -63,7 +66,7 @@ def test_the_networks_are_the_same_on_weights_that_attend(text):
     tokens = text[:32].astype(np.int32)
     network = import_module("celosia.lab.training.network")
     expected = network.logits(weights.tensors, SHAPE, tokens[None])[0]
-    found = forward(weights, tokens.tolist(), Cache(SHAPE, 32))
+    found = float_scorer(llama_float_graph(weights, SHAPE.context))(tokens.tolist())
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 

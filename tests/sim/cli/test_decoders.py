@@ -18,7 +18,8 @@ from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.read_program import parse_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.models.decoder_shape import GPT2_SMALL, DecoderShape, Form, Text
+from celosia.sw.models.decoder_shape import GPT2_SMALL, DecoderShape, Form
+from celosia.sw.models.texts import Text
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import FAST, refused, right, valid
 

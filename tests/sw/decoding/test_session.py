@@ -70,16 +70,16 @@ def test_rtl_computes_the_same(simulator):
     device.close()
     expected = integer_scorer(quantized())(text)
     assert (np.concatenate((first, second)) == expected).all()
-    assert all(step.result.cycles for step in (*steps, *more))
+    assert all(step.cycles for step in (*steps, *more))
 
 
 def test_programs_are_compiled_once_for_a_bucket(device, monkeypatch):
     compiled = []
     compile_bucket = session_module.compile_bucket
 
-    def counted(graph_of, contexts, *arguments, **options):
+    def counted(graph, contexts, *arguments, **options):
         compiled.append(contexts)
-        return compile_bucket(graph_of, contexts, *arguments, **options)
+        return compile_bucket(graph, contexts, *arguments, **options)
 
     monkeypatch.setattr(session_module, "compile_bucket", counted)
     session = DecoderSession(device, quantized(), CONTEXT)
@@ -107,11 +107,14 @@ def test_bad_tokens_are_refused_and_nothing_is_appended(device):
 def test_a_cache_that_somebody_writes_to_is_noticed(device, row):
     session = shared_session(device, quantized(), 8)
     session.append([1, 2])
-    address, size = session._kept["1.values"], SHAPE.key_heads * SHAPE.width // SHAPE.heads
-    rows = len(session._caches["1.values"])
-    place = address + row % rows * size
+    programs = next(iter(session._programs.values()))
+    (segment,), (bucket,) = programs.step.model.segments, programs.buckets
+    name = next(name for name, source in segment.caches.items() if source == "cache of 1.value")
+    size = SHAPE.key_heads * SHAPE.width // SHAPE.heads
+    rows = len(session._caches["cache of 1.value"])
+    place = bucket.compiled.addresses[name] + row % rows * size
     device.write(place, bytes([device.read(place, 1)[0] ^ 1]))
-    with pytest.raises(DifferenceError, match=r"1.values: 1 of .* behind 2 tokens"):
+    with pytest.raises(DifferenceError, match=r"cache of 1.value: 1 of .* behind 2 tokens"):
         session.append([3])
 
 

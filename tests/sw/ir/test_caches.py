@@ -17,7 +17,7 @@ from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.decoder_shape import Text
+from celosia.sw.models.texts import Text
 from tests.sw.models.decoder_runs import model
 
 TINY = resolve_config("tiny", ())

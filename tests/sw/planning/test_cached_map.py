@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.models.decoder import decoder_layer_graph
-from celosia.sw.models.decoder_shape import Text
+from celosia.sw.models.texts import Text
 from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from celosia.sw.frontend.nn.operators.operator import (
+    FLOATS,
     TYPES,
     Array,
     Kind,
@@ -123,6 +124,22 @@ def _scatter(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> Tens
     return data
 
 
+def _cache(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    held, new = types
+    same_types(types, FLOATS)
+    expect(held.rank == new.rank == 2, f"{held} and {new} are not rows of two axes")
+    expect(held.shape[1] == new.shape[1], f"rows of {new} are not as long as those of {held}")
+    first, last = attributes["first"], attributes["first"] + new.shape[0]
+    expect(first >= 0 and last <= held.shape[0], f"rows {first} to {last - 1} are not in {held}")
+    return held
+
+
+def _cache_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    result, first = values[0].copy(), attributes["first"]
+    result[first : first + len(values[1])] = values[1]
+    return result
+
+
 _SCATTERED: Final = {
     "none": None,
     "add": np.add,
@@ -223,6 +240,17 @@ LAYOUT: Final = (
         infer=_scatter,
         compute=_scatter_run,
         reach=Reach.ALL,
+    ),
+    Operator(
+        name="cache",
+        doc="a, whose rows from `first` on are those of b: rows that are appended to a cache.",
+        least=2,
+        most=2,
+        attributes={"first": Kind.INT},
+        infer=_cache,
+        compute=_cache_run,
+        reach=Reach.COPY,
+        host="it puts tensors together",
     ),
 )
 """Operators that move elements."""

@@ -12,7 +12,7 @@ from celosia.sw.frontend.nn.operators.operator import TYPES, TensorType, expect
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
-from celosia.sw.quantize.graphs.segments import Form, Segment
+from celosia.sw.quantize.units.segments import Form, Segment
 
 __all__ = ["check_plan"]
 

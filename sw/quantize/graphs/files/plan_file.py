@@ -14,8 +14,8 @@ from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.quantize.graphs.files.plan_check import check_plan
 from celosia.sw.quantize.graphs.files.saved_file import SavedFile, read_saved
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
-from celosia.sw.quantize.graphs.segments import Form, Segment
-from celosia.sw.quantize.graphs.units import Value
+from celosia.sw.quantize.units.segments import Form, Segment
+from celosia.sw.quantize.units.units import Value
 
 __all__ = ["FORMAT", "load_model_plan", "save_model_plan"]
 

@@ -22,7 +22,7 @@ from celosia.isa.foreign_file import MIB, ForeignFileError, open_foreign, parse_
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.quantize.graphs.files.archives import DAMAGE, check_archive
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.segments import Form
+from celosia.sw.quantize.units.segments import Form
 
 __all__ = ["PlanFileError", "SavedFile", "read_saved"]
 

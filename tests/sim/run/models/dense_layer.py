@@ -8,8 +8,8 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.placement import place
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.placement import place
 from tests.support.quantized_graph import quantize_graph
 
 __all__ = ["OPTIONS", "layer", "prepared"]

@@ -6,7 +6,7 @@ import pytest
 from celosia.sim.run.models.input_ranges import far_outside, few_rows, input_ranges
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.quantize.graphs.find_units import find_units
+from celosia.sw.quantize.units.find_units import find_units
 
 KINDS = {"x": TensorType("float32", (2,)), "ids": TensorType("int64", (2,))}
 

@@ -17,9 +17,9 @@ from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import PASSES, recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.placement import place
 from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.placement import place
 from celosia.sw.rewriting.engine import Fault
 
 SIZES = st.sampled_from([0, 1, 1, 2, 2, 4])

@@ -15,7 +15,7 @@ from celosia.sw.quantize.encoders.encoder import INPUT, Tables
 from celosia.sw.quantize.encoders.encoder_file import load_encoder, save_encoder
 from celosia.sw.quantize.graphs.files.saved_file import PlanFileError, SavedFile
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.segments import Form
+from celosia.sw.quantize.units.segments import Form
 from celosia.sw.reference.encoder import EncoderShape, Norm
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=32)

@@ -5,8 +5,8 @@ import pytest
 
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.quantize.encoders.float_graph import encoder_float_graph, encoder_outline
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.segments import plan_segments
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.reference.encoder import EncoderShape, encode
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
 

@@ -2,7 +2,7 @@
 
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.graphs.meetings import Columns, score_clusters
-from celosia.sw.quantize.graphs.units import Attention, Head, Value
+from celosia.sw.quantize.units.units import Attention, Head, Value
 
 
 def columns(text):

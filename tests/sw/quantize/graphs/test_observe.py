@@ -8,10 +8,10 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.find_units import find_units
 from celosia.sw.quantize.graphs.observe import SeenAttention
 from celosia.sw.quantize.graphs.quantized import interpreted, run_model
-from celosia.sw.quantize.graphs.units import Attention
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.units import Attention
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import imported, model
 

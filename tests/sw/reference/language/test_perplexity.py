@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from celosia.sw.decoding.scorers import float_scorer
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.errors import TokenError
-from celosia.sw.reference.language.perplexity import float_scorer, score, windows
+from celosia.sw.reference.language.perplexity import log_likelihoods, score, windows
 from tests.support.language import TINY, random_weights
 
 
@@ -28,7 +30,7 @@ def test_the_perplexity_of_a_model_that_knows_nothing_is_its_vocabulary():
 def test_a_model_is_scored_as_it_foretells():
     weights = random_weights()
     tokens = np.random.default_rng(0).integers(0, TINY.vocabulary, 20).tolist()
-    scorer = float_scorer(weights)
+    scorer = float_scorer(llama_float_graph(weights, 20))
     logits = [scorer(tokens[:9][: place + 1])[-1] for place in range(9)]
     total = sum(
         math.log(np.exp(row[token]) / np.exp(row).sum())
@@ -41,4 +43,10 @@ def test_a_model_is_scored_as_it_foretells():
 
 def test_one_token_has_no_perplexity():
     with pytest.raises(TokenError, match="1 tokens: none of them follows another"):
-        score(float_scorer(random_weights()), [1], 4)
+        score(lambda tokens: np.zeros((len(tokens), 24), np.float32), [1], 4)
+
+
+def test_log_likelihoods_are_those_of_a_softmax():
+    logits = np.array([[0, math.log(3)], [1000, -1000]], np.float32)
+    np.testing.assert_allclose(log_likelihoods(logits, [1, 0]), [math.log(0.75), 0], atol=1e-6)
+    assert log_likelihoods(logits, [0, 1])[1] == -2000

@@ -3,8 +3,10 @@
 import pytest
 
 from celosia.lab.training.compare import held_out_tokens
+from celosia.sw.decoding.scorers import float_scorer
+from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
-from celosia.sw.reference.language.perplexity import float_scorer, score
+from celosia.sw.reference.language.perplexity import score
 from celosia.sw.reference.language.shape import SMALL
 
 FIRST_TOKENS = 2_560
@@ -23,5 +25,9 @@ def test_it_is_small_and_says_where_it_is_from(model):
 
 def test_it_foretells_the_first_held_out_tokens_as_well_as_ever(model):
     tokens = held_out_tokens(model)[: FIRST_TOKENS + 1]
-    found = score(float_scorer(model.weights), tokens, model.weights.shape.context)
+    found = score(
+        float_scorer(llama_float_graph(model.weights, SMALL.context)),
+        tokens,
+        model.weights.shape.context,
+    )
     assert found.perplexity == pytest.approx(59.135, rel=0.001)

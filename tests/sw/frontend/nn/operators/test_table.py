@@ -179,7 +179,8 @@ OURS = {"broadcast": 1, "cumsum": 1, "reshape": 1, "slice": 1}
 
 
 def test_there_is_a_case_for_each_operator():
-    assert {name.split()[0] for name in CASES} | {"rotate"} == OPERATORS.keys()
+    others = {"rotate", "cache"}  # ONNX has no such operators.
+    assert {name.split()[0] for name in CASES} | others == OPERATORS.keys()
 
 
 def test_rotate_turns_halves_as_complex_numbers():
@@ -193,6 +194,17 @@ def test_rotate_turns_halves_as_complex_numbers():
         ours("rotate", [x[..., 1:], table], {})
     with pytest.raises(GraphError, match="does not broadcast"):
         ours("rotate", [x, table[:, :1]], {})
+
+
+def test_a_cache_has_new_rows_behind_its_first_ones():
+    held, new = np.zeros((5, 3)), np.arange(6.0).reshape(2, 3)
+    found = ours("cache", [held, new], {"first": 2})
+    np.testing.assert_array_equal(found, np.concatenate([held[:2], new, held[4:]]))
+    assert not held.any()
+    with pytest.raises(GraphError, match="rows 4 to 5 are not in"):
+        ours("cache", [held, new], {"first": 4})
+    with pytest.raises(GraphError, match="are not as long as those of"):
+        ours("cache", [held, new[:, 1:]], {"first": 0})
 
 
 def operands(name: str) -> list[Array]:

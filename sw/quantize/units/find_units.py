@@ -11,13 +11,13 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.operands import Operands
-from celosia.sw.quantize.graphs.units import (
+from celosia.sw.quantize.units.attention import attention_heads, score_bias
+from celosia.sw.quantize.units.operands import Operands, Refused
+from celosia.sw.quantize.units.units import (
+    Append,
     Attention,
     Finishing,
     Function,
-    Head,
     Multiplication,
     Normalization,
     Product,
@@ -45,10 +45,6 @@ def find_units(graph: FloatGraph) -> Units:
     return _Finder(graph).run()
 
 
-class _Refused(Exception):
-    """The reason why a node is no unit."""
-
-
 class _Finder:
     """Units in the order of their nodes."""
 
@@ -74,15 +70,16 @@ class _Finder:
             "rotate": self._rotation,
             "attention": self._attention,
             "concat": self._texts,
+            "cache": self._append,
         }
         for node in self.reader.graph.nodes:
             if node.name in self.taken or node.op not in rules or not node.type.is_float:
                 continue
             try:
                 if not all(self.reader.type(name).size for name in (node.name, *node.inputs)):
-                    raise _Refused("it has no elements")
+                    raise Refused("it has no elements")
                 unit = rules[node.op](node)
-            except _Refused as reason:
+            except Refused as reason:
                 self.found.refusals[node.name] = str(reason)
                 continue
             if unit is not None:
@@ -93,16 +90,16 @@ class _Finder:
 
     def _convolution(self, node: Node) -> Unit:
         if self.reader.value(node.inputs[1]) is None:
-            raise _Refused("its filters are not constant")
-        raise _Refused(f"it is a convolution of {node.attributes['groups']} groups")
+            raise Refused("its filters are not constant")
+        raise Refused(f"it is a convolution of {node.attributes['groups']} groups")
 
     def _product(self, node: Node) -> Unit:
         x, name = node.inputs
         weights = self.reader.value(name)
         if weights is None or self.reader.value(x) is not None:
-            raise _Refused("its operands are computed, and it has no weights")
+            raise Refused("its operands are computed, and it has no weights")
         if weights.ndim != 2 or self.reader.type(x).rank < 2:
-            raise _Refused("it is a stack of products")
+            raise Refused("it is a stack of products")
         linear = Linear(
             weights.astype(np.float32, copy=False), np.zeros(weights.shape[1], np.float32)
         )
@@ -111,7 +108,7 @@ class _Finder:
             linear, behind = more
             nodes.append(behind)
         if not np.abs(weights).max(initial=0) < _LARGEST_WEIGHT:
-            raise _Refused("its weights are not finite, or too large")
+            raise Refused("its weights are not finite, or too large")
         names = tuple(each.name for each in nodes)
         return Product(value=Value(names[-1]), x=self.operands.rows(x), linear=linear, nodes=names)
 
@@ -182,15 +179,15 @@ class _Finder:
 
     def _check_rows(self, node: Node) -> None:
         if node.attributes["axis"] not in {-1, node.type.rank - 1}:
-            raise _Refused(f"{node.op} is not along the last axis")
+            raise Refused(f"{node.op} is not along the last axis")
         if node.type.shape[-1] > MAX_COLUMNS:
-            raise _Refused(f"its rows are longer than {MAX_COLUMNS}")
+            raise Refused(f"its rows are longer than {MAX_COLUMNS}")
 
     def _function(self, node: Node, alpha: float = 1.0) -> Function:
         """A function of an input; what the host or another unit makes is not int32 anywhere."""
         source, _ = self.reader.chain(node.inputs[0])
         if source not in self.reader.graph.inputs or not node.type.rank:
-            raise _Refused("it is not behind a product")
+            raise Refused("it is not behind a product")
         return Function(
             value=Value(node.name),
             x=self.operands.rows(node.inputs[0]),
@@ -214,20 +211,20 @@ class _Finder:
                 )
         raise self._behind(node)
 
-    def _behind(self, node: Node) -> _Refused:
+    def _behind(self, node: Node) -> Refused:
         """Why a sum or a product of tensors is none: by what computes its operands."""
         computed = [name for name in node.inputs if self.reader.value(name) is None]
         sources = [self.reader.producer(self.reader.chain(name)[0]) for name in computed]
         known = [source for source in sources if source is not None]
         if any(source.name in self.taken for source in known):
-            return _Refused("it is not part of a product")
+            return Refused("it is not part of a product")
         for source in known:
             reason = self.found.reason(source)
             if not reason.startswith(f"{_BEHIND} "):
                 article = "an" if source.op[0] in "aeiou" else "a"
                 reason = f"{_BEHIND} {article} {source.op} of the host: {reason}"
-            return _Refused(reason)
-        return _Refused("its operands are inputs")
+            return Refused(reason)
+        return Refused("its operands are inputs")
 
     def _biased(self, node: Node, product: Product) -> tuple[str, ...]:
         """A sum and the bias behind it, which is moved into its product if nobody else reads it."""
@@ -264,13 +261,13 @@ class _Finder:
     def _rotation(self, node: Node) -> Unit:
         x, table = node.inputs
         if node.type.rank != 4:
-            raise _Refused("its operand is not (batch, heads, rows, columns)")
+            raise Refused("its operand is not (batch, heads, rows, columns)")
         batch, heads, rows, cols = node.type.shape
         kind = self.reader.type(table)
         if kind.size not in {rows * cols, batch * rows * cols} or kind.shape[-2:] != (rows, cols):
-            raise _Refused("heads have angles of their own")
+            raise Refused("heads have angles of their own")
         if cols % _ROTATED:
-            raise _Refused(f"heads of {cols} columns are no multiple of {_ROTATED}")
+            raise Refused(f"heads of {cols} columns are no multiple of {_ROTATED}")
         value = Value(node.name, heads=True)
         sources, out = self.operands.heads(x), whole(value, node.type)
         angles = self.operands.table(table)
@@ -292,7 +289,7 @@ class _Finder:
         values = [self.reader.value(name) for name in parameters]
         vectors = [v.reshape(-1) for v in values if v is not None and v.size == cols]
         if len(vectors) != len(values):
-            raise _Refused("its factors are not one known number for each column")
+            raise Refused("its factors are not one known number for each column")
         gamma, beta = vectors if len(vectors) == 2 else (vectors[0], np.zeros(cols))
         epsilon = node.attributes["epsilon"]
         assert isinstance(epsilon, float)
@@ -312,16 +309,16 @@ class _Finder:
         causal, first = bool(node.attributes["causal"]), node.attributes["first_query"]
         assert isinstance(first, int)
         if causal and not 0 <= first < MAX_COLUMNS:
-            raise _Refused(f"its first query is at key {first}")
+            raise Refused(f"its first query is at key {first}")
         if not scale > 0:
-            raise _Refused(f"its scale is {scale}")
+            raise Refused(f"its scale is {scale}")
         if keys > MAX_COLUMNS:
-            raise _Refused(f"it has more than {MAX_COLUMNS} keys")
+            raise Refused(f"it has more than {MAX_COLUMNS} keys")
         value = Value(node.name, heads=True)
-        onto = None if mask.bias is None else self._onto(node, mask.bias, keys)
+        onto = None if mask.bias is None else score_bias(self.operands, node, mask.bias)
         return Attention(
             value=value,
-            heads=self._heads(node, whole(value, node.type), onto),
+            heads=attention_heads(self.operands, node, whole(value, node.type), onto),
             scale=scale,
             causal=causal,
             first_row=first if causal else 0,
@@ -352,6 +349,20 @@ class _Finder:
         nodes = tuple(name for part in found for name in part.nodes)
         return replace(found[0], value=value, heads=tuple(heads), nodes=(*nodes, node.name))
 
+    def _append(self, node: Node) -> Unit:
+        held, new = node.inputs
+        before, first = self.units.get(held), node.attributes["first"]
+        assert isinstance(first, int)
+        if not isinstance(before, Append) and held not in self.reader.graph.inputs:
+            raise Refused("what it appends to is computed")
+        return Append(
+            value=Value(node.name),
+            cache=before.cache if isinstance(before, Append) else held,
+            first=first,
+            parts=self.operands.columns(new),
+            nodes=(node.name,),
+        )
+
     def _context(self, name: str) -> Attention | None:
         """The attention whose rows a tensor has, if no others read them and all keys count."""
         behind = self.operands.unit_behind(name)
@@ -362,39 +373,3 @@ class _Finder:
         tensors = [source, *(view.name for view in views)]
         alone = all(len(self.readers[each]) == 1 for each in tensors)
         return unit if alone and self.outputs.isdisjoint(tensors) else None
-
-    def _onto(self, node: Node, bias: str, keys: int) -> Callable[[int, int], View]:
-        """What is added to the scores of a text and head of `node`."""
-        batch, heads, rows, _ = node.type.shape
-        texts, parts, queries, found = (1,) * (4 - len(shape := self.reader.type(bias).shape)) + (
-            *shape,
-        )
-        if found != keys:
-            raise _Refused("its bias is not one for each key")
-        if texts not in {1, batch} or parts not in {1, heads} or queries not in {1, rows}:
-            raise _Refused(f"its bias is of {shape}")
-        value = Value(bias, heads=True, copies=heads // parts, scores=node.name)
-        whole_bias = self.operands.scores(value)
-        return lambda text, head: whole_bias.part(
-            row=text * queries if texts > 1 else 0, rows=queries, col=head * keys, cols=keys
-        )
-
-    def _heads(
-        self, node: Node, out: View, onto: Callable[[int, int], View] | None
-    ) -> tuple[tuple[Head, ...], ...]:
-        batch, heads, rows, cols = node.type.shape
-        query, key, value = (self.operands.heads(name) for name in node.inputs[:3])
-        shared = heads // len(key[0])
-        return tuple(
-            tuple(
-                Head(
-                    query[text][head],
-                    key[text][head // shared],
-                    value[text][head // shared],
-                    out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
-                    None if onto is None else onto(text, head),
-                )
-                for head in range(heads)
-            )
-            for text in range(batch)
-        )

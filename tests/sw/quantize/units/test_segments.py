@@ -1,8 +1,8 @@
 """Units run in the first segment in which all that they read is there."""
 
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.segments import Form, plan_segments
-from celosia.sw.quantize.graphs.units import Product
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import Form, plan_segments
+from celosia.sw.quantize.units.units import Product
 from tests.support.quantized_exports import recognized
 
 

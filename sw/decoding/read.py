@@ -1,8 +1,8 @@
-"""Reads the file of a decoder as the float graph of a prefill, whether it has a cache or not.
+"""Reads the file of a decoder as the float graph of a whole text, whether it has a cache or not.
 
 A text has one token after the other and no padding, so masks and positions are known.  Caches
 (``past_key_values``) are empty; what the file says about them (``present``) is left out, since
-keys and values of a prefill are all that a step needs.
+keys and values of a whole text are all that a step needs.
 """
 
 import re
@@ -12,7 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.decoding.imported.problem import DecoderProblem
+from celosia.sw.decoding.float_session import check_steps
+from celosia.sw.decoding.problem import DecoderProblem
+from celosia.sw.decoding.step_graph import TOKENS
 from celosia.sw.frontend.importer.import_model import Imported, translate
 from celosia.sw.frontend.importer.source.model_file import Model, read_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
@@ -21,10 +23,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 
-__all__ = ["TOKENS", "read_decoder"]
-
-TOKENS: Final = "input_ids"
-"""The input that has the tokens."""
+__all__ = ["read_decoder"]
 
 _MASK: Final = "attention_mask"
 _POSITIONS: Final = "position_ids"
@@ -35,20 +34,24 @@ _LOGITS: Final = "logits"
 
 
 def read_decoder(path: Path, length: int) -> FloatGraph:
-    """The prefill of a text of `length` tokens, behind `recognize`, from tokens to logits.
+    """The graph of a text of `length` tokens, behind `recognize`, from tokens to logits.
 
-    Raises `ImportProblem` for what is no ONNX file, and `DecoderProblem` that says what is in the
-    way.
+    Raises `DecoderProblem` that names the file, and what is in the way.
     """
-    model = read_model(path)
-    sizes, known = _bind(model, length)
-    _keep_logits(model)
     try:
-        found = translate(model, sizes, known)
-    except (ImportProblem, GraphError, Refusal) as error:
+        model = read_model(path)
+    except ImportProblem as error:  # It names the file.
         raise DecoderProblem(str(error)) from None
-    _check_whole(found, length)
-    return recognized_graph(found.graph)
+    try:
+        sizes, known = _bind(model, length)
+        _keep_logits(model)
+        found = translate(model, sizes, known)
+        _check_whole(found, length)
+        graph = recognized_graph(found.graph)
+        check_steps(graph)
+    except (ImportProblem, GraphError, Refusal, DecoderProblem) as error:
+        raise DecoderProblem(f"{path}: {error}") from None
+    return graph
 
 
 def _check_whole(found: Imported, length: int) -> None:

@@ -6,6 +6,7 @@ of values, those of other units or of the host.  Nothing here knows integers.
 
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from celosia.sw.ir.graph import Mask, View
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
+    "Append",
     "Attention",
     "Finishing",
     "Function",
@@ -29,6 +31,9 @@ __all__ = [
     "Units",
     "Value",
 ]
+
+
+_Kind = TypeVar("_Kind", bound="Unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +200,24 @@ class Function:
     nodes: tuple[str, ...]
 
 
-Unit = Product | Finishing | Normalization | Attention | Multiplication | Rotation | Function
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Append:
+    """Rows that are written to a cache, where attention reads them: nothing is computed."""
+
+    value: Value
+    """The cache behind it."""
+    cache: str
+    """The input of the graph whose memory it is."""
+    first: int
+    """The row of the cache that the first one becomes."""
+    parts: tuple[View, ...]
+    """What is appended: rectangles of one value, beside each other."""
+    nodes: tuple[str, ...]
+
+
+Unit = (
+    Product | Finishing | Normalization | Attention | Multiplication | Rotation | Function | Append
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -215,6 +237,10 @@ class Units:
             return f"its elements are {node.type.dtype}"
         lacking = f"the accelerator has no {node.op}"
         return self.refusals.get(node.name) or OPERATORS[node.op].host or lacking
+
+    def of(self, kind: type[_Kind]) -> list[_Kind]:
+        """The units of a kind."""
+        return [unit for unit in self.units.values() if isinstance(unit, kind)]
 
     @property
     def nodes(self) -> frozenset[str]:

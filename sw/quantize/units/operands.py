@@ -10,9 +10,13 @@ from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.views import element_numbers
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.units import Value, rectangle, whole
+from celosia.sw.quantize.units.units import Value, rectangle, whole
 
-__all__ = ["Operands"]
+__all__ = ["Operands", "Refused"]
+
+
+class Refused(Exception):
+    """The reason why a node is no unit."""
 
 
 class Operands:
@@ -69,6 +73,24 @@ class Operands:
             ]
             for text in range(batch)
         ]
+
+    def columns(self, name: str) -> tuple[View, ...]:
+        """Rows as rectangles beside each other of what a unit computes, or of the host's."""
+        found = self._source(name)
+        if found is not None:
+            value, numbers = found
+            places, matrix = self._numbered(value), numbers.reshape(-1, numbers.shape[-1])
+            row = int(np.argwhere(places == matrix[0, 0])[0, 0])
+            order = np.argsort(places[row])
+            at = order[np.searchsorted(places[row], matrix[0], sorter=order) % len(order)]
+            if np.array_equal(places[row : row + len(matrix), at], matrix):
+                starts = np.flatnonzero(np.diff(at, prepend=-2) != 1).tolist()
+                ends = [*starts[1:], len(at)]
+                return tuple(
+                    View(value.key, row, int(at[start]), len(matrix), end - start)
+                    for start, end in zip(starts, ends, strict=True)
+                )
+        return (self._host(Value(name)),)
 
     def scores(self, value: Value) -> View:
         """All of what the host adds to scores."""

@@ -11,8 +11,8 @@ from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import Recognized, recognize
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.placement import Where, place
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.placement import Where, place
 
 SIZES = {"batch": 1, "sequence": 12, "encoder_sequence": 9}
 WIDTH = 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.quantize.graphs.units import Value, rectangle
+from celosia.sw.quantize.units.units import Value, rectangle
 
 
 @pytest.mark.parametrize("heads", [False, True])

@@ -6,23 +6,27 @@ integers in the role that its readers need; units make the forms that they can, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, Literal
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
-from celosia.sw.ir.graph import Graph
-from celosia.sw.quantize.graphs.units import (
+from celosia.sw.ir.graph import Graph, View
+from celosia.sw.quantize.units.units import (
+    Append,
     Attention,
     Finishing,
     Function,
+    Head,
     Multiplication,
     Normalization,
     Product,
     Rotation,
+    Turn,
     Unit,
     Units,
 )
 
-__all__ = ["Form", "Keys", "Role", "Segment", "Segments", "plan_segments", "reads"]
+__all__ = ["Form", "GivenRows", "Keys", "Role", "Segment", "Segments", "plan_segments", "reads"]
 
 Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
@@ -80,6 +84,12 @@ class Segments:
         key = self.units.units[tensor].value.key
         return Form(key, next(role for role in _HOST_READS if role in roles))
 
+    def source_of(self, unit: Append) -> int | None:
+        """The segment that makes what is appended to a cache; None: the host does."""
+        form = Form(unit.parts[0].tensor, "heads")
+        tensor = self.units.values[form.key].tensor
+        return None if form in self.converted else self.segment_of[tensor]
+
     def users(self, form: Form) -> list[Unit]:
         """The units that read a form."""
         return [unit for unit in self.units.units.values() if form in set(reads(unit))]
@@ -101,17 +111,37 @@ def reads(unit: Unit) -> Iterator[Form]:
             yield Form(unit.a.tensor, "wide")
             yield Form(unit.b.tensor, "wide")
         case Rotation():
-            for turn in unit.turns:
-                yield Form(turn.x.tensor, "wide")
-                yield Form(turn.table.tensor, "angles")
+            yield from chain.from_iterable(map(_turn_reads, unit.turns))
         case Attention():
-            views = [view for head in unit.heads[0] for view in (head.query, head.key, head.value)]
-            yield from (Form(view.tensor, "heads") for view in views)
-            yield from (Form(head.onto.tensor, "onto") for head in unit.heads[0] if head.onto)
+            yield from chain.from_iterable(map(_head_reads, unit.heads[0]))
+        case Append():
+            yield Form(unit.parts[0].tensor, "heads")
+
+
+def _turn_reads(turn: Turn) -> Iterator[Form]:
+    yield Form(turn.x.tensor, "wide")
+    yield Form(turn.table.tensor, "angles")
+
+
+def _head_reads(head: Head) -> Iterator[Form]:
+    yield from (Form(view.tensor, "heads") for view in (head.query, head.key, head.value))
+    if head.onto is not None:
+        yield Form(head.onto.tensor, "onto")
 
 
 Keys = tuple[str, int]
 """The tensor that counts the keys of texts, and a text."""
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows of a cache that no operator of a segment writes: the host does, before it runs."""
+
+    cache: str
+    first: int
+    form: Form
+    parts: tuple[View, ...]
+    """The rectangles of the form's matrix that stand beside each other in the cache."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,6 +158,9 @@ class Segment:
     """The node of the model's file that each unit ends with."""
     gelus: dict[str, float] = field(default_factory=dict)
     """The factor of each SiLU that stands for a GELU, by its unit."""
+    caches: dict[str, str] = field(default_factory=dict)
+    """The model's input that each cache is, by its name in the graph."""
+    given: tuple[GivenRows, ...] = ()
 
     def unit(self, name: str) -> str:
         """The unit of an operator or of a tensor, whose name begins with the unit's."""
@@ -227,6 +260,8 @@ class _Planner:
                 able = {"wide"}
             case Attention():
                 able = {"small"} if "small" in wanted else {"wide"}
+            case Append():
+                return ("heads",)
         return tuple(sorted(wanted & able)) or ("wide",)
 
     def run(self, needed: set[str]) -> None:
@@ -235,8 +270,13 @@ class _Planner:
             if node.name in needed:
                 self.levels[node.name] = max(map(self._level, node.inputs), default=0)
             unit = self.units.units.get(node.name)
-            if unit is not None and node.name not in self.fused:
-                self.segment_of[node.name] = max(self._ready(unit), default=0)
+            if unit is None or node.name in self.fused or isinstance(unit, Append):
+                continue
+            level = max(self._ready(unit), default=0)
+            for form in reads(unit):
+                for append in self._appends(form):
+                    self.segment_of[append.value.tensor] = level
+            self.segment_of[node.name] = level
 
     def _ready(self, unit: Unit) -> Iterator[int]:
         yield from map(self._form, reads(unit))
@@ -252,10 +292,19 @@ class _Planner:
     def _form(self, form: Form) -> int:
         """The first segment that can read a form."""
         tensor = self.units.values[form.key].tensor
+        if appends := self._appends(form):
+            return max(self._form(each) for append in appends for each in reads(append))
         if tensor in self.segment_of and form.role in self.made[tensor]:
             return self.segment_of[tensor]
         self.converted[form] = self._level(tensor)
         return self.converted[form]
+
+    def _appends(self, form: Form) -> list[Append]:
+        """All that is appended to the cache that a form is; nothing, if it is none."""
+        read = self.units.units.get(self.units.values[form.key].tensor)
+        if not isinstance(read, Append):
+            return []
+        return [unit for unit in self.units.of(Append) if unit.cache == read.cache]
 
     def _level(self, tensor: str) -> int:
         """The first segment before which the host has a tensor."""

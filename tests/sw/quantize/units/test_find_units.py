@@ -11,9 +11,9 @@ from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.quantize.graphs.find_units import find_units
-from celosia.sw.quantize.graphs.segments import plan_segments
-from celosia.sw.quantize.graphs.units import Attention, Finishing, Normalization, Product, Rotation
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import plan_segments
+from celosia.sw.quantize.units.units import Attention, Finishing, Normalization, Product, Rotation
 from tests.support.quantized_exports import recognized
 from tests.sw.frontend.importer.models import imported, model
 

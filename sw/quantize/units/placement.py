@@ -13,7 +13,7 @@ from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import Recognized
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.units import Attention, Finishing, Head, Product, Unit, Units
+from celosia.sw.quantize.units.units import Attention, Finishing, Head, Product, Unit, Units
 
 __all__ = ["PlacedNode", "Placement", "Where", "place"]
 

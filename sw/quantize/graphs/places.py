@@ -1,0 +1,126 @@
+"""Where the forms of a segment are: in tensors of the integer graph, or in rows of a cache."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.sw.frontend.nn.operators.operator import expect
+from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.quantize.graphs.formats import Format
+from celosia.sw.quantize.graphs.homes import Home, find_homes
+from celosia.sw.quantize.units.segments import Form, GivenRows, Role, Segments
+from celosia.sw.quantize.units.units import Append, Attention, Value
+
+__all__ = ["Places"]
+
+
+class Places:
+    """The tensors of one segment, and what of them is given, or appended to caches."""
+
+    def __init__(self, segments: Segments, forms: dict[Form, Format], number: int, *, named: bool):
+        self.segments, self.forms = segments, forms
+        self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
+        self.types = segments.graph.types()
+        self.views: dict[Form, View] = {}
+        self.homes: dict[Form, list[Home]] = {}
+        """Where forms are that have no tensor of their own."""
+        self.appended: dict[str, list[Append]] = {}
+        """What is appended to caches, by the key of the value that it is of."""
+        for unit in segments.units.of(Append):
+            if segments.segment_of[unit.value.tensor] == number == segments.source_of(unit):
+                self.appended.setdefault(unit.parts[0].tensor, []).append(unit)
+        self.given: list[GivenRows] = []
+        self.caches: dict[str, str] = {}
+        self.inputs: dict[str, Form] = {}
+        self.made: dict[str, Form] = {}
+        self.origins = {node.name: node.origin for node in segments.graph.nodes}
+        self.names = {key: f"{place}" for place, key in enumerate(segments.units.values)}
+        if named:
+            for key, value in segments.units.values.items():
+                self.names[key] = self.origins.get(value.tensor, value.tensor)
+
+    def format(self, form: Form) -> Format:
+        """The format of a form."""
+        return self.forms[form]
+
+    def tensor(self, form: Form) -> Tensor:
+        """The tensor that a form is, if it has one of its own."""
+        found = self.format(form)
+        value = self.segments.units.values[form.key]
+        rows, cols = value.shape(self.types[value.tensor])
+        same = (found.steps == found.steps[0]).all()
+        step = float(found.steps[0]) if same else None
+        attends = isinstance(self.segments.units.units.get(value.tensor), Attention)
+        name = f"{self.names[form.key]}{'.context' * attends}.{form.role}"
+        return Tensor(name, found.type, rows, cols, step, found.zero_point)
+
+    def out(self, value: Value, role: Role) -> View:
+        """A new tensor for a form."""
+        form = Form(value.key, role)
+        tensor = self.tensor(form)
+        self.views[form] = self.builder.tensor(tensor)
+        self.made[tensor.name] = form
+        return self.views[form]
+
+    def homes_of(self, value: Value) -> list[Home]:
+        """Where the heads of a value are written that is appended to caches."""
+        form = Form(value.key, "heads")
+        tensor = self.tensor(form)
+
+        def own(cols: int, first: int) -> View:
+            name = f"{tensor.name}.{first}"
+            return self.builder.tensor(replace(tensor, name=name, cols=cols, step=None))
+
+        appends = self.appended[value.key]
+        self.homes[form] = [*find_homes(tensor.shape, appends, self._cache, own)]
+        return self.homes[form]
+
+    def row_homes(self, value: Value, role: Role) -> list[tuple[int, View]]:
+        """Where rows of a value are written, each with the first of them."""
+        if role != "heads" or value.key not in self.appended:
+            return [(0, self.out(value, role))]
+        found = []
+        for unit in self.appended[value.key]:
+            (part, *more), shape = unit.parts, self.tensor(Form(value.key, role)).shape
+            whole = not more and (part.col, part.cols) == (0, shape[1])
+            expect(whole, f"{value.tensor}: some of its columns are appended to a cache")
+            found.append((part.row, self._cache(unit).part(row=unit.first, rows=part.rows)))
+        return found
+
+    def _cache(self, unit: Append) -> View:
+        """The cache that a unit appends to."""
+        form = Form(unit.cache, "heads")
+        if form not in self.views:
+            name = f"{self.names[unit.value.key]}.cache"
+            tensor = replace(self.tensor(Form(unit.value.key, "heads")), name=name, cache=True)
+            self.views[form] = self.builder.input(tensor)
+            self.caches[name] = unit.cache
+        return self.views[form]
+
+    def append(self, unit: Append) -> None:
+        """Nothing but a name: what makes the rows has written them, or the host will."""
+        cache, form = self._cache(unit), Form(unit.parts[0].tensor, "heads")
+        self.views[Form(unit.value.key, "heads")] = cache
+        if unit.parts[0].tensor not in self.appended:
+            self.given.append(GivenRows(cache.tensor, unit.first, form, unit.parts))
+
+    def read(self, view: View, role: Role) -> View:
+        """A rectangle of a value in a role."""
+        form = Form(view.tensor, role)
+        if form in self.homes:
+            return next(part for home in self.homes[form] if (part := home.part(view)))
+        if form not in self.views:
+            tensor = self.tensor(form)
+            self.views[form] = self.builder.input(tensor)
+            self.inputs[tensor.name] = form
+        return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
+
+    def scale(self, name: str, steps: NDArray[np.float64]) -> View:
+        """A constant: a scale for each column."""
+        return self.builder.constant(name, steps.astype(np.float32)[np.newaxis])
+
+    def steps(self, view: View, role: Role) -> NDArray[np.float64]:
+        """What 1 stands for in each column of a rectangle of a value."""
+        return self.format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]

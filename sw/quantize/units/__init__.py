@@ -1,0 +1,1 @@
+"""What the accelerator computes of a float graph, without integers."""

@@ -1,0 +1,36 @@
+"""Decoders in integers foretell nearly what float32 does."""
+
+import numpy as np
+
+from celosia.lab.training.compare import held_out_tokens
+from celosia.sim.command.options.language import quantized_model
+from celosia.sw.decoding.scorers import float_scorer, integer_scorer
+from celosia.sw.models.texts import CacheLayout, Text
+from celosia.sw.reference.language.model_file import load_language_model
+from celosia.sw.reference.language.perplexity import score
+from tests.support.integer_models import SHAPE, quantized, tokens
+
+
+def test_logits_are_near_those_of_float32():
+    text = tokens(40, seed=9)
+    exact = float_scorer(quantized().graph)(text)
+    found = integer_scorer(quantized())(text)
+    assert found.shape == exact.shape
+    assert np.square(found - exact).mean() < 0.02 * np.square(exact).mean()
+
+
+def test_a_step_has_to_read_its_weights_and_what_its_caches_hold():
+    step = quantized().step([Text(9, 1)], CacheLayout(1, 30))
+    width, hidden, keys = SHAPE.width, SHAPE.hidden, SHAPE.key_heads * SHAPE.width // SHAPE.heads
+    layer = 2 * width * width + 2 * width * keys + 3 * width * hidden
+    weights = SHAPE.layers * layer + width * SHAPE.vocabulary
+    assert step.least_bytes(10) == weights + 10 * 2 * SHAPE.layers * keys
+
+
+def test_the_projects_model_in_integers_foretells_as_well():
+    model = load_language_model()
+    context, text = model.weights.shape.context, held_out_tokens(model)[:2_561]
+    found = quantized_model(model, None)
+    exact = score(float_scorer(found.graph), text, context).perplexity
+    ratio = score(integer_scorer(found), text, context).perplexity / exact
+    assert 0.998 < ratio < 1.0025
