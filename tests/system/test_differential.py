@@ -18,8 +18,8 @@ from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sw.driver.device import ISSUES, Device, Issue, RunResult
 from celosia.sw.driver.program_file import ProgramFile, load_program
 from celosia.sw.driver.runtime import matmul
+from tests.support.cramped import CRAMPED_OVERRIDES, CRAMPED_PRESET
 
-TRANSFORMS = ("normalization=true", "statistics_rows=16")
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cel"))
 
 
@@ -85,9 +85,11 @@ def test_random_programs_on_verilator_base(first, issue):
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))
-def test_random_transforms_on_verilator_tiny(first):
+def test_random_transforms_on_verilator_cramped(first):
     for seed in range(first, first + 20):
-        program = random_program(seed, preset="tiny", overrides=TRANSFORMS, length=100)
+        program = random_program(
+            seed, preset=CRAMPED_PRESET, overrides=CRAMPED_OVERRIDES, length=100
+        )
         compare(program, "verilator", seed, "stream")
 
 
@@ -106,7 +108,7 @@ def test_random_programs_of_gemmini_on_verilator(preset, issue):
 @pytest.mark.slow
 def test_random_transforms_on_verilator_base():
     for seed in range(25):
-        program = random_program(seed, preset="base", overrides=TRANSFORMS, length=100)
+        program = random_program(seed, preset="base", overrides=("statistics_rows=16",), length=100)
         compare(program, "verilator", seed, "stream")
 
 

@@ -20,9 +20,10 @@ from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, attention_case
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.stages import AttentionStage
+from tests.support.cramped import CRAMPED
 from tests.support.levels import configured
 
-SHORT = configured("tiny", accumulator_kib=1)
+SHORT = CRAMPED
 """Rows of more than 32 keys are long."""
 PARTS = Choices(whole_scores=False)
 """Keys are taken part by part, however few they are."""
@@ -102,8 +103,8 @@ def test_programs_mean_the_same_whatever_the_size_of_blocks(
 
 @pytest.mark.parametrize(
     "config",
-    [SHORT, configured("small", accumulator_kib=4), replace(SHORT, vector_lanes=1)],
-    ids=["tiny", "small", "one lane"],
+    [SHORT, configured("small", accumulator_kib=4), replace(SHORT, vector_lanes=4)],
+    ids=["tiny", "small", "four lanes"],
 )
 @pytest.mark.parametrize("mask", [Mask(), Mask(causal=True), Mask(keys=50)], ids=str)
 def test_commands_on_the_functional_model(config, mask):

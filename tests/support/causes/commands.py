@@ -14,6 +14,7 @@ from tests.support.causes.parts import (
     steps,
     store,
 )
+from tests.support.cramped import CRAMPED
 
 __all__ = ["COMMANDS"]
 
@@ -21,9 +22,8 @@ COMMANDS = (
     Case(
         name="a full queue of products",
         # Of two places: each pair is over sooner in the array than its results are there.
-        # All else is as in `tests/system/test_vector_lanes.py`, so that one model serves both.
         program=chain(lambda _: [*product(0, acc(0), 1), *product(0, acc(0), 1)]),
-        config=CONFIG.with_values({"execute_queue": 2, "vector_lanes": 2, "statistics_rows": 16}),
+        config=CRAMPED,
         grows={"wait_queue_execute": 2 * DIM - 1, "array_rows": 2},
         knob=(3, 9),
     ),
