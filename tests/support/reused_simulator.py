@@ -15,7 +15,7 @@ __all__ = ["run_testbenches", "shared_design"]
 
 Testbench = Callable[[Any], Coroutine[Any, Any, None]]
 
-_SLOTS: Final = 4
+_SLOTS: Final = 8
 """Testbenches of each sort that a kept simulator has room for."""
 
 

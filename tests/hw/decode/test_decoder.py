@@ -29,6 +29,7 @@ from celosia.isa.encoding import (
 from celosia.isa.operations.semantics import LOOP_FUNCTS
 from celosia.isa.registers.errors import Cause
 from tests.support.offers import expected
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIGS = [
@@ -131,7 +132,7 @@ def check(got, wanted: dict) -> None:
 
 def check_all(config: AcceleratorConfig, commands: list[Command], wanted: list[dict]) -> None:
     """What a decoder makes of `commands`, without stalls."""
-    dut = Decoder(config)
+    dut = shared_design(Decoder, config)
 
     async def producer(ctx):
         await send(ctx, dut.commands, [command._asdict() for command in commands], never)
@@ -150,7 +151,7 @@ def test_decodes_what_the_contract_says(config, seed):
     commands = [random_command(config, rng) for _ in range(400)]
     wanted = expected(config, commands)
     assert {offer["kind"] for offer in wanted} == set(Kind) - {Kind.TRANSFORM}
-    dut = Decoder(config)
+    dut = shared_design(Decoder, config)
 
     async def producer(ctx):
         payloads = [command._asdict() for command in commands]
@@ -217,7 +218,7 @@ def test_sizes_of_what_is_not_there_do_not_matter():
 
 def test_latency_and_throughput_are_as_documented():
     config, count, arrivals = CONFIGS[0], 10, []
-    dut = Decoder(config)
+    dut = shared_design(Decoder, config)
     command = LOADS[0].encode(dram=64, local=3, local_rows=2, local_cols=4)
 
     async def producer(ctx):
@@ -235,7 +236,7 @@ def test_latency_and_throughput_are_as_documented():
 
 
 def test_halted_it_accepts_nothing():
-    dut = Decoder(CONFIGS[0])
+    dut = shared_design(Decoder, CONFIGS[0])
 
     async def testbench(ctx):
         ctx.set(dut.halt, 1)

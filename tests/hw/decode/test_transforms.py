@@ -14,6 +14,7 @@ from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.state.transform_state import TRANSFORM_CONFIGS
 from tests.support.offers import expected
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import receive, send, simulate, sometimes
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
@@ -125,7 +126,7 @@ def test_each_function_has_the_records_and_the_sums_of_the_contract(moments):
 def check_all(
     config: AcceleratorConfig, commands: list[Command], wanted: list[dict], seed: int = 0
 ) -> None:
-    dut = Decoder(config)
+    dut = shared_design(Decoder, config)
 
     async def producer(ctx):
         await send(ctx, dut.commands, [c._asdict() for c in commands], sometimes(seed))

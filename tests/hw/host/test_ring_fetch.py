@@ -12,6 +12,7 @@ from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import BusId
 from tests.hw.host.ring_memory import random_commands
 from tests.hw.load.read_memory import SLAVE_ERROR, ReadMemory
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import receive, send, simulate, sometimes
 
 WIDTHS = (32, 64, 128, 512)
@@ -53,7 +54,7 @@ def test_commands_come_in_order_from_anywhere(bus_bits, stall):
     rng = random.Random(bus_bits)
     base, count = 0xFC8 + 8 * rng.randrange(16), 100
     commands = random_commands(rng, count)
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     memory = RingMemory(
         dut.config, dut.port, latency=9, stall=stall, base=base, image=pack_ring(commands)
     )
@@ -88,7 +89,7 @@ def test_commands_come_in_order_from_anywhere(bus_bits, stall):
 @pytest.mark.parametrize("latency", [10, 60])
 def test_throughput_and_latency_are_as_documented(bus_bits, latency):
     count = 150
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     commands = random_commands(random.Random(0), count)
     memory = RingMemory(dut.config, dut.port, latency=latency, base=8, image=pack_ring(commands))
     arrivals = []
@@ -120,7 +121,7 @@ def test_throughput_and_latency_are_as_documented(bus_bits, latency):
 
 @every_width
 def test_only_what_there_is_room_for_is_asked_for(bus_bits):
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     memory = RingMemory(dut.config, dut.port, base=0, image=bytes(24 * 1000))
     taken, slack = 0, 64 + 6 * bus_bits // 8  # What the gear holds, and a part of a burst.
 
@@ -153,7 +154,7 @@ def test_only_what_there_is_room_for_is_asked_for(bus_bits):
 def test_from_rest_no_more_is_asked_for_than_at_first(bus_bits, rests):
     """A run that follows at once is asked for as far ahead as the one before it."""
     many = 16 * PREFETCH_BYTES // 64
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     memory = RingMemory(dut.config, dut.port, base=0, image=bytes(48 * many))
     runs = [{"address": 24 * many * number, "entries": many} for number in range(2)]
     slack = 64 + 6 * bus_bits // 8  # What the gear holds, and a part of a burst.
@@ -184,7 +185,7 @@ def outcome(
 
     With `busy`, commands before it run for long, and there is no fault as long as they do.
     """
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     commands = random_commands(random.Random(6), count)
     memory = RingMemory(
         dut.config, dut.port, latency=4, broken=broken, base=base, image=pack_ring(commands)
@@ -266,7 +267,7 @@ def test_memory_ends(bus_bits, inside, busy):
 
 @every_width
 def test_halted_it_begins_nothing_and_answers_come(bus_bits):
-    dut = RingFetcher(configuration(bus_bits))
+    dut = shared_design(RingFetcher, configuration(bus_bits))
     memory = RingMemory(dut.config, dut.port, latency=30, stall=0.3, base=0, image=bytes(24 * 100))
 
     async def testbench(ctx):

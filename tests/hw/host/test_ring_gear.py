@@ -9,6 +9,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.registers.errors import Cause
 from tests.hw.host.ring_memory import beats_of, random_commands
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 WIDTHS = (32, 64, 128, 256, 512)
@@ -38,7 +39,7 @@ def test_runs_become_their_commands(bus_bits, seed):
     rng = random.Random(seed or 7)
     lengths = [1, 2, 1, 3, *(rng.randint(1, 12) for _ in range(25))]
     runs, beats, commands = make_runs(bus_bits, lengths, rng)
-    dut = RingGear(configuration(bus_bits))
+    dut = shared_design(RingGear, configuration(bus_bits))
     stalls = [never] * 3 if seed is None else [sometimes(seed + n) for n in range(3)]
 
     async def fetch(ctx):
@@ -61,7 +62,7 @@ def test_runs_become_their_commands(bus_bits, seed):
 def test_throughput_is_as_documented(bus_bits):
     rng, count = random.Random(0), 60
     runs, beats, _ = make_runs(bus_bits, [count], rng)
-    dut, arrivals = RingGear(configuration(bus_bits)), []
+    dut, arrivals = shared_design(RingGear, configuration(bus_bits)), []
 
     async def fetch(ctx):
         await send(ctx, dut.runs, runs)
@@ -86,7 +87,7 @@ def test_throughput_is_as_documented(bus_bits):
 
 @every_width
 def test_the_next_address_is_told(bus_bits):
-    dut = RingGear(configuration(bus_bits))
+    dut = shared_design(RingGear, configuration(bus_bits))
     rng = random.Random(1)
     runs, beats, commands = make_runs(bus_bits, [5], rng)
 
@@ -105,7 +106,7 @@ def test_the_next_address_is_told(bus_bits):
 
 def stops_at(bus_bits: int, address: int, beats: list[dict], commands: int) -> tuple[int, Cause]:
     """How many commands come out of a run, and what is wrong with the next one."""
-    dut, count = RingGear(configuration(bus_bits)), 0
+    dut, count = shared_design(RingGear, configuration(bus_bits)), 0
     found = []
 
     async def fetch(ctx):
@@ -158,7 +159,7 @@ def test_what_is_no_command_stops(bus_bits, funct):
 
 @every_width
 def test_it_says_that_beats_are_missing(bus_bits):
-    dut = RingGear(configuration(bus_bits))
+    dut = shared_design(RingGear, configuration(bus_bits))
     words, _ = beats_of(0, random_commands(random.Random(4), 2), bus_bits // 8, random.Random(5))
 
     async def testbench(ctx):

@@ -14,6 +14,7 @@ from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reache
 from celosia.hw.issue.queues import Memories, QueueTraits
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import QUEUES
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(
@@ -44,7 +45,7 @@ async def needs_of(ctx, dut: HazardTables, tails: dict, kind: Kind, *ranges: dic
 
 @pytest.mark.parametrize("start", [0, WRAP - 2])
 def test_an_operation_waits_for_the_youngest_conflict(start):
-    dut = HazardTables(CONFIG)
+    dut = shared_design(HazardTables, CONFIG)
 
     async def testbench(ctx):
         tails = dict.fromkeys(QUEUES, start)
@@ -66,7 +67,7 @@ def test_an_operation_waits_for_the_youngest_conflict(start):
 
 
 def test_a_product_waits_for_one_whose_results_it_reads():
-    dut = HazardTables(CONFIG)
+    dut = shared_design(HazardTables, CONFIG)
 
     async def testbench(ctx):
         tails, none = dict.fromkeys(QUEUES, 0), (1 - CONFIG.execute_queue) % WRAP
@@ -82,7 +83,7 @@ def test_a_product_waits_for_one_whose_results_it_reads():
 
 def test_parameters_of_a_transform_are_read_until_it_is_done():
     config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
-    dut = HazardTables(config)
+    dut = shared_design(HazardTables, config)
 
     async def testbench(ctx):
         tails, none = dict.fromkeys(QUEUES, 0), (-config.transform_queue) % WRAP
@@ -154,7 +155,7 @@ def test_random_operations_wait_for_what_they_meet(normalization, seed):
     """In all memories, which are of different sizes."""
     config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
     config = config if normalization else CONFIG
-    rng, dut = random.Random(seed), HazardTables(config)
+    rng, dut = random.Random(seed), shared_design(HazardTables, config)
 
     async def testbench(ctx):
         tails: dict[str, int] = {}

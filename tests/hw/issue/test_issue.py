@@ -9,6 +9,7 @@ from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.issue.issue import Issue
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.errors import Cause
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(
@@ -101,7 +102,7 @@ async def controller(ctx, dut: Issue, kind: Kind, operations: dict[int, Operatio
 def test_conflicting_operations_keep_their_order(seed):
     rng = random.Random(seed)
     operations = {tag: random_operation(tag, rng) for tag in range(150)}
-    dut = Issue(CONFIG)
+    dut = shared_design(Issue, CONFIG)
 
     async def producer(ctx):
         payloads = [operation.payload() for operation in operations.values()]
@@ -123,7 +124,7 @@ def independent(kind: Kind, count: int) -> list[dict]:
 
 
 def test_takes_an_operation_every_two_cycles_and_delivers_it_three_cycles_later():
-    dut, count, arrivals, taken = Issue(CONFIG), 4, [], []
+    dut, count, arrivals, taken = shared_design(Issue, CONFIG), 4, [], []
 
     async def producer(ctx):
         await send(ctx, dut.i, independent(Kind.LOAD, count), never)
@@ -143,7 +144,7 @@ def test_takes_an_operation_every_two_cycles_and_delivers_it_three_cycles_later(
 
 
 def test_a_full_queue_holds_operations_outside():
-    dut, count = Issue(CONFIG), 8
+    dut, count = shared_design(Issue, CONFIG), 8
 
     async def producer(ctx):
         await send(ctx, dut.i, independent(Kind.STORE, count), never)
@@ -165,7 +166,7 @@ def test_a_full_queue_holds_operations_outside():
 
 @pytest.mark.parametrize("kind", [Kind.FENCE, Kind.ERROR])
 def test_fences_and_errors_wait_until_everything_is_over(kind):
-    dut = Issue(CONFIG)
+    dut = shared_design(Issue, CONFIG)
 
     async def testbench(ctx):
         await send(ctx, dut.i, independent(Kind.LOAD, 1))
@@ -192,7 +193,7 @@ def test_fences_and_errors_wait_until_everything_is_over(kind):
 
 
 def test_a_halt_starts_nothing():
-    dut = Issue(CONFIG)
+    dut = shared_design(Issue, CONFIG)
 
     async def testbench(ctx):
         await send(ctx, dut.i, independent(Kind.LOAD, 1))
@@ -208,7 +209,7 @@ def test_a_halt_starts_nothing():
 
 
 def test_waits_name_the_queue():
-    dut = Issue(CONFIG)
+    dut = shared_design(Issue, CONFIG)
     load = Operation(0, Kind.LOAD, [range(4)])
     product = Operation(1, Kind.EXECUTE, [range(8, 9), range(2, 3)])
 
@@ -230,7 +231,7 @@ def test_waits_name_the_queue():
 
 def test_what_a_product_waits_for_of_a_transform_is_named_by_its_function():
     config = CONFIG.with_values({"normalization": True, "statistics_rows": 16})
-    dut = Issue(config)
+    dut = shared_design(Issue, config)
     places = [(Kind.TRANSFORM, first, first + 40) for first in (0, 10, 20, 30)]
     places += [(Kind.EXECUTE, 90, 20), (Kind.EXECUTE, 50, 95)]  # Reads a result; writes a source.
     payloads = []

@@ -10,6 +10,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.numerics import mvin_scale, scale_from_bits
 from celosia.isa.presets import PRESETS
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 WIDE = AcceleratorConfig(dim=64, bus_bits=512, scratchpad_kib=256, accumulator_kib=256)
@@ -46,7 +47,7 @@ def scales(count: int, seed: int) -> list[int]:
 
 def check(config: AcceleratorConfig, steps: list[tuple[int, list[int]]], seed: int = 0) -> None:
     """Scale each (scale, elements) of `steps`, while ``advance`` comes and goes."""
-    dut, rng = LoadScaler(config), random.Random(seed)
+    dut, rng = shared_design(LoadScaler, config), random.Random(seed)
     results = []
 
     async def testbench(ctx):
@@ -98,7 +99,7 @@ def test_other_numbers_of_lanes(name):
 
 
 def test_elements_without_enable_leave_the_lanes_alone():
-    dut, results = LoadScaler(PRESETS["tiny"]), []
+    dut, results = shared_design(LoadScaler, PRESETS["tiny"]), []
 
     async def testbench(ctx):
         ctx.set(dut.advance, 1)

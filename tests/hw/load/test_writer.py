@@ -12,6 +12,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.numerics import mvin_scale, scale_from_bits
 from celosia.isa.presets import PRESETS
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, send, simulate, sometimes
 
 TINY, BASE = PRESETS["tiny"], PRESETS["base"]
@@ -69,7 +70,7 @@ def random_row(config: AcceleratorConfig, rng: random.Random) -> tuple[list[dict
 
 def write(config: AcceleratorConfig, pieces: list[dict], count: int, stalls, cycles=None) -> list:
     """Send `pieces`; returns the `count` rows that are written."""
-    dut, rows = RowWriter(config), []
+    dut, rows = shared_design(RowWriter, config), []
     ports = {
         Space.SCRATCHPAD: dut.scratchpad,
         Space.ACCUMULATOR: dut.accumulator,
@@ -145,7 +146,7 @@ def test_latency_and_throughput_are_as_documented(words):
 
 
 def test_a_fault_is_reported_after_the_rows_before_it():
-    dut, events = RowWriter(BASE), []
+    dut, events = shared_design(RowWriter, BASE), []
     row = {"data": 1, "scale": 0, "info": info(bytes=16, row_last=1)}
     fault = {"data": 0, "scale": 0, "info": info(bytes=16, row_last=1, op_last=1, fault=1)}
 
@@ -168,7 +169,7 @@ def test_a_fault_is_reported_after_the_rows_before_it():
 @pytest.mark.parametrize("ready", [0, 10])
 def test_stop_throws_away_all_but_the_row_on_offer(ready):
     """A row that is accepted in the cycle of the stop is the last; a row that is not stands."""
-    dut, taken, stop = RowWriter(BASE), [], 6
+    dut, taken, stop = shared_design(RowWriter, BASE), [], 6
 
     async def testbench(ctx):
         ctx.set(dut.pieces.payload, {"data": 1, "scale": 0, "info": info(bytes=16, row_last=1)})
@@ -188,7 +189,7 @@ def test_stop_throws_away_all_but_the_row_on_offer(ready):
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_go_to_the_rows_below_further_to_the_right(seed):
     rng, config = random.Random(seed), PRESETS["gemmini4"]
-    dut, pieces, wanted = RowWriter(config), [], []
+    dut, pieces, wanted = shared_design(RowWriter, config), [], []
     half = config.scratchpad_rows // 2
     for _ in range(40):
         cols = rng.randint(1, 4)

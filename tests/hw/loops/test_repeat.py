@@ -13,6 +13,7 @@ from celosia.isa.encoding import FENCE, MVIN, PRELOAD, REPEAT, STRIDE, Command
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH, expand
 from tests.support.loops import LoopPrograms, payload
 from tests.support.registers import reset_registers
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import receive, send, simulate, sometimes
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=16)
@@ -27,7 +28,7 @@ def expected(program, config=CONFIG):
 
 def timed(program, count):
     """The cycles in which commands of `program` come in, and in which they go out."""
-    dut, come, go = Repeater(CONFIG), [], []
+    dut, come, go = shared_design(Repeater, CONFIG), [], []
 
     async def source(ctx):
         await send(ctx, dut.i, [payload(command) for command in program])
@@ -134,7 +135,7 @@ def test_random_programs_under_stalls(seed):
     faults = 0.15 * (seed % 2)
     programs = LoopPrograms(config, random.Random(seed), faults=faults, products=False)
     program, wanted = programs.short_program(10)
-    dut, got = Repeater(config), []
+    dut, got = shared_design(Repeater, config), []
     counts, count = counted(dut)
 
     async def source(ctx):
@@ -168,7 +169,7 @@ def test_the_tally_after_nests_of_all_depths(nests, around):
             body = [REPEAT.encode(count=count, length=len(body)), *body]
         program += body
     config = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, loop_entries=64)
-    dut, wanted = Repeater(config), expected(program, config)
+    dut, wanted = shared_design(Repeater, config), expected(program, config)
     tally, count = counted(dut)
 
     async def source(ctx):
@@ -186,7 +187,7 @@ def test_counts_of_what_is_gained_and_lost():
     """In all, as many commands go out as come in, and are gained, and are not lost."""
     inner = [REPEAT.encode(count=3, length=2), LOAD, BY_16]
     program = [FENCE.encode(), REPEAT.encode(count=2, length=4), OTHER, *inner, OTHER]
-    dut, wanted = Repeater(CONFIG), expected(program)
+    dut, wanted = shared_design(Repeater, CONFIG), expected(program)
     counts, count = counted(dut)
 
     async def source(ctx):
@@ -213,7 +214,7 @@ def test_what_a_fault_has_ended_does_not_count_in_the_next_loop():
     inner = [REPEAT.encode(count=3, length=3), LOAD, BY_16, REPEAT.encode()]
     ended = [REPEAT.encode(count=5, length=1 + len(inner)), OTHER, *inner]
     program = [REPEAT.encode(count=2, length=2), LOAD, BY_16, OTHER]
-    dut, wanted = Repeater(CONFIG), expected(program)
+    dut, wanted = shared_design(Repeater, CONFIG), expected(program)
     counts, count = counted(dut)
 
     async def bench(ctx):

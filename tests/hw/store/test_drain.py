@@ -14,6 +14,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import float_bits
 from celosia.isa.numerics import relu, requantize_to, scale_from_bits
 from celosia.isa.presets import PRESETS
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import send, simulate
 
 TINY = PRESETS["tiny"]
@@ -45,7 +46,7 @@ class Bench:
         self.contents: list[int] = []
         """All bytes of each word."""
         self._cycles, self._reads, self._options = cycles, reads, options
-        self.dut = Drain(config)
+        self.dut = shared_design(Drain, config)
         simulate(self.dut, self._run, deadline=cycles + 10)
 
     async def _run(self, ctx) -> None:
@@ -192,7 +193,7 @@ def test_rows_of_a_window_take_no_room_until_the_last_one():
 
 
 def test_rows_of_a_norm_command_do_not_leave_and_the_last_one_tells():
-    dut = Drain(TINY.with_values({"bert": True}))
+    dut = shared_design(Drain, TINY.with_values({"bert": True}))
     passing = {"passes": 1, "command": NormCommand.MAX.value}
     row = read(1, space=Space.ACCUMULATOR, passing=passing, elements=4)
     reads = [row, row | {"last": 1}, row | {"passing": {"passes": 1}, "last": 1}]

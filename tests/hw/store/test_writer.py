@@ -9,6 +9,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from tests.hw.store.test_gear import words_of
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, send, simulate, sometimes
 from tests.support.write_memory import WriteMemory
 
@@ -41,7 +42,7 @@ class Bench:
         """For each cycle, how many operations are issued but not all sent, how many are not
         answered, and what the unit says of both and of credit."""
         self._stall = never if seed is None else sometimes(seed)
-        self.dut = Writer(config)
+        self.dut = shared_design(Writer, config)
         simulate(
             self.dut, self._clock, background=[self._segments, self._words], deadline=cycles + 10
         )

@@ -13,6 +13,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType, Function
 from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.presets import PRESETS
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import offer_cycles, receive, send, simulate, sometimes
 
 CONFIGS = [
@@ -240,7 +241,10 @@ def seen_step(step: Any) -> dict:
 @pytest.mark.parametrize("function", Function)
 def test_walks_every_block_of_every_row_under_stalls(config, function):
     rng = random.Random(function)
-    dut, ops = TransformController(config), [random_op(config, rng, function) for _ in range(6)]
+    dut, ops = (
+        shared_design(TransformController, config),
+        [random_op(config, rng, function) for _ in range(6)],
+    )
     expected = [step for op in ops for step in expected_steps(config, op)]
 
     async def producer(ctx):
@@ -262,6 +266,6 @@ def test_takes_the_next_operation_with_the_last_step():
     rng = random.Random(1)
     functions = (Function.EXPONENT, Function.RESIDUAL, Function.GELU, Function.LAYERNORM)
     ops = [random_op(config, rng, function) for function in functions]
-    dut = TransformController(config)
+    dut = shared_design(TransformController, config)
     count = sum(len(list(expected_steps(config, op))) for op in ops)
     assert offer_cycles(dut, dut.op, ops, dut.steps, count + 3) == [1 + n for n in range(count)]

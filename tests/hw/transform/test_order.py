@@ -8,6 +8,7 @@ import pytest
 from celosia.hw.transform.order import TransformOrder
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Function
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, normalization=True)
@@ -89,7 +90,7 @@ def test_one_operation_waits_for_another(first, second, cycles):
         await take(ctx, dut, first)
         assert await waiting(ctx, dut, second) == cycles
 
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
     simulate(dut, testbench)
 
 
@@ -113,12 +114,12 @@ def test_one_lane_keeps_operations_further_apart(first, second, cycles):
         await take(ctx, dut, first)
         assert await waiting(ctx, dut, second) == cycles
 
-    dut = TransformOrder(replace(CONFIG, vector_lanes=1))
+    dut = shared_design(TransformOrder, replace(CONFIG, vector_lanes=1))
     simulate(dut, testbench)
 
 
 def test_a_last_step_that_is_not_accepted_keeps_others_waiting():
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
 
     async def testbench(ctx):
         ctx.set(dut.op, op(Function.MAXIMUM))
@@ -134,7 +135,7 @@ def test_a_last_step_that_is_not_accepted_keeps_others_waiting():
     "reader", [op(Function.CONTEXT, slot=11), finishing(8), op(Function.LAYERNORM, slot=5, rows=7)]
 )
 def test_facts_are_there_when_those_of_all_rows_are(reader):
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
 
     async def testbench(ctx):
         await take(ctx, dut, finishing(0))
@@ -151,7 +152,7 @@ def test_facts_are_there_when_those_of_all_rows_are(reader):
 
 
 def test_only_so_many_finish_at_once_and_of_one_kind():
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
     moments = op(Function.MOMENTS, start=1, finish=1, slot=100)
 
     async def testbench(ctx):
@@ -175,7 +176,7 @@ def test_only_so_many_finish_at_once_and_of_one_kind():
 
 
 def test_constants_stay_while_operations_without_any_follow():
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
     curved = op(Function.GELU, constants={"gelu": {"b": 7}})
 
     async def testbench(ctx):
@@ -189,7 +190,7 @@ def test_constants_stay_while_operations_without_any_follow():
 
 @pytest.mark.parametrize("slots", [(4, 0), (0, 4)])
 def test_maxima_of_the_operation_before_the_last_one_are_waited_for(slots):
-    dut = TransformOrder(CONFIG)
+    dut = shared_design(TransformOrder, CONFIG)
 
     async def testbench(ctx):
         for slot in slots:

@@ -16,6 +16,7 @@ from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
 from celosia.sim.devices.flat_memory import FlatMemory
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import receive, simulate, sometimes
 from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
 
@@ -262,7 +263,7 @@ def run_all(
     follow: bool,
 ) -> None:
     """Run `operations` on a path and on `machine`; the scratchpads must agree."""
-    memories, dut = Memories(machine), TransformPath(config)
+    memories, dut = Memories(machine), shared_design(TransformPath, config)
     over = 0
 
     async def ends(ctx):

@@ -19,10 +19,11 @@ from celosia.isa.operations.semantics import step
 from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 from tests.support.transforms import accumulator_row, operation, scratchpad_row, transform
 
-TINY = PRESETS["tiny"].with_values({"normalization": True, "statistics_rows": 32})
+TINY = PRESETS["tiny"].with_values({"statistics_rows": 32, "vector_lanes": 4})
 SOURCE, TARGET, STAGED = 16, 200, 1500
 
 
@@ -104,7 +105,7 @@ def cycles_of(
 ) -> int:
     """From the first operation to the last one's end, with memories that never stall."""
     operations = operations_of(calls, rows)
-    dut, took = TransformPath(config), []
+    dut, took = shared_design(TransformPath, config), []
 
     async def run(ctx):
         for port in (dut.accumulator, dut.scratchpad, dut.parameters, dut.parameters2):
@@ -161,7 +162,7 @@ def operations_of(
 
 
 def test_what_it_waits_for_is_told():
-    dut, told = TransformPath(TINY), set()
+    dut, told = shared_design(TransformPath, TINY), set()
     wide = (Function.REQUANTIZE, {"type": ElementType.INT32})
     ports = ("accumulator", "scratchpad", "parameters", "parameters2", "words")
 
@@ -200,7 +201,7 @@ def test_what_it_waits_for_is_told():
 def test_the_function_told_is_that_of_the_step_that_enters(lanes):
     """To the last part of a step, however soon another function is next."""
     calls, rows = [MAXIMUM, SCALED, EXPONENT, SCALED, MAXIMUM], 3
-    dut, told = TransformPath(replace(TINY, vector_lanes=lanes)), []
+    dut, told = shared_design(TransformPath, replace(TINY, vector_lanes=lanes)), []
 
     async def watch(ctx):
         async for *_, state, function in ctx.tick().sample(dut.state, dut.function):

@@ -17,6 +17,7 @@ from celosia.isa.numerics import (
     row_statistics,
     row_sums,
 )
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 CONFIG = AcceleratorConfig(dim=2)
@@ -54,7 +55,7 @@ def run(
     jobs: list[Job], channels: int = 1, gaps: bool = False, *, epsilon: int = 0, rms: bool = False
 ) -> Outcome:
     """Check the facts of each job."""
-    dut, rng = Background(CONFIG), random.Random(1)
+    dut, rng = shared_design(Background, CONFIG), random.Random(1)
     outcome = Outcome([], [])
     means: dict[int, int] = {}
     reciprocals: dict[int, int] = {}

@@ -14,6 +14,7 @@ from celosia.isa.latencies import lane_latency
 from tests.support.lane_model import Case, Model, Scaling, mode_begins, paced
 from tests.support.lane_rows import Functions
 from tests.support.lanes import Reads, constants
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 
@@ -80,7 +81,7 @@ def reads_of(dut: Lanes, begun: list[tuple[int, Case]]) -> list[Reads]:
 def run(dim: int, offers: list[Case | None], lanes: int = 0) -> None:
     """Offer a step (or nothing) per cycle; check all that comes out, and when."""
     config = AcceleratorConfig(dim=dim, vector_lanes=lanes)
-    dut, model, rng = Lanes(config), Model(config), random.Random(0)
+    dut, model, rng = shared_design(Lanes, config), Model(config), random.Random(0)
     offers = paced(config, offers)
     ports = reads_of(dut, [(cycle, case) for cycle, case in enumerate(offers) if case])
 
@@ -163,7 +164,7 @@ def test_rows_of_every_function_with_gaps(lanes):
 
 
 def test_many_lanes():
-    run(64, [*Functions(64, 64).mixed(12)])
+    run(64, [*Functions(64, 64).mixed(12)], 64)
 
 
 @pytest.mark.parametrize("lanes", [4, 1])
@@ -183,7 +184,7 @@ def test_a_maximum_leaves_the_rest_alone(lanes):
 )
 def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth, scaled):
     config = AcceleratorConfig(dim=dim, vector_lanes=lanes)
-    dut, seen = Lanes(config), {}
+    dut, seen = shared_design(Lanes, config), {}
     last = dim // lanes - 1
     scaling = {"by_column": 1, "raw": not scaled}
     step = {"result": 1, "counted": 1, "span": {"first": 1, "last": 1}, "last_part": last}

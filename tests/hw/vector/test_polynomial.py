@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amaranth import Module, Signal
+from amaranth import Elaboratable, Module, Signal
 
 from celosia.hw.vector.modes import Mode
 from celosia.hw.vector.polynomial import Polynomial
@@ -16,6 +16,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.numerics import ExponentConstants, GeluConstants, exponent
 from tests.support.lanes import KINDS, Golden, Reads, Step, constants, int16, int32, scores
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -33,16 +34,25 @@ def request(step: Step | None, number: int, config: AcceleratorConfig) -> dict[s
     }
 
 
+class Asked(Elaboratable):
+    """A unit that is asked with the fields of a step."""
+
+    def __init__(self, config: AcceleratorConfig):
+        self.dut, self.asked = Polynomial(config), Signal(LaneStep(config))
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.dut = self.dut
+        m.d.comb += self.dut.request.eq(polynomial_request(self.dut.config, self.asked))
+        return m
+
+
 def run(dim: int, steps: list[Step | None], golden: Golden | None = None) -> list[int]:
     """Offer a step (or nothing) per cycle and check results; returns when they came."""
     golden = golden or Golden()
     config = AcceleratorConfig(dim=dim)
-    dut = Polynomial(config)
-    asked = Signal(LaneStep(config))
-    top = Module()
-    top.submodules.dut = dut
-    top.d.comb += dut.request.eq(polynomial_request(config, asked))
-    rng = random.Random(0)
+    top = shared_design(Asked, config)
+    dut, asked, rng = top.dut, top.asked, random.Random(0)
     offered = [step for step in steps if step is not None]
     expected = [golden.result(step) for step in offered]
     for step, result in zip(offered, expected, strict=True):

@@ -11,6 +11,7 @@ from celosia.hw.vector.requantizer import Requantizer, RequantizeRequest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.numerics import relu, requantize_to, scale_from_bits, wrap32
 from celosia.isa.presets import PRESETS
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 BASE = PRESETS["base"]
@@ -56,7 +57,7 @@ class Row:
 
 def run(config: AcceleratorConfig, rows: list[Row | None]) -> list[int]:
     """Offer a row (or nothing) per cycle and check the results; returns when they came."""
-    dut, arrivals = Requantizer(config), []
+    dut, arrivals = shared_design(Requantizer, config), []
     rng = random.Random(0)
 
     def drive(ctx, row: Row | None) -> None:

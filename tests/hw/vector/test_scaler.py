@@ -12,6 +12,7 @@ from celosia.hw.vector.scaler import SCORE, Scaler
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.numerics import requantize, requantize_to, scale_from_bits
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "requant.npz"
@@ -71,7 +72,7 @@ class Row:
 
 def run(dim: int, rows: list[Row | None], scale_bits: int = 24) -> list[int]:
     """Offer a row (or nothing) per cycle and check the results; returns when they came."""
-    dut, arrivals = Scaler(config(dim).with_values({"scale_bits": scale_bits})), []
+    dut, arrivals = shared_design(Scaler, config(dim).with_values({"scale_bits": scale_bits})), []
     expected = [row.expected() for row in rows if row is not None]
     longs = [row.long(24 - scale_bits) for row in rows if row is not None]
     rng = random.Random(0)

@@ -14,6 +14,7 @@ from celosia.isa.encoding.gemmini_loops import LOOP_WS, LOOP_WS_CONFIGS
 from celosia.isa.operations.loop_ws import LoopWs as Expansion
 from celosia.isa.presets import PRESETS
 from tests.support.loop_ws import loop
+from tests.support.reused_simulator import shared_design
 from tests.support.streams import never, receive, send, simulate, sometimes
 
 CONFIG = PRESETS["gemmini4"]
@@ -28,7 +29,7 @@ def expanded(commands: list[Command], expansion: Expansion | None = None) -> lis
 
 def check(programs: list[list[Command]], seed: int) -> None:
     commands = [command for program in programs for command in program]
-    dut = LoopWs(CONFIG)
+    dut = shared_design(LoopWs, CONFIG)
     wanted = expanded(commands)
     tally = {"gained": 0, "lost": 0}
 
@@ -129,7 +130,7 @@ def test_a_store_to_the_scratchpad_is_no_loop():
 
 def test_products_go_out_when_no_command_comes():
     """Then the contract's order is that of loops with something between."""
-    dut = LoopWs(CONFIG)
+    dut = shared_design(LoopWs, CONFIG)
     apart = expanded([*plain_loop(), FLUSH.encode(), *plain_loop()])
     wanted = [command for command in apart if command != FLUSH.encode()]
 
@@ -148,7 +149,7 @@ def test_products_go_out_when_no_command_comes():
 
 def test_latency_and_throughput_are_as_documented():
     """Command after command, but for what is between matrices and between parts."""
-    expansion, dut = Expansion(CONFIG), LoopWs(CONFIG)
+    expansion, dut = Expansion(CONFIG), shared_design(LoopWs, CONFIG)
     commands = [*plain_loop(), FLUSH.encode()]
     wanted = expanded(commands, expansion)
     offers = []
@@ -179,7 +180,7 @@ def test_latency_and_throughput_are_as_documented():
 
 
 def test_nothing_is_lost_while_a_fence_is_not_over():
-    dut = LoopWs(CONFIG)
+    dut = shared_design(LoopWs, CONFIG)
 
     async def testbench(ctx):
         ctx.set(dut.o.ready, 1)
@@ -199,7 +200,7 @@ def test_nothing_is_lost_while_a_fence_is_not_over():
 
 @pytest.mark.parametrize(("activation", "span"), [(0, 40), (2, 80)])
 def test_a_loop_is_whole_though_a_reset_cut_off_the_one_before(activation, span):
-    dut, reset = LoopWs(CONFIG), Signal()
+    dut, reset = shared_design(LoopWs, CONFIG), Signal()
     program = plain_loop(activation=activation)
     commands = [command._asdict() for command in program]
     wanted, got = expanded(program), []
