@@ -4,6 +4,7 @@ What a chain does is found by numbers: it is applied to the numbers of its sourc
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, Final
 
@@ -18,12 +19,26 @@ from celosia.sw.frontend.recognize.prove import Probe
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["element_numbers", "find_groups", "find_long_views"]
+__all__ = ["element_numbers", "find_groups", "find_long_views", "numbered"]
 
 Numbers = NDArray[np.int64]
 
 _LARGEST: Final = 1 << 24
 """Elements of the largest source whose views are looked at."""
+
+
+def numbered(shape: Sequence[int]) -> Numbers:
+    """An array of `shape` that holds the number of each of its elements; it is read-only."""
+    size = prod(shape)
+    return _numbers(max(size - 1, 0).bit_length())[:size].reshape(shape)
+
+
+@lru_cache(maxsize=2)
+def _numbers(bits: int) -> Numbers:
+    """The numbers of so many bits: to write them out again for each tensor takes long."""
+    numbers = np.arange(1 << bits)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def element_numbers(reader: Reader, name: str) -> tuple[str, Numbers] | None:
@@ -35,7 +50,7 @@ def element_numbers(reader: Reader, name: str) -> tuple[str, Numbers] | None:
     kind = reader.type(source)
     if kind.size > _LARGEST or reader.type(name).size > _LARGEST:
         return None
-    numbers = np.arange(kind.size).reshape(kind.shape)
+    numbers = numbered(kind.shape)
     for view in views:
         known = [reader.value(place) for place in view.inputs[1:]]
         numbers = compute(_typed(view), [numbers, *(place for place in known if place is not None)])

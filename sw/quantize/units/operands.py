@@ -8,7 +8,7 @@ import numpy as np
 
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.frontend.recognize.views import element_numbers
+from celosia.sw.frontend.recognize.views import element_numbers, numbered
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.units import Value, rectangle, whole
 
@@ -121,9 +121,7 @@ class Operands:
 
     def _numbered(self, value: Value) -> Array:
         if value.key not in self._places:
-            kind = self.reader.type(value.tensor)
-            numbers = np.arange(kind.size).reshape(kind.shape)
-            self._places[value.key] = value.matrix(numbers)
+            self._places[value.key] = value.matrix(numbered(self.reader.type(value.tensor).shape))
         return self._places[value.key]
 
     def _host(self, value: Value) -> View:
