@@ -18,7 +18,7 @@ FOLLOWED = {
 }
 """What each section follows, as a pattern; others only name where things are."""
 BESIDE = {
-    "An operator of float graphs, and its ONNX form": {"sw/frontend/importer/handlers/table.py"},
+    "An operator of float graphs, and its ONNX form": {"sw/frontend/importer/table.py"},
     "A bench": {"lab/bench/tables.py"},
 }
 """Files of a section that do not name the thing."""

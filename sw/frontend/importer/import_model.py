@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from celosia.sw.frontend.importer.source.model_file import OPSETS, Model, read_model
-from celosia.sw.frontend.importer.source.pairs import Range
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
+from celosia.sw.frontend.importer.source.quantization import Range
 from celosia.sw.frontend.importer.source.scope import Scope, node_label
 from celosia.sw.frontend.importer.source.sizes import bound_types, contradiction
 from celosia.sw.frontend.importer.translate import Translator
@@ -101,11 +101,7 @@ def translate(
     ]
     if model.upgraded is not None:
         notes.append(f"opset {model.upgraded} is upgraded to {OPSETS[0]} by onnx's converter")
-    if translator.pairs.ranges:
-        notes.append(
-            f"pairs of QuantizeLinear and DequantizeLinear: {len(translator.pairs.ranges)} ranges "
-            "are the file's, integers need not be"
-        )
+    notes += translator.quantization.notes()
     for value in graph.value_info:
         tensor = scope.tensors.get(value.name)
         said = None if tensor is None else contradiction(value, builder.type(tensor))
@@ -117,7 +113,7 @@ def translate(
         translator.refused,
         lost,
         tuple(notes),
-        translator.pairs.ranges,
+        translator.quantization.ranges,
     )
 
 

@@ -6,9 +6,9 @@ from typing import Final
 from onnx import defs
 
 from celosia.isa.documents.markdown import table
-from celosia.sw.frontend.importer.handlers.table import HANDLERS, LIMITS, MICROSOFT
 from celosia.sw.frontend.importer.source.bodies import has_body
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN, OPSETS
+from celosia.sw.frontend.importer.table import HANDLERS, LIMITS, MICROSOFT
 from celosia.sw.frontend.nn.operators.operator import Operator
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 

@@ -9,14 +9,15 @@ from typing import Any, Final
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto
 
-from celosia.sw.frontend.importer.handlers.table import HANDLERS
+from celosia.sw.frontend.importer.handlers.registry import Handler
 from celosia.sw.frontend.importer.source.bodies import function_body, is_standard
 from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN, Model, domain_name
-from celosia.sw.frontend.importer.source.pairs import Pairs
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Inner, Lost, Refusal
+from celosia.sw.frontend.importer.source.quantization import MOVES, Quantization
 from celosia.sw.frontend.importer.source.scope import Scope, node_label, ordered
 from celosia.sw.frontend.importer.source.tensors import read_tensor
+from celosia.sw.frontend.importer.table import HANDLERS
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import GraphError
 
@@ -43,7 +44,7 @@ class Translator:
         self._model = model
         self._build = builder
         self._nodes = 0
-        self.pairs = Pairs(builder)
+        self.quantization = Quantization(builder)
         self.halves: dict[str, int] = {}
         """Bytes of weights of 16 bits by their type."""
         self.refused: dict[str, str] = {}
@@ -139,19 +140,17 @@ class Translator:
         version = opsets.get(domain, 1 if domain in HANDLERS and domain else 0)
         handler = HANDLERS.get(domain, {}).get(op)
         operands = [self.tensor(name, scope) if name else None for name in node.input]
-        undone = self.pairs.dequantized(operands) if op == "DequantizeLinear" else None
+        undone = self.quantization.undone(op, operands) if domain in HANDLERS else None
         if undone is not None:
             _define(node, (undone,), scope)
             return
         if handler is not None and version:
-            call = Call(
-                node, version, self._build, operands, attributes, self._decode, scope.prefix
-            )
-            result = handler(call)
-            call.check_all_seen()
-            if op == "QuantizeLinear" and isinstance(result, str):
-                self.pairs.quantized(operands, result)
-            _define(node, (result,) if isinstance(result, str) else result, scope)
+            made = self._made(handler, node, version, attributes, scope)
+            results = made(operands)
+            _define(node, results, scope)
+            self.quantization.made(op, operands, results)
+            if op in MOVES and operands:
+                self._moved(operands, results, made)
             return
         types = [None if name is None else self._build.type(name) for name in operands]
         resolved = NodeProto(op_type=op, domain=node.domain, input=node.input, output=node.output)
@@ -160,6 +159,41 @@ class Translator:
         if body is None:
             raise Refusal(_unknown(domain, op, version))
         self._inline(node, body, attributes, scope, depth, f"{scope.prefix}{label}/", label)
+        self.quantization.made(op, operands, [scope.tensors.get(name) for name in node.output])
+
+    def _moved(
+        self,
+        operands: Sequence[str | None],
+        results: Sequence[str | None],
+        made: Callable[[Sequence[str | None]], Sequence[str | None]],
+    ) -> None:
+        """Take note of what elements of integers stand for."""
+        first, *others = operands
+        real = self.quantization.source(first)
+        if real is not None:
+            self.quantization.moved(first, results, made([real, *others]))
+        elif len(results) == 1 and results[0] is not None:
+            self.quantization.chosen(results[0], first, lambda table: made([table, *others])[0])
+
+    def _made(
+        self,
+        handler: Handler,
+        node: NodeProto,
+        version: int,
+        attributes: Mapping[str, AttributeProto],
+        scope: Scope,
+    ) -> Callable[[Sequence[str | None]], Sequence[str | None]]:
+        """What makes the results of a node from its operands."""
+
+        def made(operands: Sequence[str | None]) -> Sequence[str | None]:
+            call = Call(
+                node, version, self.quantization, operands, attributes, self._decode, scope.prefix
+            )
+            result = handler(call)
+            call.check_all_seen()
+            return (result,) if isinstance(result, str) else result
+
+        return made
 
     def _inline(
         self,

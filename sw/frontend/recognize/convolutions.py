@@ -1,6 +1,7 @@
 """Turns convolutions into products: of patches, where windows do not overlap, or of windows.
 
-A convolution of groups becomes a product for each group, if groups are wide enough for an array.
+What is added to each channel behind one is its bias.  A convolution of groups becomes a product for
+each group, if groups are wide enough for an array.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +15,45 @@ from celosia.sw.frontend.recognize.prove import ordinary_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match, Refusal
 
-__all__ = ["find_convolutions"]
+__all__ = ["find_biases", "find_convolutions"]
 
 _LEAST_WIDTH: Final = 8
 """The filters of a group are at least so many: half of the columns of the usual arrays."""
+
+
+def find_biases(reader: Reader) -> Iterator[Match | Refusal]:
+    """Sums of a convolution and a constant with a number for each channel."""
+    readers = reader.graph.readers()
+    for node in reader.nodes:
+        if node.op != "add":
+            continue
+        for image, bias in (node.inputs, node.inputs[::-1]):
+            conv, value = reader.producer(image, "conv"), reader.value(bias)
+            if conv is None or value is None or len(conv.inputs) > 2:
+                continue
+            if len(readers[image]) > 1 or image in reader.graph.outputs.values():
+                continue
+            filters, *places = conv.type.shape[1:]
+            each = (filters, *(1,) * len(places))
+            if node.type == conv.type and value.shape in {each, (1, *each)}:
+                yield _match_bias(node, conv, bias)
+
+
+def _match_bias(node: Node, conv: Node, bias: str) -> Match:
+    attributes: dict[str, Any] = dict(conv.attributes)
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        image, weights, added = operands
+        each = builder.op("reshape", added, shape=(conv.type.shape[1],))
+        return builder.op("conv", image, weights, each, **attributes)
+
+    return Match(
+        what="a bias of a convolution",
+        root=node.name,
+        operands=(*conv.inputs, bias),
+        build=build,
+        probes={0: ordinary_rows},
+    )
 
 
 def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:

@@ -9,7 +9,7 @@ from typing import Final
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.recognize.activations import find_activations
 from celosia.sw.frontend.recognize.attention import find_attention
-from celosia.sw.frontend.recognize.convolutions import find_convolutions
+from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
 from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.masks import find_masks
@@ -31,6 +31,7 @@ PASSES: Final[dict[str, Finder]] = {
     "norms": find_norms,
     "activations": find_activations,
     "parts": find_parts,
+    "biases": find_biases,
     "convolutions": find_convolutions,
     "curves": find_curves,
     "rotary": find_rotary,

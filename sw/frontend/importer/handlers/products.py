@@ -10,7 +10,7 @@ from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.problems import Refusal
 from celosia.sw.frontend.nn.operators.operator import expect
 
-__all__ = ["PRODUCTS", "matmul", "swapped"]
+__all__ = ["PRODUCTS", "conv", "matmul", "swapped"]
 
 PRODUCTS: Final = Handlers()
 
@@ -103,13 +103,18 @@ def _sliding(call: Call, kernel: tuple[int, ...], image: tuple[int, ...]) -> dic
 
 @PRODUCTS.of("Conv")
 def _conv(call: Call) -> str:
-    shape = call.type(1).shape[2:]
+    return conv(call, call[0], call[1], call.optional(2))
+
+
+def conv(call: Call, image: str, filters: str, bias: str | None = None) -> str:
+    """The convolution that the attributes of a node describe."""
+    shape = call.build.type(filters).shape[2:]
     kernel = call.attribute("kernel_shape", shape)
     expect(kernel == shape, f"its kernel_shape {kernel} is not that of its filters, {shape}")
-    sliding = _sliding(call, kernel, call.type(0).shape[2:])
-    bias = () if call.optional(2) is None else (call[2],)
-    groups = call.attribute("group", 1)
-    return call.op("conv", call[0], call[1], *bias, groups=groups, **sliding)
+    sliding = _sliding(call, kernel, call.build.type(image).shape[2:])
+    groups, operands = call.attribute("group", 1), (image, filters, bias)
+    given = [each for each in operands if each is not None]
+    return call.op("conv", *given, groups=groups, **sliding)
 
 
 def _ceiling(sliding: dict[str, Any], kernel: tuple[int, ...], image: tuple[int, ...]) -> None:

@@ -1,17 +1,20 @@
-"""Operators of ONNX on quantized numbers: their scales and zero points, as arithmetic."""
+"""Operators of ONNX on quantized numbers: what they stand for, or their scales as arithmetic."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from celosia.sw.frontend.importer.handlers.products import matmul
+from celosia.sw.frontend.importer.handlers.products import conv, matmul
 from celosia.sw.frontend.importer.handlers.registry import Handlers
 from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.problems import Refusal
+from celosia.sw.frontend.importer.source.quantization import Product
 from celosia.sw.frontend.importer.source.tensors import graph_dtype
 from celosia.sw.frontend.nn.operators.operator import TensorType, expect, normalized_axis
 
-__all__ = ["QUANTIZED"]
+__all__ = ["QUANTIZED", "dequantize_linear", "dequantized", "quantize_linear", "requantized"]
 
 QUANTIZED: Final = Handlers()
 
@@ -19,15 +22,19 @@ _FEW: Final = "numbers of 8 or fewer bits but int8 and uint8"
 
 
 @QUANTIZED.of("DequantizeLinear", but=_FEW)
-def _dequantize_linear(call: Call) -> str:
+def dequantize_linear(call: Call) -> str:
+    """Floats that integers stand for, by a scale for all of them, an axis or blocks of it."""
     axis, block = call.attribute("axis", 1), call.attribute("block_size", 0)
     call.ignore("output_dtype")  # The floats that a file may name are all float32 here.
-    zero = call.optional(2)
-    return _dequantized(call, call[0], call[1], zero, axis, block)
+    x, scale, zero = call[0], call[1], call.optional(2)
+    if block:
+        return _arithmetic(call, x, scale, zero, axis, block)
+    return dequantized(call, x, scale, zero, axis)
 
 
 @QUANTIZED.of("QuantizeLinear", but=_FEW)
-def _quantize_linear(call: Call) -> str:
+def quantize_linear(call: Call) -> str:
+    """Integers of a scale for all of them, an axis or blocks of it."""
     axis, block = call.attribute("axis", 1), call.attribute("block_size", 0)
     call.ignore("saturate", "precision")
     zero, to = call.optional(2), call.attribute("output_dtype", 0)
@@ -35,9 +42,30 @@ def _quantize_linear(call: Call) -> str:
     return _quantized(call, call[0], call[1], zero, dtype, axis, block)
 
 
-def _dequantized(
-    call: Call, x: str, scale: str, zero: str | None, axis: int, block: int = 0
-) -> str:
+def dequantized(call: Call, x: str, scale: str, zero: str | None, axis: int) -> str:
+    """The floats that integers were made of, or (x - zero) * scale if nobody knows them."""
+    real = call.quantization.real(x, scale, zero)
+    table = call.quantization.table(x, scale)
+    if real is not None or table is None:
+        return real or _arithmetic(call, x, scale, zero, axis)
+    # Rows of a table of words, for one: the table is made floats once.
+    integers, remake = table
+    found = remake(_arithmetic(call, integers, scale, zero, axis))
+    assert found is not None
+    return found
+
+
+def requantized(call: Call, real: str, scale: str, zero: str | None) -> str:
+    """Integers that stand for `real`, with one scale and zero point for all elements."""
+    if call.build.type(scale).size > 1:
+        raise Refusal("scales of rows or columns of its result are not supported")
+    dtype = "uint8" if zero is None else call.build.type(zero).dtype
+    found = _quantized(call, real, scale, zero, dtype, 0)
+    call.quantization.quantized(found, real, scale, zero)
+    return found
+
+
+def _arithmetic(call: Call, x: str, scale: str, zero: str | None, axis: int, block: int = 0) -> str:
     """(x - zero) * scale, with a scale and a zero point for all elements, a column or a block."""
     kind, to = call.build.type(x), call.build.type(scale).dtype
     found = call.op("cast", x, to=to)
@@ -82,24 +110,102 @@ def _spread(call: Call, values: str, kind: TensorType, axis: int, block: int) ->
     return call.op("gather", values, places, axis=axis)
 
 
+@dataclass(frozen=True)
+class _Operand:
+    """An operand of a product of integers."""
+
+    name: str
+    whole: str
+    """Its distance from the zero point."""
+    real: str | None
+    """The floats that the integers were made of, or are; None: it is not known before they are."""
+    rounded: bool
+    """Whether it was made of floats."""
+
+
+def _operand(call: Call, index: int, zero: int, axis: int) -> _Operand:
+    """The operand at `index`, whose zero point is at `zero`, for all elements or along `axis`."""
+    name, point = call[index], call.optional(zero)
+    whole = call.op("cast", name, to="int32")
+    if point is not None:
+        wide = call.op("cast", point, to="int32")
+        whole = call.op("sub", whole, _spread(call, wide, call.type(index), axis, 0))
+    real = call.quantization.stands(name, point)
+    if real is not None:
+        return _Operand(name, whole, real, True)
+    known = call.build.value(name) is not None
+    return _Operand(name, whole, call.op("cast", whole, to="float32") if known else None, False)
+
+
+def _note_sums(call: Call, sums: str, operands: Sequence[_Operand], product: Product) -> str:
+    """`sums`, of which is known what they stand for, if that is known of the operands."""
+    rounded = [each.name for each in operands if each.rounded]
+    if rounded and all(each.real is not None for each in operands):
+        call.quantization.sums(sums, rounded, product)
+    return sums
+
+
 @QUANTIZED.of("MatMulInteger")
 def _matmul_integer(call: Call) -> str:
-    a, b = (call.op("cast", call[index], to="int32") for index in (0, 1))
-    for index, axis in ((2, 0), (3, 1)):
-        zero = call.optional(index)
-        if zero is None:
-            continue
-        zero = call.op("cast", zero, to="int32")
-        if call.type(index).rank == 1 and axis == 0:  # One for each row.
-            zero = call.reshape(zero, (call.type(index).size, 1))
-        a, b = (call.op("sub", a, zero), b) if axis == 0 else (a, call.op("sub", b, zero))
-    return matmul(call, a, b)
+    a, b = _operand(call, 0, 2, -2), _operand(call, 1, 3, -1)
+
+    def product(factor: str | None) -> str:
+        assert a.real is not None
+        assert b.real is not None
+        kind = call.build.type(b.real)
+        if b.rounded or factor is None or not _is_per_output(call, factor, kind.shape[-1], 0):
+            return _scaled(call, matmul(call, a.real, b.real), factor)
+        columns = call.reshape(factor, (call.build.type(factor).size,))
+        return matmul(call, a.real, call.op("mul", b.real, columns))
+
+    return _note_sums(call, matmul(call, a.whole, b.whole), (a, b), product)
 
 
-@QUANTIZED.of("QLinearMatMul", but="scales of rows or columns")
+@QUANTIZED.of("ConvInteger")
+def _conv_integer(call: Call) -> str:
+    image, filters = _operand(call, 0, 2, 1), _operand(call, 1, 3, 0)
+    # There is no convolution of integers: sums of float64 are exact.
+    wide = [call.op("cast", each.whole, to="float64") for each in (image, filters)]
+
+    def product(factor: str | None) -> str:
+        assert image.real is not None
+        assert filters.real is not None
+        kind = call.build.type(filters.real)
+        count, places = kind.shape[0], kind.rank - 2
+        if filters.rounded or factor is None or not _is_per_output(call, factor, count, places):
+            return _scaled(call, conv(call, image.real, filters.real), factor)
+        size = call.build.type(factor).size
+        each = call.reshape(factor, (size, *(1,) * (kind.rank - 1)))
+        return conv(call, image.real, call.op("mul", filters.real, each))
+
+    sums = call.op("cast", conv(call, *wide), to="int32")
+    return _note_sums(call, sums, (image, filters), product)
+
+
+def _is_per_output(call: Call, factor: str, count: int, behind: int) -> bool:
+    """Whether a factor is one number, or one for each output, `behind` whose axis are others."""
+    kind = call.build.type(factor)
+    size, axis = kind.size, kind.rank - 1 - behind
+    return size == 1 or (axis >= 0 and size == kind.shape[axis] == count)
+
+
+def _scaled(call: Call, x: str, factor: str | None) -> str:
+    return x if factor is None else call.op("mul", x, factor)
+
+
+@QUANTIZED.of("QLinearMatMul", but="scales of rows or columns of its result")
 def _qlinear_matmul(call: Call) -> str:
-    if max(call.type(index).size for index in (1, 2, 4, 5, 6, 7)) > 1:
-        raise Refusal("scales of rows or columns are not supported")
-    a = _dequantized(call, call[0], call[1], call[2], 0)
-    b = _dequantized(call, call[3], call[4], call[5], 0)
-    return _quantized(call, matmul(call, a, b), call[6], call[7], call.type(7).dtype, 0)
+    a = dequantized(call, call[0], call[1], call[2], -2)
+    b = dequantized(call, call[3], call[4], call[5], -1)
+    return requantized(call, matmul(call, a, b), call[6], call[7])
+
+
+@QUANTIZED.of("QLinearConv", but="scales of channels of its result")
+def _qlinear_conv(call: Call) -> str:
+    image = dequantized(call, call[0], call[1], call[2], 1)
+    filters = dequantized(call, call[3], call[4], call[5], 0)
+    bias = call.optional(8)
+    if bias is not None:
+        scales = call.op("mul", call.reshape(call[1], ()), call[4])
+        bias = _arithmetic(call, bias, scales, None, 0)
+    return requantized(call, conv(call, image, filters, bias), call[6], call[7])

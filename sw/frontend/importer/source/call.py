@@ -11,7 +11,7 @@ import numpy as np
 from onnx import AttributeProto, NodeProto
 
 from celosia.sw.frontend.importer.source.problems import Refusal
-from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.importer.source.quantization import Quantization
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 
 __all__ = ["Call", "Result"]
@@ -29,7 +29,7 @@ class Call:
         self,
         node: NodeProto,
         version: int,
-        builder: GraphBuilder,
+        quantization: Quantization,
         operands: Sequence[str | None],
         attributes: Mapping[str, AttributeProto],
         decode: Callable[[AttributeProto], Any],
@@ -38,7 +38,9 @@ class Call:
         self.node = node
         self.version = version
         """The version of the operators of the node's domain."""
-        self.build = builder
+        self.build = quantization.build
+        self.quantization = quantization
+        """What tensors of integers stand for."""
         self._operands = operands
         self._attributes = attributes
         self._decode = decode
@@ -126,6 +128,23 @@ class Call:
     def indices(self, values: Any) -> str:
         """A constant of int64."""
         return self.build.constant(np.asarray(values, np.int64))
+
+    def instead(self, op: str, version: int, operands: Sequence[str | None]) -> "Call":
+        """The call of another operator with these operands, and with the node's attributes."""
+        node = NodeProto()
+        node.CopyFrom(self.node)
+        node.op_type = op
+        found = Call(
+            node,
+            version,
+            self.quantization,
+            operands,
+            self._attributes,
+            self._decode,
+            self._prefix,
+        )
+        found._seen = self._seen
+        return found
 
     def check_all_seen(self) -> None:
         """Raise `Refusal` if something of the node was not looked at."""

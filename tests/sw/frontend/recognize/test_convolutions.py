@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.convolutions import find_convolutions
+from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
 from celosia.sw.frontend.recognize.rewrite import rewrite
+from tests.sw.frontend.importer.models import floats, imported, model
 
 
 def convolved(image, filters, *, strides, before=None, after=None, dilations=None, groups=1):
@@ -79,3 +82,32 @@ def test_narrow_groups_are_refused_with_the_reason():
     _, done = convolved((1, 4, 9), (4, 1, 3), strides=(1,), groups=4)
     (refusal,) = done.refusals
     assert refusal.reason == "it is a convolution of 4 groups"
+
+
+def added(shape, turned=False, outputs=("y",)):
+    """A convolution, a constant of this shape added behind it, and what the pass makes of them."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["image"], pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["b", "image"] if turned else ["image", "b"], ["y"]),
+    ]
+    constants = {"w": floats(4, 3, 3, 3), "b": floats(*shape, seed=1)}
+    graph = imported(model(nodes, {"x": [1, 3, 5, 4]}, outputs, constants)).graph
+    found = rewrite(graph, find_biases).graph
+    x = {"x": floats(1, 3, 5, 4, seed=2)}
+    np.testing.assert_allclose(interpret(found, x)["y"], interpret(graph, x)["y"], atol=1e-5)
+    return [node.op for node in found.nodes]
+
+
+@pytest.mark.parametrize("shape", [(4, 1, 1), (1, 4, 1, 1)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_number_for_each_channel(shape, turned):
+    assert added(shape, turned) == ["conv"]
+
+
+@pytest.mark.parametrize("shape", [(4,), (1,), (5, 1), (4, 5, 4), (2, 4, 1, 1)])
+def test_what_is_no_number_for_each_channel_is_added(shape):
+    assert added(shape) == ["conv", "add"]
+
+
+def test_a_convolution_that_is_read_without_it():
+    assert added((4, 1, 1), outputs=("y", "image")) == ["conv", "add"]

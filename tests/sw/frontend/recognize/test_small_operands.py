@@ -160,6 +160,14 @@ def convolutions(g):
     return g.op("conv", image, filters, *bias, **sizes, groups=groups)
 
 
+def biases(g):
+    image = convolutions(g)
+    _, count, *places = g.type(image).shape
+    ones = (1,) * len(places)
+    shape = g.draw(st.sampled_from([(count, *ones), (1, count, *ones), (count,), ()]))
+    return g.op("add", image, g.known(*shape))
+
+
 def curves(g):
     x = g.viewed(g.x(*g.sizes(2)))
     assume(g.type(x).rank > 1)
@@ -270,6 +278,7 @@ FORMS = {
     "norms": norms,
     "activations": activations,
     "parts": parts,
+    "biases": biases,
     "convolutions": convolutions,
     "curves": curves,
     "rotary": rotary,

@@ -5,9 +5,9 @@ import pytest
 from onnx import checker, helper
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.sw.frontend.importer.handlers.table import HANDLERS
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
+from celosia.sw.frontend.importer.table import HANDLERS
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize

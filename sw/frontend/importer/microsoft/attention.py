@@ -1,5 +1,6 @@
 """Attention as ONNX Runtime's optimizer and its model builder write it."""
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
@@ -13,7 +14,7 @@ from celosia.sw.frontend.importer.source.call import Call
 from celosia.sw.frontend.importer.source.problems import Refusal
 from celosia.sw.frontend.nn.operators.operator import expect
 
-__all__ = ["FUSED_ATTENTION"]
+__all__ = ["FUSED_ATTENTION", "Places", "attention"]
 
 FUSED_ATTENTION: Final = Handlers()
 
@@ -23,22 +24,50 @@ _HIDDEN: Final = -10000.0
 
 @FUSED_ATTENTION.of("Attention", but="a past, rotary embeddings")
 def _attention(call: Call) -> list[str | None]:
-    heads = call.attribute("num_heads")
     packed = matmul(call, call[0], call[1])
-    if call.optional(2) is not None:
-        packed = call.op("add", packed, call[2])
+    return attention(call, packed, Places(bias=2, mask=3, past=4, added=5))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a node has the operands of an attention of packed queries, keys and values."""
+
+    bias: int
+    mask: int
+    past: int
+    added: int | None = None
+
+
+def attention(call: Call, packed: str, places: Places) -> list[str | None]:
+    """The attention of queries, keys and values in one tensor, whose bias is not added yet."""
+    heads = call.attribute("num_heads")
+    if call.optional(places.bias) is not None:
+        packed = call.op("add", packed, call[places.bias])
     width = call.build.type(packed).shape[2]
     sizes = call.attribute("qkv_hidden_sizes", (width // 3,) * 3)
     query, key, value = _parts(call, packed, 2, sizes)
     query, key, value = (split_heads(call, each, heads) for each in (query, key, value))
-    if call.optional(4) is not None:
+    if call.optional(places.past) is not None and call.type(places.past).size:
         raise Refusal("keys and values of the past are not supported")
     call.ignore("past_present_share_buffer")
     if call.attribute("do_rotary", 0):
         raise Refusal("rotary embeddings inside of it are not supported")
-    bias = _bias(call, query, key, call.optional(3), call.optional(5))
+    added = None if places.added is None else call.optional(places.added)
+    bias = _bias(call, query, key, call.optional(places.mask), added)
     found = _attend(call, query, key, value, bias, bool(call.attribute("unidirectional", 0)))
-    return [merge_heads(call, found)]
+    return [merge_heads(call, found), _present(call, key, value)]
+
+
+def _present(call: Call, key: str, value: str) -> str | None:
+    """Keys and values in one tensor, if the node has an output for them."""
+    if not call.wants(1):
+        return None
+    expect(
+        call.build.type(key) == call.build.type(value),
+        "its output of keys and values has parts of different sizes",
+    )
+    parts = [call.reshape(each, (1, *call.build.type(each).shape)) for each in (key, value)]
+    return call.op("concat", *parts, axis=0)
 
 
 def _parts(call: Call, x: str, axis: int, sizes: tuple[int, ...]) -> list[str]:

@@ -8,8 +8,6 @@ from celosia.sw.frontend.importer.handlers.attention import ATTENTION
 from celosia.sw.frontend.importer.handlers.elementwise import ELEMENTWISE
 from celosia.sw.frontend.importer.handlers.indexing import INDEXING
 from celosia.sw.frontend.importer.handlers.layout import LAYOUT
-from celosia.sw.frontend.importer.handlers.microsoft import FUSED
-from celosia.sw.frontend.importer.handlers.microsoft_attention import FUSED_ATTENTION
 from celosia.sw.frontend.importer.handlers.norms import NORMS
 from celosia.sw.frontend.importer.handlers.products import PRODUCTS
 from celosia.sw.frontend.importer.handlers.quantized import QUANTIZED
@@ -17,6 +15,9 @@ from celosia.sw.frontend.importer.handlers.reductions import REDUCTIONS
 from celosia.sw.frontend.importer.handlers.registry import Handler
 from celosia.sw.frontend.importer.handlers.resize import RESIZE
 from celosia.sw.frontend.importer.handlers.shapes import SHAPES
+from celosia.sw.frontend.importer.microsoft.attention import FUSED_ATTENTION
+from celosia.sw.frontend.importer.microsoft.fused import FUSED
+from celosia.sw.frontend.importer.microsoft.quantized import FUSED_QUANTIZED
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
 
 __all__ = ["HANDLERS", "LIMITS", "MICROSOFT"]
@@ -38,7 +39,7 @@ _FAMILIES: Final = (
 MICROSOFT: Final = "com.microsoft"
 """The domain of operators that only ONNX Runtime defines."""
 
-_FUSED: Final = (FUSED, FUSED_ATTENTION)
+_FUSED: Final = (FUSED, FUSED_ATTENTION, FUSED_QUANTIZED)
 
 LIMITS: Final[Mapping[str, Mapping[str, str]]] = {
     DEFAULT_DOMAIN: {name: but for each in _FAMILIES for name, but in each.limits.items()},

@@ -6,57 +6,8 @@ from onnx import TensorProto, helper
 
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
-from tests.support.onnx_runtime import run_session, runtime_session
+from tests.sw.frontend.importer.microsoft.nodes import by_runtime, compare, model_of
 from tests.sw.frontend.importer.models import floats, imported
-
-_TYPES = {
-    "float32": TensorProto.FLOAT,
-    "int32": TensorProto.INT32,
-    "int64": TensorProto.INT64,
-}
-
-
-_WHOLE = ("lengths",)
-"""Outputs that are int32."""
-
-
-def model_of(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
-    """A model of one node and its inputs by name; an input of None is left out."""
-    values = {f"i{k}": value for k, value in enumerate(inputs) if value is not None}
-    names = ["" if value is None else f"i{k}" for k, value in enumerate(inputs)]
-    node = helper.make_node(op, names, outputs, name="node", domain=domain, **attributes)
-    graph = helper.make_graph(
-        [node],
-        "test",
-        [
-            helper.make_tensor_value_info(name, _TYPES[str(value.dtype)], value.shape)
-            for name, value in values.items()
-        ],
-        [
-            helper.make_tensor_value_info(name, TensorProto.INT32 if name in _WHOLE else 1, None)
-            for name in filter(None, outputs)
-        ],
-    )
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    return helper.make_model(graph, opset_imports=imports, ir_version=9), values
-
-
-def by_runtime(proto, values):
-    """What ONNX Runtime computes."""
-    return run_session(runtime_session(proto), values)
-
-
-def compare(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
-    """Run one node by the float graph and by ONNX Runtime; an input of None is left out."""
-    proto, values = model_of(op, inputs, outputs, domain, **attributes)
-    found = imported(proto)
-    assert not found.lost, found.refused
-    results = interpret(found.graph, values)
-    for name, wanted in zip(filter(None, outputs), by_runtime(proto, values), strict=True):
-        assert isinstance(wanted, np.ndarray)
-        np.testing.assert_allclose(results[name], wanted, rtol=1e-4, atol=2e-6, err_msg=name)
-    return found.graph
-
 
 X, BIAS = floats(2, 5, 8), floats(8, seed=1)
 GAMMA, BETA = floats(8, seed=2), floats(8, seed=3)
