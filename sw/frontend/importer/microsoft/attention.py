@@ -22,7 +22,7 @@ _HIDDEN: Final = -10000.0
 """What is added to the scores of keys that a mask hides."""
 
 
-@FUSED_ATTENTION.of("Attention", but="a past, rotary embeddings")
+@FUSED_ATTENTION.of("Attention", but="a past in the buffer of the present, rotary embeddings")
 def _attention(call: Call) -> list[str | None]:
     packed = matmul(call, call[0], call[1])
     return attention(call, packed, Places(bias=2, mask=3, past=4, added=5))
@@ -47,15 +47,27 @@ def attention(call: Call, packed: str, places: Places) -> list[str | None]:
     sizes = call.attribute("qkv_hidden_sizes", (width // 3,) * 3)
     query, key, value = _parts(call, packed, 2, sizes)
     query, key, value = (split_heads(call, each, heads) for each in (query, key, value))
+    first = 0
+    shared = call.attribute("past_present_share_buffer", 0)
     if call.optional(places.past) is not None and call.type(places.past).size:
-        raise Refusal("keys and values of the past are not supported")
-    call.ignore("past_present_share_buffer")
+        if shared:
+            raise Refusal("a past in the buffer of the present is not supported")
+        first = call.type(places.past).shape[3]
+        key, value = (
+            call.op("concat", _half(call, call[places.past], index), each, axis=2)
+            for index, each in enumerate((key, value))
+        )
     if call.attribute("do_rotary", 0):
         raise Refusal("rotary embeddings inside of it are not supported")
     added = None if places.added is None else call.optional(places.added)
     bias = _bias(call, query, key, call.optional(places.mask), added)
-    found = _attend(call, query, key, value, bias, bool(call.attribute("unidirectional", 0)))
+    found = _attend(call, query, key, value, bias, bool(call.attribute("unidirectional", 0)), first)
     return [merge_heads(call, found), _present(call, key, value)]
+
+
+def _half(call: Call, both: str, index: int) -> str:
+    """Keys or values of a tensor of both."""
+    return call.reshape(part(call, both, 0, index, 1), call.build.type(both).shape[1:])
 
 
 def _present(call: Call, key: str, value: str) -> str | None:

@@ -126,6 +126,20 @@ def test_attention_with_all_weights_in_one(mask, attributes):
     assert [node.op for node in graph.nodes if node.name in graph.macs()] == ["matmul", "attention"]
 
 
+@pytest.mark.parametrize("length", [0, 3])
+@pytest.mark.parametrize("causal", [0, 1])
+def test_attention_with_a_past(length, causal):
+    past = floats(2, 2, 2, length, 4, seed=6)
+    inputs = [X, WEIGHTS, PACKED, None, past]
+    compare("Attention", inputs, ("y", "present"), num_heads=2, unidirectional=causal)
+    past = [floats(2, 2, length, 4, seed=seed) for seed in (6, 7)]
+    inputs = [X, X * 2, X * 3, PACKED, None, None, *past]
+    outputs = ("y", "keys", "values")
+    graph = compare("MultiHeadAttention", inputs, outputs, num_heads=2, unidirectional=causal)
+    if not length:
+        assert not {name for node in graph.nodes for name in node.inputs} & {"i6", "i7"}
+
+
 @pytest.mark.parametrize(
     ("more", "attributes"),
     [
