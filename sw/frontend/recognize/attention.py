@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.recognize.prove import (
@@ -105,8 +106,9 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
     if node is None or steps == 0:
         return None
     if node.op == "matmul":
-        if any(reader.value(operand) is not None for operand in node.inputs):
-            return None
+        weights = reader.value(node.inputs[1]) is not None
+        if weights and node.type.rank and node.type.shape[-1] > MAX_COLUMNS:
+            return None  # A product with weights stays one if no attention has so many keys.
         return _Scores(node, 1.0, (), (node.type.shape,))
     for above, factor, term in _above(reader, node):
         scores = _scores(reader, above, steps - 1)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -63,6 +64,36 @@ def attention_of(graph):
     (node,) = [node for node in graph.nodes if node.op == "attention"]
     assert not any(node.op == "softmax" for node in graph.nodes)
     return node
+
+
+@pytest.mark.parametrize("known", ["q", "k", "v", "qk", "kv", "qv"])
+@pytest.mark.parametrize("batch", [1, BATCH])
+def test_known_queries_keys_or_values_are_operands_like_others(known, batch):
+    """Keys that are known have been turned when the file was read."""
+    graph = Graph({"q": SHAPES["q"], "k": SHAPES["k"], "v": SHAPES["v"]})
+    random = np.random.default_rng(1)
+    names = {
+        name: graph.constant(random.standard_normal((batch, *shape[1:])).astype(np.float32))
+        if name in known
+        else name
+        for name, shape in SHAPES.items()
+    }
+    scores = graph.times(graph.scores(names["q"], names["k"]), 0.5)
+    if known == "qk":  # Nothing is left of the product.
+        assert graph.recognized(graph.attend(scores, names["v"]))[0].constants
+        return
+    found, refused = graph.recognized(graph.attend(scores, names["v"]))
+    assert not refused
+    assert attention_of(found).attributes["scale"] == pytest.approx(0.5)
+
+
+def test_more_known_keys_than_an_attention_has_are_weights_of_a_product():
+    graph = Graph({"x": (1, 2, WIDTH)})
+    count = MAX_COLUMNS + 1
+    table = graph.constant(np.ones((WIDTH, count), np.float32))
+    values = graph.constant(np.ones((count, 1), np.float32))
+    found, _ = graph.recognized(graph.attend(graph.op("matmul", "x", table), values))
+    assert [node.op for node in found.nodes] == ["matmul", "softmax", "matmul"]
 
 
 @pytest.mark.parametrize("side", ["behind", "queries", "keys", "both"])

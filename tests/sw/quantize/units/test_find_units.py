@@ -9,13 +9,16 @@ from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.importer.table import HANDLERS
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import Attention, Finishing, Normalization, Product, Rotation
 from tests.support.quantized_exports import recognized
-from tests.sw.frontend.importer.models import imported, model
+from tests.support.quantized_graph import quantize_graph
+from tests.sw.frontend.importer.models import floats, imported, model
 
 BERTS = ("bert-13", "bert-17", "bert-sdpa", "bert-dynamo", "bert-attention")
 
@@ -268,3 +271,38 @@ def test_contexts_of_texts_below_each_other_are_one_attention():
 def test_contexts_that_differ_or_are_read_alone_are_put_together_by_the_host(graph):
     assert len(attentions(graph)) == 2
     assert host_operators(graph).count("concat") == 1
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("known", ["query", "keys", "values"])
+def test_attention_of_something_known_is_on_the_accelerator(known, heads):
+    """Latents and slots of a memory: constants are operands like others, 25 dB from floats."""
+    rows, width = 6, 16
+    nodes, constants = [], {}
+    for seed, name in enumerate(("query", "keys", "values")):
+        if name == known:
+            constants[name] = floats(1, heads, rows, width // heads, seed=seed)
+            continue
+        constants[f"w.{name}"] = floats(width, width, seed=seed) / 4
+        nodes += [
+            helper.make_node("MatMul", ["x", f"w.{name}"], [f"{name}.flat"]),
+            helper.make_node("Reshape", [f"{name}.flat", "apart"], [f"{name}.apart"]),
+            helper.make_node("Transpose", [f"{name}.apart"], [name], perm=[0, 2, 1, 3]),
+        ]
+    nodes += [
+        helper.make_node("Transpose", ["keys"], ["turned"], perm=[0, 1, 3, 2]),
+        helper.make_node("MatMul", ["query", "turned"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["weights", "values"], ["context"]),
+        helper.make_node("Transpose", ["context"], ["back"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["back", "together"], ["y"]),
+    ]
+    constants["apart"] = np.array([1, rows, heads, width // heads])
+    constants["together"] = np.array([1, rows, width])
+    graph = recognize(imported(model(nodes, {"x": [1, rows, width]}, ["y"], constants)).graph).graph
+    assert graph.macs().keys() <= find_units(graph).nodes
+    samples = [{"x": floats(1, rows, width, seed=seed)} for seed in range(8)]
+    given = {"x": floats(1, rows, width, seed=9)}
+    found = run_model(quantize_graph(graph, samples), given).outputs["y"]
+    wanted = interpret(graph, given)["y"]
+    assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10**-2.5
