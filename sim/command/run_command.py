@@ -64,7 +64,9 @@ def run(
     if imported:
         run_model_file(asked, options, files, outputs)
     elif files != model_files():
-        raise InputError(f"--input, --calibrate, --clip: only for MODEL.onnx, not {asked.workload}")
+        raise InputError(
+            f"--input, --calibrate, --clip, --set-input: only for MODEL.onnx, not {asked.workload}"
+        )
     else:
         _run_workload(options, outputs, result)
 

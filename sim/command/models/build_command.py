@@ -1,5 +1,6 @@
 """`celosia build`: a model as a file that runs without the one that it was made from."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -7,9 +8,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.models.check_command import parse_sizes
+from celosia.sim.command.models.check_command import parse_fixed, parse_sizes
 from celosia.sim.command.options.common import PresetOption, SetOption
-from celosia.sim.command.options.model import CalibrateOption, ClipOption, SizesOption
+from celosia.sim.command.options.model import CalibrateOption, ClipOption, FixedOption, SizesOption
 from celosia.sim.run.models.model_document import placement_document
 from celosia.sim.run.models.model_run import ModelRun, Prepared, prepare
 from celosia.sim.run.options.options import RunOptions
@@ -45,6 +46,7 @@ def build(
         Path, typer.Option("--output", "-o", metavar="MODEL.plan", help="The file to write.")
     ],
     sizes: SizesOption = None,
+    fixed: FixedOption = None,
     calibration: CalibrateOption = None,
     clip: ClipOption = "error",
     preset: PresetOption = None,
@@ -58,11 +60,14 @@ def build(
         raise InputError(f"-o {output}: the name of a plan ends with {PLAN_SUFFIX}")
     check_destination(output)
     if str(model) == _PUBLISHED:
-        _check_published(sizes, calibration, preset, overrides)
+        given = {"dim": sizes, "set-input": fixed, "calibrate": calibration}
+        _check_published(given | {"preset": preset, "set": overrides})
         _build_published(output, clip)
         return
     config = resolve_config(preset or "base", overrides or ())
-    job = ModelRun(model, parse_sizes(sizes or ()), calibration, clip)
+    job = ModelRun(
+        model, parse_sizes(sizes or ()), calibration, clip, fixed=parse_fixed(fixed or ())
+    )
     with progress_bar() as tell:
         prepared = prepare(job, 0, tell)
     setting = {
@@ -86,14 +91,8 @@ def build(
     )
 
 
-def _check_published(
-    sizes: list[str] | None,
-    calibration: Path | None,
-    preset: str | None,
-    overrides: list[str] | None,
-) -> None:
+def _check_published(given: Mapping[str, object]) -> None:
     """Raise `InputError` for an option that the published model does not have."""
-    given = {"dim": sizes, "calibrate": calibration, "preset": preset, "set": overrides}
     for name, value in given.items():
         if value:
             raise InputError(

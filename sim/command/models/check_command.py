@@ -1,5 +1,6 @@
 """`celosia check`: what the compiler makes of a model that another tool has written."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -9,6 +10,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.check_table import Placed, refusal_notes, show_check
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
+from celosia.sim.command.options.model import FixedOption
 from celosia.sim.command.options.report import AllOption
 from celosia.sim.run.models.model_document import placement_document
 from celosia.sim.run.models.time_share import TimeShare, predict_shares
@@ -28,7 +30,7 @@ from celosia.sw.quantize.units.placement import place
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
 
-__all__ = ["CHECK_SCHEMA", "check", "parse_sizes"]
+__all__ = ["CHECK_SCHEMA", "check", "parse_fixed", "parse_sizes"]
 
 CHECK_SCHEMA: Final = "celosia.check/1"
 
@@ -44,6 +46,7 @@ def check(
             help="A size of the inputs that has a name, or INPUT.AXIS=N of one that has none.",
         ),
     ] = None,
+    fixed: FixedOption = None,
     text: Annotated[
         str | None,
         typer.Option(metavar="FILE.mlir", help="Write the float graph; - is standard output."),
@@ -62,13 +65,13 @@ def check(
     """Show where each node of an ONNX model runs, and why, where the accelerator does not."""
     for path in (json, text, recognized):
         check_destination(path)
-    bound = parse_sizes(sizes or ())
+    bound, numbers = parse_sizes(sizes or ()), parse_fixed(fixed or ())
     config = resolve_config(preset or "base", overrides or ())
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     surveyor = import_extra("celosia.sw.frontend.importer.survey", "onnx")
     with progress_bar() as tell:
         tell(f"importing {model}", None)
-        imported = importer.examine(model, bound)
+        imported = importer.examine(model, bound, numbers)
         found = surveyor.survey(imported)
         tell("recognizing operators", None)
         recognized_model = None if imported.lost else recognize(imported.graph)
@@ -106,6 +109,18 @@ def parse_sizes(texts: list[str] | tuple[()]) -> dict[str, int]:
             raise InputError(f"--dim {text}: is not NAME=N with a whole number")
         if found.setdefault(name, int(size)) != int(size):
             raise InputError(f"--dim {text}: {name} is {found[name]} already")
+    return found
+
+
+def parse_fixed(texts: Sequence[str]) -> dict[str, str]:
+    """The text of the number that ``NAME=VALUE`` fixes an input to.  Raises `InputError`."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        if not name or not number:
+            raise InputError(f"--set-input {text}: is not NAME=VALUE")
+        if found.setdefault(name, number) != number:
+            raise InputError(f"--set-input {text}: {name} is {found[name]} already")
     return found
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from celosia.sim.command.models.build_command import PLAN_SUFFIX, read_plan
-from celosia.sim.command.models.check_command import parse_sizes
+from celosia.sim.command.models.check_command import parse_fixed, parse_sizes
 from celosia.sim.command.options.run_options import Asked, ModelFiles, Outputs
 from celosia.sim.command.outputs.folders import write_reports
 from celosia.sim.command.outputs.tables import print_report
@@ -64,8 +64,10 @@ def run_model_file(asked: Asked, options: RunOptions, files: ModelFiles, outputs
         )
     path = Path(options.workload)
     planned = path.suffix == PLAN_SUFFIX
-    if planned and (sizes or files.calibration or files.clip != "error"):
-        rule = "a plan has its sizes and its calibration: no --dim, --calibrate, --clip"
+    if planned and (sizes or files.calibration or files.fixed or files.clip != "error"):
+        rule = (
+            "a plan has its sizes and its calibration: no --dim, --set-input, --calibrate, --clip"
+        )
         raise InputError(f"{path}: {rule}")
     if planned and compiling.optimize:
         raise InputError(f"--optimize: {path} is compiled as it was built")
@@ -74,6 +76,7 @@ def run_model_file(asked: Asked, options: RunOptions, files: ModelFiles, outputs
         sizes=parse_sizes(sizes),
         calibration=files.calibration,
         clip=files.clip,
+        fixed=parse_fixed(files.fixed),
         costs=Costs(target.config, target.timing) if compiling.optimize else None,
     )
     with progress_bar() as tell:

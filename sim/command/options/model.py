@@ -11,6 +11,7 @@ from celosia.sw.quantize.ranges import Clip
 __all__ = [
     "CalibrateOption",
     "ClipOption",
+    "FixedOption",
     "InputOption",
     "OptimizeOption",
     "SizesOption",
@@ -50,6 +51,15 @@ SizesOption = Annotated[
         metavar="NAME=N|N",
         help="A size of the inputs that has a name, or INPUT.AXIS=N of one that has none; "
         "attention: columns of each head.",
+        rich_help_panel=_PANEL,
+    ),
+]
+FixedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set-input",
+        metavar="NAME=VALUE",
+        help="An input that is this number in all of its elements, such as a condition of an If.",
         rich_help_panel=_PANEL,
     ),
 ]

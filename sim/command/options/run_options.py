@@ -56,6 +56,7 @@ from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
     CalibrateOption,
     ClipOption,
+    FixedOption,
     InputOption,
     OptimizeOption,
     SizesOption,
@@ -278,13 +279,19 @@ class ModelFiles:
     inputs: Path | None
     calibration: Path | None
     clip: Clip
+    fixed: tuple[str, ...] = ()
+    """Inputs and their numbers, ``NAME=VALUE``."""
 
 
 def model_files(
-    *, inputs: InputOption = None, calibration: CalibrateOption = None, clip: ClipOption = "error"
+    *,
+    inputs: InputOption = None,
+    calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
+    fixed: FixedOption = None,
 ) -> ModelFiles:
     """What a model of one's own is calibrated and run on."""
-    return ModelFiles(inputs, calibration, clip)
+    return ModelFiles(inputs, calibration, clip, tuple(fixed or ()))
 
 
 @dataclass(frozen=True)

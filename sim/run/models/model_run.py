@@ -80,6 +80,8 @@ class ModelRun:
     """An .npz file, or what is in it."""
     clip: Clip = "error"
     """Where values of 8 bits are clipped."""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """The number of each input that is a constant, as text."""
     costs: Costs | None = None
     """What it is rewritten by; None: it is quantized as it was recognized."""
 
@@ -134,7 +136,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     tell(f"importing {job.path}", None)
-    imported = importer.import_model(job.path, job.sizes)
+    imported = importer.import_model(job.path, job.sizes, job.fixed)
     tell("recognizing operators", None)
     recognized, notes = recognize(imported.graph), list(imported.notes)
     if job.calibration is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from celosia.sw.frontend.importer.source.fixed import fixed_values
 from celosia.sw.frontend.importer.source.model_file import OPSETS, Model, read_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.importer.source.quantization import Range
@@ -38,13 +39,15 @@ class Imported:
     """The ranges of tensors that the file quantizes: they are not quantized in the graph."""
 
 
-def import_model(path: Path, sizes: Mapping[str, int]) -> Imported:
-    """The model in a file, with these sizes bound.
+def import_model(
+    path: Path, sizes: Mapping[str, int], fixed: Mapping[str, str] | None = None
+) -> Imported:
+    """The model in a file, with these sizes bound, and these inputs `fixed` to a number.
 
     Raises `ImportProblem` that names file, node and reason, also for a model with an output that
     depends on a node without a meaning.
     """
-    found = examine(path, sizes)
+    found = examine(path, sizes, fixed)
     for name, reason in found.lost.items():
         root, why = next(iter(found.refused.items()), (f"output {name}", reason))
         more = len(found.refused) - 1
@@ -53,29 +56,36 @@ def import_model(path: Path, sizes: Mapping[str, int]) -> Imported:
     return found
 
 
-def examine(path: Path, sizes: Mapping[str, int]) -> Imported:
+def examine(
+    path: Path, sizes: Mapping[str, int], fixed: Mapping[str, str] | None = None
+) -> Imported:
     """What `import_model` returns, also for a model that has nodes without a meaning."""
     model = read_model(path)
     try:
-        return translate(model, sizes)
+        return translate(model, sizes, fixed=fixed)
     except (ImportProblem, GraphError, Refusal) as error:
         raise ImportProblem(f"{path}: {error}") from None
 
 
 def translate(
-    model: Model, sizes: Mapping[str, int], known: Mapping[str, Array] | None = None
+    model: Model,
+    sizes: Mapping[str, int],
+    known: Mapping[str, Array] | None = None,
+    fixed: Mapping[str, str] | None = None,
 ) -> Imported:
     """The float graph of a model; raises `ImportProblem` and `GraphError`.
 
-    Inputs whose values are `known` become constants.
+    Inputs whose values are `known`, or `fixed` to a number, become constants.
     """
     graph = model.graph
     builder = GraphBuilder(graph.name or "model")
     scope = Scope()
     stored = {tensor.name for tensor in graph.initializer}
     inputs = [value for value in graph.input if value.name not in stored]
-    for name, kind in bound_types(inputs, sizes).items():
-        if known and name in known:
+    kinds = bound_types(inputs, sizes)
+    known = {**(known or {}), **fixed_values(kinds, fixed or {})}
+    for name, kind in kinds.items():
+        if name in known:
             scope.define(name, builder.constant(known[name].astype(kind.dtype), name))
         else:
             scope.define(name, builder.input(name, kind))
@@ -102,6 +112,7 @@ def translate(
     if model.upgraded is not None:
         notes.append(f"opset {model.upgraded} is upgraded to {OPSETS[0]} by onnx's converter")
     notes += translator.quantization.notes()
+    notes += [f"input {name} is {text} from here on" for name, text in (fixed or {}).items()]
     for value in graph.value_info:
         tensor = scope.tensors.get(value.name)
         said = None if tensor is None else contradiction(value, builder.type(tensor))

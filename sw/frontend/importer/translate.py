@@ -228,7 +228,10 @@ class Translator:
         condition = self.tensor(node.input[0], scope)
         value = None if condition is None else self._build.value(condition)
         if value is None:
-            raise Refusal(f"its condition ({node.input[0]}) is known only when the model runs")
+            raise Refusal(
+                f"its condition ({node.input[0]}) is known only when the model runs"
+                + self._way_to_fix(condition)
+            )
         branch = attributes["then_branch" if value.reshape(()) else "else_branch"].g
         inner = Scope(
             outer=scope,
@@ -238,6 +241,13 @@ class Translator:
         )
         self.graph(branch, inner, depth + 1)
         _define(node, [self.tensor(each.name, inner) for each in branch.output], scope)
+
+    def _way_to_fix(self, condition: str | None) -> str:
+        """How a user lets a condition be known, if it depends on inputs of one number."""
+        inputs = [] if condition is None else self._build.inputs_of(condition)
+        if not inputs or any(self._build.type(name).size > 1 for name in inputs):
+            return ""
+        return f": give {' '.join(f'--set-input {name}=VALUE' for name in inputs)}"
 
     def _decode(self, attribute: AttributeProto) -> Any:
         """The Python value of an attribute.  Raises `Refusal` for graphs, lists of tensors ..."""

@@ -47,6 +47,14 @@ class GraphBuilder:
         """The value of a tensor, if it is known."""
         return self._constants.get(name)
 
+    def inputs_of(self, name: str) -> list[str]:
+        """The inputs that a tensor depends on."""
+        needed = {name}
+        for node in reversed(self._nodes):
+            if node.name in needed:
+                needed.update(node.inputs)
+        return [each for each in self._inputs if each in needed]
+
     @contextmanager
     def origin(self, text: str) -> Iterator[None]:
         """Nodes inside of the block stand for this node of a file."""

@@ -14,6 +14,8 @@ from celosia.sw.models.cases import random_quantized_encoder
 from celosia.sw.quantize.encoders.encoder_file import load_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused, right
+from tests.sw.frontend.importer.models import floats
+from tests.sw.frontend.importer.source.test_fixed import branching
 
 FAST = ("--sim", "functional")
 RUN = ("run", "m.plan", *FAST)
@@ -38,10 +40,23 @@ def test_a_plan_is_built_and_run_and_refused_elsewhere():
     assert document["mismatches"] == 0
     assert document["placement"]["accelerator_mac_share"] == 1
     refused("give --input", *RUN)
-    refused("no --dim, --calibrate", *RUN, "--dim", "batch=1")
+    refused("no --dim, --set-input, --calibrate", *RUN, "--dim", "batch=1")
+    refused("no --dim, --set-input, --calibrate", *RUN, "--set-input", "x=1")
     refused("is for a configuration with", *RUN, "--input", "x.npz", "--preset", "tiny")
     Path("m.plan").write_bytes(Path("m.plan").read_bytes()[:5000])
     refused("m.plan: is no whole plan", *RUN, "--input", "x.npz")
+
+
+def test_an_input_is_fixed_in_a_plan_and_in_a_run():
+    Path("m.onnx").write_bytes(branching().SerializeToString())
+    refused("give --set-input cached=VALUE", "build", "m.onnx", "-o", "m.plan")
+    fixed = ("--set-input", "cached=true")
+    right("build", "m.onnx", "-o", "m.plan", *fixed)
+    x: dict[str, Any] = {"x": floats(3, 4, seed=1)}
+    np.savez("x.npz", **x)
+    right(*RUN, "--input", "x.npz")
+    result = right("run", "m.onnx", *FAST, *fixed, "--input", "x.npz")
+    assert "note: input cached is true from here on" in result.stdout
 
 
 def test_the_published_model_is_built_once_for_texts_of_any_lengths(monkeypatch):

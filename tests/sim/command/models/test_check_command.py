@@ -13,8 +13,9 @@ from celosia.sim.command.models.check_table import refusal_notes
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.text import parse_float_graph
 from celosia.sw.rewriting.engine import Fault, Refusal
-from tests.support.command_line import refused, right
+from tests.support.command_line import invoke, refused, right
 from tests.sw.frontend.importer.models import floats, model
+from tests.sw.frontend.importer.source.test_fixed import branching
 
 
 @pytest.fixture(autouse=True)
@@ -192,6 +193,9 @@ def test_standard_output_has_nothing_but_what_was_asked_for():
         ("check m.onnx --dim n", "--dim n: is not NAME=N"),
         ("check m.onnx --dim n=x", "--dim n=x: is not NAME=N"),
         ("check m.onnx --dim m=3", "--dim m=3: no input has this size; there are n"),
+        ("check m.onnx --dim n=3 --set-input x", "--set-input x: is not NAME=VALUE"),
+        ("check m.onnx --dim n=3 --set-input y=1", "--set-input y=1: no input has this name"),
+        ("check m.onnx --dim n=3 --set-input x=1 --set-input x=2", "x=2: x is 1 already"),
         ("check m.onnx --dim n=3 --json no/j.json", "there is no directory"),
         ("check m.onnx --dim n=3 --text no/g.mlir", "there is no directory"),
         ("check m.onnx --dim n=3 --recognized no/g.mlir", "there is no directory"),
@@ -206,6 +210,16 @@ def test_sizes():
     assert parse_sizes(["a=1", "b.0=20", "x=y=3"]) == {"a": 1, "b.0": 20, "x=y": 3}
     with pytest.raises(InputError, match="a is 1 already"):
         parse_sizes(["a=1", "a=2"])
+
+
+def test_an_input_that_is_fixed_decides_a_branch():
+    Path("b.onnx").write_bytes(branching().SerializeToString())
+    asked = invoke("check", "b.onnx")
+    assert asked.exit_code == 2
+    assert "give --set-input cached=VALUE" in " ".join(asked.stdout.replace("│", " ").split())
+    words = " ".join(right("check", "b.onnx", "--set-input", "cached=true").stdout.split())
+    assert "100.00% of them on the accelerator" in words
+    assert "note: input cached is true from here on" in words
 
 
 def test_without_the_package_a_message_says_how_to_get_it(monkeypatch):
