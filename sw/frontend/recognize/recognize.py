@@ -15,7 +15,7 @@ from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_norms
 from celosia.sw.frontend.recognize.orders import find_orders
-from celosia.sw.frontend.recognize.parts import find_parts
+from celosia.sw.frontend.recognize.parts import find_parts, find_stacks
 from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
 from celosia.sw.frontend.recognize.rotary import find_rotary
 from celosia.sw.frontend.recognize.roundings import without_roundings
@@ -36,6 +36,7 @@ PASSES: Final[dict[str, Finder]] = {
     "curves": find_curves,
     "rotary": find_rotary,
     "attention": find_attention,
+    "stacks": find_stacks,
     "masks": find_masks,
     "orders": find_orders,
     "groups": find_groups,

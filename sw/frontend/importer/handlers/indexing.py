@@ -32,18 +32,33 @@ def _positive(call: Call, indices: str, size: int) -> str:
 
 @INDEXING.of("GatherElements")
 def _gather_elements(call: Call) -> str:
-    data, places = call.type(0), call.type(1)
-    axis = normalized_axis(call.attribute("axis", 0), data.rank)
+    axis = normalized_axis(call.attribute("axis", 0), call.type(0).rank)
+    return _elements(call, call[0], call[1], axis)
+
+
+def _elements(call: Call, x: str, chosen: str, axis: int) -> str:
+    """The elements of `x` at the places along an axis that `chosen` has."""
+    data, places = call.build.type(x), call.build.type(chosen)
     strides = _strides(data.shape)
     grid = sum(
         np.arange(size).reshape([-1 if a == b else 1 for b in range(places.rank)]) * strides[a]
         for a, size in enumerate(places.shape)
         if a != axis
     )
-    along = _positive(call, call[1], data.shape[axis])
+    along = _positive(call, chosen, data.shape[axis])
     along = call.op("mul", along, call.scalar(strides[axis], along))
     flat = call.op("add", along, call.indices(grid))
-    return call.op("gather", call.reshape(call[0], (data.size,)), flat, axis=0)
+    return call.op("gather", call.reshape(x, (data.size,)), flat, axis=0)
+
+
+@INDEXING.of("TopK", but="a number of elements that the model computes")
+def _top_k(call: Call) -> tuple[str, str]:
+    axis = normalized_axis(call.attribute("axis", -1), call.type(0).rank)
+    count = int(call.known(1, "number of elements").reshape(()))
+    call.ignore("sorted")  # In whatever order they may be, they are here.
+    smallest = not call.attribute("largest", 1)
+    places = call.op("largest", call[0], axis=axis, count=count, smallest=smallest)
+    return _elements(call, call[0], places, axis), places
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:

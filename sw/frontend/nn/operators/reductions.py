@@ -1,4 +1,4 @@
-"""Operators along axes: sums, extremes, their places, and running sums."""
+"""Operators along axes: sums, extremes, their places and order, and running sums."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -97,6 +97,24 @@ def _cumsum_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array
     return np.flip(sums, axis) if attributes["reverse"] else sums
 
 
+def _largest(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    same_types(types, NUMBERS)
+    axis, count = normalized_axis(attributes["axis"], types[0].rank), attributes["count"]
+    shape = list(types[0].shape)
+    expect(0 <= count <= shape[axis], f"{types[0]} has not {count} elements along axis {axis}")
+    shape[axis] = count
+    return TensorType("int64", tuple(shape))
+
+
+def _largest_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    x, axis, count = values[0], attributes["axis"], attributes["count"]
+    if not attributes["smallest"]:
+        # The complement of an integer turns the order around and never overflows.
+        x = -x if x.dtype.kind == "f" else ~x
+    found = np.argsort(x, axis=axis, kind="stable").astype(np.int64)
+    return np.take(found, np.arange(count), axis=axis)
+
+
 REDUCTIONS: Final = (
     _reduction("reduce_max", np.max, TYPES, "The largest element along axes.", empty=False),
     _reduction("reduce_mean", mean, FLOATS, "The mean along axes."),
@@ -109,6 +127,14 @@ REDUCTIONS: Final = (
         attributes={"axis": Kind.INT, "keepdims": Kind.BOOL, "last": Kind.BOOL},
         infer=_argmax,
         compute=_argmax_run,
+        reach=Reach.ALL,
+    ),
+    Operator(
+        name="largest",
+        doc="The places of the `count` largest or `smallest` elements along an axis, in order.",
+        attributes={"axis": Kind.INT, "count": Kind.INT, "smallest": Kind.BOOL},
+        infer=_largest,
+        compute=_largest_run,
         reach=Reach.ALL,
     ),
     Operator(

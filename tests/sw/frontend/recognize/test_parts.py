@@ -1,4 +1,4 @@
-"""Columns of one product that go different ways are products of their own, but for attention's."""
+"""Columns that go different ways are products of their own, but for attention's; so are experts."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.parts import find_parts
+from celosia.sw.frontend.recognize.parts import find_parts, find_stacks
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
@@ -77,3 +77,85 @@ def test_roundings_to_16_bits_are_left_out_and_a_norm_is_found_between_them():
     gamma = builder.constant(np.linspace(0.5, 2, 16, dtype=np.float32))
     graph = builder.finish({"y": builder.op("mul", gamma, rounded)})
     assert [node.op for node in recognize(graph).graph.nodes] == ["rmsnorm"]
+
+
+def experts(build, shape=(1, 5, 6), size=3):
+    """What the pass makes of a graph of an input and of stacks of weights, which it equals."""
+    random, builder = np.random.default_rng(0), GraphBuilder("experts")
+    x = builder.input("x", TensorType("float32", shape))
+
+    def known(*sizes):
+        return builder.constant(random.standard_normal(sizes).astype(np.float32))
+
+    graph = builder.finish(build(builder, x, known, size))
+    done = rewrite(graph, find_stacks)
+    given = {"x": random.standard_normal(shape).astype(np.float32)}
+    found, wanted = (interpret(each, given) for each in (done.graph, graph))
+    for name, value in wanted.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-4, atol=1e-5)
+    stacked = [
+        node
+        for node in done.graph.nodes
+        if node.op == "matmul" and done.graph.types()[node.inputs[1]].rank > 2
+    ]
+    return [node.op for node in done.graph.nodes], stacked, done.refusals
+
+
+def gated_experts(builder, x, known, size):
+    gate = builder.op("silu", builder.op("matmul", x, known(size, 6, 8)), alpha=1.0)
+    value = builder.op("add", builder.op("matmul", x, known(size, 6, 8)), known(size, 1, 8))
+    both = builder.op("mul", gate, value)
+    return {"y": builder.op("matmul", both, known(size, 8, 4))}
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (1, 5, 6), (2, 1, 5, 6), (3, 5, 6), (2, 3, 5, 6)])
+def test_each_expert_is_a_chain_of_products(shape):
+    ops, stacked, refusals = experts(gated_experts, shape)
+    assert not stacked
+    assert not refusals
+    assert (ops.count("matmul"), ops.count("silu"), ops.count("concat")) == (9, 3, 1)
+
+
+def test_a_stack_of_one_is_a_product():
+    def build(builder, x, known, _):
+        return {"y": builder.op("matmul", x, known(1, 1, 6, 4))}
+
+    ops, stacked, _ = experts(build)
+    assert not stacked
+    assert "concat" not in ops
+
+
+def test_what_others_read_too_is_there():
+    def build(builder, x, known, size):
+        inner = builder.op("matmul", x, known(size, 6, 8))
+        return {"y": builder.op("matmul", inner, known(size, 8, 4)), "inner": inner}
+
+    ops, stacked, _ = experts(build)
+    assert not stacked
+    assert ops.count("concat") == 2
+
+
+def test_stacks_along_other_axes_are_split_each():
+    def build(builder, x, known, size):
+        inner = builder.op("matmul", x, known(size, 6, 8))
+        return {"y": builder.op("matmul", inner, known(2, 1, 8, 4))}
+
+    ops, stacked, _ = experts(build)
+    assert not stacked
+    assert ops.count("matmul") == 3 + 2
+
+
+def test_stacks_of_several_axes_and_of_too_many_are_left():
+    def build(builder, x, known, size):
+        return {"y": builder.op("matmul", x, known(2, size, 6, 4))}
+
+    _, stacked, refusals = experts(build)
+    assert len(stacked) == 1
+    assert not refusals
+
+    def many(builder, x, known, _):
+        return {"y": builder.op("matmul", x, known(129, 6, 1))}
+
+    _, stacked, refusals = experts(many)
+    assert len(stacked) == 1
+    assert "129 stacked products, more than 128" in str(refusals[0])

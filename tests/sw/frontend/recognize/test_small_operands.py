@@ -146,6 +146,17 @@ def parts(g):
     return g.op("mul", gate, g.part(whole, axis, half, half))
 
 
+def stacks(g):
+    x, width, count = g.viewed(g.x(*g.sizes(2))), g.size(), g.size()
+    depth = g.type(x).shape[-1]
+    assume(g.type(x).rank > 1)
+    stack = g.draw(st.sampled_from([(), (1,), (count,), (count, 1)]))
+    y = g.op("matmul", x, g.known(*stack, depth, width))
+    y = g.op("gelu", y, form="erf") if g.chance() else y
+    y = g.op("mul", y, g.known(*stack, 1, width)) if g.chance() else y
+    return g.op("matmul", y, g.known(*stack, width, g.size())) if g.chance() else y
+
+
 def convolutions(g):
     rank = g.draw(st.integers(0, 2))
     groups = g.draw(st.sampled_from([1, 1, 2, 8]))
@@ -279,6 +290,7 @@ FORMS = {
     "activations": activations,
     "parts": parts,
     "biases": biases,
+    "stacks": stacks,
     "convolutions": convolutions,
     "curves": curves,
     "rotary": rotary,

@@ -1,5 +1,7 @@
 """Inputs that are fixed are constants: branches that ask for them are known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -15,7 +17,7 @@ from tests.sw.frontend.importer.models import floats, graph_of, model
 
 def branching():
     """A model that is a product, or twice its input, as its input `cached` says."""
-    branches = {
+    branches: dict[str, Any] = {
         f"{name}_branch": graph_of([node], {}, ["b"])
         for name, node in (
             ("then", helper.make_node("MatMul", ["x", "w"], ["b"])),

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
+from tests.support.onnx_runtime import run_session, runtime_session
 
 RNG = np.random.default_rng(0)
 X, Y = (RNG.standard_normal((2, 3, 4)).astype(np.float32) for _ in range(2))
@@ -179,7 +180,7 @@ OURS = {"broadcast": 1, "cumsum": 1, "reshape": 1, "slice": 1}
 
 
 def test_there_is_a_case_for_each_operator():
-    others = {"rotate", "cache"}  # ONNX has no such operators.
+    others = {"rotate", "cache", "largest"}
     assert {name.split()[0] for name in CASES} | others == OPERATORS.keys()
 
 
@@ -205,6 +206,37 @@ def test_a_cache_has_new_rows_behind_its_first_ones():
         ours("cache", [held, new], {"first": 4})
     with pytest.raises(GraphError, match="are not as long as those of"):
         ours("cache", [held, new[:, 1:]], {"first": 0})
+
+
+@pytest.mark.parametrize("smallest", [False, True])
+@pytest.mark.parametrize(
+    "x",
+    [
+        X,
+        np.array([[1, 2, np.inf, 1, -np.inf, 2]], np.float32).T,
+        np.array([[0], [-128], [127], [-128]], np.int8),
+        np.array([[0], [255], [0], [3]], np.uint8),
+        A,
+    ],
+    ids=["floats", "ties", "int8", "uint8", "int64"],
+)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_largest_elements_are_those_of_onnx_runtime(x, axis, smallest):
+    """Of equal ones the first come first; of no elements there are none."""
+    for count in (0, 1, x.shape[axis]):
+        names = ["values", "places"]
+        node = helper.make_node("TopK", ["x", "count"], names, axis=axis, largest=not smallest)
+        kind = helper.np_dtype_to_tensor_dtype(x.dtype)
+        inputs = [helper.make_tensor_value_info("x", kind, x.shape)]
+        outputs = [helper.make_empty_tensor_value_info(name) for name in names]
+        stored = [numpy_helper.from_array(np.array([count]), "count")]
+        graph = helper.make_graph([node], "test", inputs, outputs, stored)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=9)
+        _, wanted = run_session(runtime_session(model), {"x": x})
+        attributes = {"axis": axis, "count": count, "smallest": smallest}
+        np.testing.assert_array_equal(ours("largest", [x], attributes), wanted)
+    with pytest.raises(GraphError, match=f"has not 9 elements along axis {axis}"):
+        ours("largest", [x], {"axis": axis, "count": 9, "smallest": smallest})
 
 
 def operands(name: str) -> list[Array]:
