@@ -11,10 +11,12 @@ from celosia.sw.frontend.importer.handlers.layout import LAYOUT
 from celosia.sw.frontend.importer.handlers.norms import NORMS
 from celosia.sw.frontend.importer.handlers.products import PRODUCTS
 from celosia.sw.frontend.importer.handlers.quantized import QUANTIZED
+from celosia.sw.frontend.importer.handlers.recurrent import RECURRENT
 from celosia.sw.frontend.importer.handlers.reductions import REDUCTIONS
 from celosia.sw.frontend.importer.handlers.registry import Handler
 from celosia.sw.frontend.importer.handlers.resize import RESIZE
 from celosia.sw.frontend.importer.handlers.shapes import SHAPES
+from celosia.sw.frontend.importer.handlers.transposed import TRANSPOSED
 from celosia.sw.frontend.importer.microsoft.attention import FUSED_ATTENTION
 from celosia.sw.frontend.importer.microsoft.fused import FUSED
 from celosia.sw.frontend.importer.microsoft.quantized import FUSED_QUANTIZED
@@ -32,7 +34,9 @@ _FAMILIES: Final = (
     ACTIVATIONS,
     NORMS,
     ATTENTION,
+    TRANSPOSED,
     QUANTIZED,
+    RECURRENT,
     RESIZE,
 )
 

@@ -265,6 +265,7 @@ _DECODED: Final[Mapping[int, Callable[[AttributeProto], Any]]] = {
     AttributeProto.STRING: lambda attribute: attribute.s.decode(),
     AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
     AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
+    AttributeProto.STRINGS: lambda attribute: tuple(each.decode() for each in attribute.strings),
 }
 
 

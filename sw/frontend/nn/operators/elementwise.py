@@ -65,7 +65,7 @@ def _erf(x: Array) -> Array:
     return erf(x.astype(np.float32)).astype(x.dtype)
 
 
-def _sigmoid(x: Array) -> Array:
+def sigmoid(x: Array) -> Array:
     """The logistic function by an exponential that never overflows."""
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, small).astype(x.dtype) / (1 + small)
@@ -161,7 +161,7 @@ ELEMENTWISE: Final = (
     _each("neg", np.negative, _SIGNED, "Each element times -1.", written="around"),
     _each("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
     _each("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
-    _each("sigmoid", _sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle"),
+    _each("sigmoid", sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle"),
     _each("sin", np.sin, FLOATS, "The sine of each element."),
     _each("sqrt", np.sqrt, FLOATS, "The square root of each element."),
     _each("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element.", written="middle"),

@@ -9,6 +9,7 @@ from celosia.sw.frontend.nn.operators.layout import LAYOUT
 from celosia.sw.frontend.nn.operators.neural import NEURAL
 from celosia.sw.frontend.nn.operators.operator import Operator, Reach
 from celosia.sw.frontend.nn.operators.products import PRODUCTS
+from celosia.sw.frontend.nn.operators.recurrent import RECURRENT
 from celosia.sw.frontend.nn.operators.reductions import REDUCTIONS
 
 __all__ = ["CURVES", "OPERATORS", "checked"]
@@ -39,7 +40,7 @@ def checked(operator: Operator) -> Operator:
 
 OPERATORS: Final[Mapping[str, Operator]] = {
     operator.name: checked(operator)
-    for operator in (*ELEMENTWISE, *LAYOUT, *REDUCTIONS, *PRODUCTS, *NEURAL)
+    for operator in (*ELEMENTWISE, *LAYOUT, *REDUCTIONS, *PRODUCTS, *NEURAL, *RECURRENT)
 }
 """Every operator by its name."""
 

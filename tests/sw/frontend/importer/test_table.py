@@ -13,9 +13,11 @@ from celosia.sw.frontend.importer.handlers.layout import LAYOUT
 from celosia.sw.frontend.importer.handlers.norms import NORMS
 from celosia.sw.frontend.importer.handlers.products import PRODUCTS
 from celosia.sw.frontend.importer.handlers.quantized import QUANTIZED
+from celosia.sw.frontend.importer.handlers.recurrent import RECURRENT
 from celosia.sw.frontend.importer.handlers.reductions import REDUCTIONS
 from celosia.sw.frontend.importer.handlers.resize import RESIZE
 from celosia.sw.frontend.importer.handlers.shapes import SHAPES
+from celosia.sw.frontend.importer.handlers.transposed import TRANSPOSED
 from tests.sw.frontend.importer.node_cases import PAGE, cases, judge, operator
 
 FAMILIES = {
@@ -27,9 +29,11 @@ FAMILIES = {
     "norms": NORMS,
     "products": PRODUCTS,
     "quantized": QUANTIZED,
+    "recurrent": RECURRENT,
     "reductions": REDUCTIONS,
     "resize": RESIZE,
     "shapes": SHAPES,
+    "transposed": TRANSPOSED,
 }
 
 
