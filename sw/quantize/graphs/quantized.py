@@ -9,7 +9,8 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.interpret import compute
-from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError, Reach, TensorType
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir import graph_interpret
@@ -40,6 +41,8 @@ __all__ = [
 SegmentRunner = Callable[[int, Graph, Mapping[str, Array]], Mapping[str, Array]]
 """Computes a segment, by its number: the graph's inputs in, its tensors by name out."""
 
+_ADDS: Final = ("add", "where")
+"""Operators whose operands hide keys as their results do."""
 _UNCOUNTED: Final = ("numerators", "sums")
 """Tensors whose largest number is ordinary."""
 
@@ -272,12 +275,19 @@ def check_types(types: Mapping[str, TensorType], found: Mapping[str, TensorType]
 
 
 def added_to_scores(values: Mapping[str, Value], nodes: Sequence[Node]) -> frozenset[str]:
-    """The tensors that what is added to scores is made from, by `nodes` of the host."""
+    """The tensors that what is added to scores is made from, by `nodes` of the host.
+
+    Scores of a softmax of the host are sums of such tensors, too.
+    """
     found = {value.tensor for value in values.values() if value.scores}
+    summed: set[str] = set()
     for node in reversed(nodes):
         if node.name in found:
             found.update(node.inputs)
-    return frozenset(found)
+        adds = node.op in _ADDS or OPERATORS[node.op].reach in {Reach.VIEW, Reach.COPY}
+        if node.op == "softmax" or (node.name in summed and adds):
+            summed.update(node.inputs)
+    return frozenset(found | summed)
 
 
 def check_inputs(
