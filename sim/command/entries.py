@@ -8,7 +8,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from celosia.sim.command.options.spelling import plain_message
+from celosia.sim.command.options.spelling import plain_message, refused_value
 from celosia.sim.support.guard import guarded
 
 __all__ = ["ANY", "Command", "Commands", "Panel", "add_commands"]
@@ -48,7 +48,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = plain_message(error.message)
+            error.message = plain_message(error.message, refused_value(error))
             raise
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """`celosia plan`: what the compiler decides, before anything runs."""
 
+import time
 from typing import Annotated
 
 import typer
@@ -39,10 +40,13 @@ def plan(
     )
     check_destination(json)
     check_destination(output)
+    start = time.perf_counter()
     with progress_bar() as tell:
         found = plan_workload(options, tell)
+    seconds, console = time.perf_counter() - start, table_console(json)
     for table in plan_tables(found):
-        table_console(json).print(table)
+        console.print(table)
+    console.print(f"planned and compared with its alternatives in {seconds:.1f} s")
     if output:
         write_file(output, plan_text(found))
     if json:

@@ -67,7 +67,7 @@ def test_every_mode_computes_the_layer():
 
 
 def test_wrong_arguments_are_refused():
-    refused("Input should be greater than or equal to 1", "bench", "nonlinear", "--seq", "0")
+    refused("0 is not 1 or more", "bench", "nonlinear", "--seq", "0")
     refused("only bench nonlinear has it", "bench", "products", "--seq", "8")
     with pytest.raises(InputError, match="513"):
         run_nonlinear(silent, 513)

@@ -16,6 +16,25 @@ def test_a_message_has_no_words_for_programmers():
 @pytest.mark.parametrize(
     ("said", "words"),
     [
+        ("'--seed': -1 is not 0 or more", "--seed -1"),
+        ("'--seed': 1.5 is not a whole number", "--seed 1.5"),
+        ("'--scale': x is not a number", "--scale x"),
+    ],
+)
+def test_a_number_out_of_its_range_is_named(said, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(said, *SMALL, *words.split())
+
+
+def test_rules_in_other_words_are_said_as_they_are():
+    assert plain_message("Input should be less than or equal to 9", "10") == "10 is not 9 or less"
+    assert plain_message("Input should be odd", "10") == "10 is not odd"
+    assert plain_message("Input should be odd") == "Input should be odd"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
         ("'verilatr' is not one of 'functional', 'amaranth', 'verilator'; did", "--sim verilatr"),
         ("'rign' is not one of 'stream', 'ring'; did you mean ring?", "--issue rign"),
         ("--stages squential: there are best, sequential, greedy, dp; did", "--stages squential"),
