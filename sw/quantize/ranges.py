@@ -110,15 +110,18 @@ def least_error(x: Floats, worth: Floats | None = None) -> tuple[float, float]:
         return 1.0, 0.0
     x = x.reshape(-1, x.shape[-1]) if x.ndim > 1 else x[:, np.newaxis]
     counts = np.ones(x.shape[-1], np.float32) if worth is None else worth
-    rows = np.abs(sample_rows(x, _ELEMENTS // max(x.shape[1], 1) + 1))
     size = np.abs(x)
-    places = np.nonzero(size > top * _CLIPS[-1])
-    large, counted = size[places], counts[places[-1]]
+    rows, flat = sample_rows(size, _ELEMENTS // max(x.shape[1], 1) + 1), size.reshape(-1)
+    places = np.flatnonzero(flat > top * _CLIPS[-1])
+    large, counted = flat[places], counts[places % x.shape[1]]
     found = []
+    # New memory for each step of the arithmetic would take as long as that does.
+    whole, lost = np.empty_like(rows), np.empty_like(rows)
     for clip in _CLIPS:
         step = top * float(clip) / INT8_LARGEST
-        whole = np.minimum(rows * np.float32(1 / step), INT8_LARGEST)
-        rounding = np.square(np.rint(whole) - whole).sum(axis=0) @ counts
+        np.minimum(np.multiply(rows, np.float32(1 / step), out=whole), INT8_LARGEST, out=whole)
+        np.subtract(np.rint(whole, out=lost), whole, out=lost)
+        rounding = np.square(lost, out=lost).sum(axis=0) @ counts
         clipping = np.square(np.maximum(large - np.float32(top * clip), 0)) @ counted
         found.append((float(rounding * step**2 / len(rows) + clipping / len(x)), step))
     error, step = min(found)

@@ -40,20 +40,24 @@ def choose_smoothing(x: Floats, weights: Floats) -> Smoothing:
     """The smoothing of `x` with the least error of ``x @ weights`` once both are int8."""
     ranges = column_ranges(x)
     candidates = (smoothing_factors(ranges, weights, strength) for strength in STRENGTHS)
-    found = ((smoothing_error(x, weights, factors), factors) for factors in candidates)
+    power = np.square(x).mean(axis=0)
+    found = ((smoothing_error(x, weights, factors, power), factors) for factors in candidates)
     (_, step), factors = min(found, key=lambda pair: pair[0][0])
     return Smoothing(factors, step)
 
 
-def smoothing_error(x: Floats, weights: Floats, factors: Floats) -> tuple[float, float]:
+def smoothing_error(
+    x: Floats, weights: Floats, factors: Floats, power: Floats
+) -> tuple[float, float]:
     """The squared error of a row of ``x @ weights`` with these factors, and the step of `x`.
 
+    `power` is the mean square of each column of `x`.
     Errors by rounding are taken for independent of each other.
     """
     step, error = least_error(x / factors, np.square(weights).sum(axis=1) * factors**2)
     scaled = weights * factors[:, np.newaxis]
     lost = np.square(_rounding(scaled, weight_steps(scaled))).sum(axis=1)
-    return error + float(lost @ (np.square(x).mean(axis=0) / factors**2)), step
+    return error + float(lost @ (power / factors**2)), step
 
 
 def smoothing_factors(ranges: Floats, weights: Floats, strength: float) -> Floats:

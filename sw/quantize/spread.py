@@ -77,30 +77,38 @@ def spread_outliers(up: Linear, down: Linear, hidden: Floats) -> Spread:
     """`up` and `down` rearranged for the best range of their `hidden` activations."""
     weights = np.square(down.weights).sum(axis=1)
     spare = np.argsort(hidden.var(axis=0) * weights)[:_SPARE]
-    plans = [_Plan(limit, hidden, weights, spare) for limit in _LIMITS]
+    seen = _Seen(hidden, weights, spare)
+    plans = [_Plan(limit, seen) for limit in _LIMITS]
     best = min(plans, key=lambda plan: plan.error)
     return best.apply(up, down, hidden.mean(axis=0))
+
+
+class _Seen:
+    """What is the same at all limits."""
+
+    def __init__(self, hidden: Floats, weights: Floats, spare: NDArray[np.intp]):
+        self.hidden, self.weights, self.spare = hidden, weights, spare
+        self.rows, self.tops = sample_rows(hidden, _ROWS), hidden.max(axis=0)
+        self.lost_spare = hidden[:, spare].var(axis=0) * weights[spare]
 
 
 class _Plan:
     """What is spread at one limit, and the error that remains."""
 
-    def __init__(self, limit: float, hidden: Floats, weights: Floats, spare: NDArray[np.intp]):
+    def __init__(self, limit: float, seen: _Seen):
+        hidden, weights, spare, tops = seen.hidden, seen.weights, seen.spare, seen.tops
         self.range = HiddenRange.up_to(limit)
         self.copies: dict[int, list[int]] = {}
         """The channels given up for each channel that is spread, by the latter."""
-        rows = sample_rows(hidden, _ROWS)
-        self.error = float(self._rounding(rows) @ weights) / len(rows)
-        tops = hidden.max(axis=0)
+        self.error = float(self._rounding(seen.rows) @ weights) / len(seen.rows)
         channels = np.flatnonzero(tops > self.range.limit)
         lost = self._clipping(hidden[:, channels]) * weights[channels]
         clipped = dict(zip(channels.tolist(), lost.tolist(), strict=True))
-        lost_spare = hidden[:, spare].var(axis=0) * weights[spare]
         given_up = 0
         for channel in sorted(clipped, key=lambda one: -clipped[one]):
             copies = ceil(_MARGIN * tops[channel] / self.range.limit) - 1
             taken = slice(given_up, given_up + copies)
-            cost = float(lost_spare[taken].sum())
+            cost = float(seen.lost_spare[taken].sum())
             room = given_up + copies <= len(spare) and channel not in spare
             if room and cost < clipped[channel]:
                 self.copies[channel] = spare[taken].tolist()

@@ -260,8 +260,10 @@ class HeadSteps:
         share = float(np.square(context).mean()) / power if power else 1.0
         worth = np.bincount(sources, np.square(weights).sum(axis=1), len(columns)) * share
 
+        squares = np.square(context).mean(axis=0)
+
         def lost(factors: Floats) -> float:
-            error, _ = smoothing_error(context, weights, factors[sources])
+            error, _ = smoothing_error(context, weights, factors[sources], squares)
             return error + least_error(values / factors, np.float32(1) * worth * factors**2)[1]
 
         ranges = (
