@@ -1,13 +1,16 @@
 """Turns convolutions into products: of patches, where windows do not overlap, or of windows.
 
 What is added to each channel behind one is its bias.  A convolution of groups becomes a product for
-each group, if groups are wide enough for an array.
+each group, if groups are wide enough for an array; narrow ones, as of a depthwise convolution, are
+put together, with weights of 0 between them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, Final
+
+import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
@@ -19,6 +22,8 @@ __all__ = ["find_biases", "find_convolutions"]
 
 _LEAST_WIDTH: Final = 8
 """The filters of a group are at least so many: half of the columns of the usual arrays."""
+_WIDTH: Final = 16
+"""Narrow groups are put together up to so many filters: the columns of the usual arrays."""
 
 
 def find_biases(reader: Reader) -> Iterator[Match | Refusal]:
@@ -69,24 +74,45 @@ def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:
         assert isinstance(groups, int)
         if groups == 1:
             yield _match(node, filters.shape)
-        elif len(filters) // groups >= _LEAST_WIDTH:
-            yield _match_groups(node, filters.shape, groups)
+            continue
+        beside = _beside(groups, len(filters) // groups)
+        if beside * len(filters) // groups >= _LEAST_WIDTH:
+            yield _match_groups(node, filters.shape, groups, beside)
         else:
             yield Refusal("a product", node.name, f"it is a convolution of {groups} groups")
 
 
-def _match_groups(node: Node, filters: Sequence[int], groups: int) -> Match:
+def _beside(groups: int, width: int) -> int:
+    """How many groups of this width are put together: as many as an array is wide, if they fit."""
+    if not 0 < width < _LEAST_WIDTH:
+        return 1
+    return max(each for each in range(1, _WIDTH // width + 1) if groups % each == 0)
+
+
+def _together(builder: GraphBuilder, weights: str, groups: int, beside: int) -> str:
+    """Filters of groups of which so many are put together: 0 for the channels of others."""
+    count, channels, *kernel = builder.type(weights).shape
+    each, ones = count // groups, (1,) * len(kernel)
+    shape = (groups // beside, beside, each, 1, channels, *kernel)
+    own = np.eye(beside, dtype=builder.type(weights).dtype)
+    mask = builder.constant(own.reshape(beside, 1, beside, 1, *ones))
+    wide = builder.op("mul", builder.op("reshape", weights, shape=shape), mask)
+    return builder.op("reshape", wide, shape=(count, beside * channels, *kernel))
+
+
+def _match_groups(node: Node, filters: Sequence[int], groups: int, beside: int) -> Match:
     count, channels, *kernel = filters
     batch, _, *places = node.type.shape
-    each, window = count // groups, prod(kernel) * channels
+    each, window = beside * count // groups, prod(kernel) * channels * beside
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
         image, weights, *bias = operands
         rows = _windows(builder, image, places, kernel, node.attributes)
-        apart = (batch, prod(places), prod(kernel), groups, channels)
+        apart = (batch, prod(places), prod(kernel), groups // beside, channels * beside)
         rows = builder.op("reshape", rows, shape=apart)
+        weights = _together(builder, weights, groups, beside) if beside > 1 else weights
         parts = []
-        for group in range(groups):
+        for group in range(groups // beside):
             x = _part(builder, rows, 3, group, 1)
             x = builder.op("reshape", x, shape=(batch, prod(places), window))
             matrix = _matrix(builder, _part(builder, weights, 0, group * each, each))

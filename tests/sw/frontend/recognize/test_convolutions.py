@@ -78,6 +78,25 @@ def test_wide_groups_become_a_product_each(image, filters, options):
     assert sum(graph.macs().values()) == sum(done.graph.macs().values())
 
 
+@pytest.mark.parametrize(
+    ("groups", "each", "channels", "products"),
+    [(32, 1, 1, 2), (24, 1, 1, 2), (9, 1, 1, 1), (8, 2, 3, 1), (6, 4, 1, 2)],
+)
+def test_narrow_groups_become_a_product_for_as_many_as_an_array_is_wide(
+    groups, each, channels, products
+):
+    """As many as have 16 filters or fewer, and divide all groups; the proof compares numbers."""
+    image, filters = (2, groups * channels, 5, 6), (groups * each, channels, 3, 2)
+    graph, done = convolved(image, filters, strides=(1, 2), before=(1, 0), groups=groups)
+    ops = [node.op for node in done.graph.nodes]
+    assert not done.refusals
+    assert "conv" not in ops
+    assert ops.count("matmul") == products
+    given = {"x": floats(*image, seed=3)}
+    (found,), (wanted,) = (interpret(each, given).values() for each in (done.graph, graph))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_narrow_groups_are_refused_with_the_reason():
     _, done = convolved((1, 4, 9), (4, 1, 3), strides=(1,), groups=4)
     (refusal,) = done.refusals
