@@ -23,7 +23,6 @@ PRODUCT = RunOptions(
     details=Matmul(shape="12x8x8"),
     target=Target(
         preset="tiny",
-        overrides=PLAIN_OVERRIDES,
         timing=MemoryTiming(latency=200, bytes_per_cycle=2),
     ),
     watching=Watching(advice=True, log=True),
@@ -73,7 +72,10 @@ def test_another_memory_is_measured_and_another_accelerator_is_not():
 
 @pytest.mark.parametrize(
     "change",
-    [{"advice": False}, {"simulator": "amaranth", "log": False}],
+    [
+        {"advice": False},
+        {"simulator": "amaranth", "log": False, "overrides": PLAIN_OVERRIDES},
+    ],
     ids=["nobody asked", "slow simulator"],
 )
 def test_no_run_is_made_again_if_nobody_asked_or_it_is_slow(change):
