@@ -30,7 +30,7 @@ def lint(module: str, *files: Path | str) -> subprocess.CompletedProcess[str]:
     ("top", "preset", "overrides"),
     [
         (TopChoice.AXI, "tiny", SMALLEST),
-        (TopChoice.AXI, "tiny", ()),
+        pytest.param(TopChoice.AXI, "tiny", (), marks=SLOW),
         pytest.param(TopChoice.CORE, "tiny", (), marks=SLOW),
         pytest.param(TopChoice.AXI, "base", (), marks=SLOW),
         pytest.param(TopChoice.CORE, "base", (), marks=SLOW),
