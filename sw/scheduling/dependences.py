@@ -39,6 +39,8 @@ _ROW_FUNCTIONS: Final = (
 
 _BUCKET: Final = 64
 """Rows whose readers are looked for together."""
+_FEW: Final = 64
+"""Up to so many numbers, to make a set is faster than to compare them with NumPy."""
 
 Reading = tuple[int, int, int]
 """First row, row behind the last, and the operation that reads them."""
@@ -152,6 +154,8 @@ class _Rows:
 
 def _different(numbers: NDArray[np.int64]) -> set[int]:
     """All that are in `numbers`, which mostly are the same."""
+    if len(numbers) <= _FEW:
+        return set(numbers.tolist())
     first = numbers[0]
     return {int(first)} if (numbers == first).all() else set(numbers.tolist())
 
