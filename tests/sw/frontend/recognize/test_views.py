@@ -8,7 +8,12 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import rewrite
-from celosia.sw.frontend.recognize.views import element_numbers, find_groups, find_long_views
+from celosia.sw.frontend.recognize.views import (
+    element_numbers,
+    find_groups,
+    find_long_views,
+    numbered,
+)
 
 
 def shortened(shape, *views):
@@ -92,3 +97,13 @@ def test_heads_that_are_repeated_behind_each_other_are_shared(repeated, shared):
     }
     expected, out = (interpret(each, inputs)["out"] for each in (graph, found))
     np.testing.assert_allclose(out, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (3, 0), (2, 3, 4), (5, 13), (16, 16)])
+def test_numbers_of_elements_count_up_and_stay(shape):
+    """Graphs share them: nobody may write there."""
+    found = numbered(shape)
+    assert found.shape == shape
+    assert found.ravel().tolist() == [*range(found.size)]
+    with pytest.raises(ValueError, match="read-only"):
+        found[...] = 0
