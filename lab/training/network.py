@@ -1,6 +1,6 @@
 """The small language model in JAX, as training sees it: the loss of a batch of windows.
 
-It computes what `celosia.sw.reference.language.decoder` computes, on parameters of the same names
+It computes what `celosia.sw.models.llama_graph` computes, on parameters of the same names
 and shapes, and with dropout.  A test holds one against the other.
 """
 

@@ -14,7 +14,7 @@ __all__ = ["llama_float_graph"]
 def llama_float_graph(weights: LlamaWeights, length: int) -> FloatGraph:
     """The graph of `weights` behind `recognize`, for `length` tokens: `input_ids` to `logits`.
 
-    Tensors are named as `celosia.sw.reference.language.decoder.forward` names what it shows.
+    Tensors are named after those of a layer: ``0.input``, ``0.query``, ``0.context``.
     """
     shape, decoder = weights.shape, _Decoder(weights, length)
     build = decoder.builder
