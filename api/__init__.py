@@ -36,8 +36,8 @@ def compile(
     Raises `ValueError` for what cannot be compiled, with the node, the rule and the place.
     """
     from celosia.sim.run.models.compiled_model import compile_model
-    from celosia.sim.run.models.model_run import ModelRun
     from celosia.sim.run.options.options import RunOptions, Target
+    from celosia.sim.workloads.models.prepare import ModelRun
 
     target = Target(simulator=simulator, preset=preset, overrides=tuple(overrides))
     options = RunOptions(workload=str(model), target=target)

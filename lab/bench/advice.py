@@ -14,10 +14,10 @@ from celosia.sim.profile.whatif import (
     asked_changes,
     what_if,
 )
-from celosia.sim.run.advice import follow, run_advised
 from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.outcome import Runner
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.advice import follow, run_advised
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import given

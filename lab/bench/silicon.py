@@ -16,7 +16,7 @@ from celosia.sim.export.silicon.synthesis.yosys import find_yosys
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress

@@ -25,7 +25,7 @@ from celosia.lab.bench import replay
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Runner
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import Steps

@@ -21,7 +21,7 @@ from celosia.lab.compilers.table import COMPILERS, run_compilers
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report, commit, versions
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError

@@ -9,7 +9,7 @@ from celosia.sim.reporting.trace import trace
 from celosia.sim.run.options.options import RunOptions, Watching
 from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Attention, Matmul

@@ -16,9 +16,9 @@ from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import compile_for, measure_compiled
-from celosia.sim.run.models.model_run import random_samples
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.models.prepare import random_samples
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array

@@ -16,12 +16,12 @@ from celosia.lab.substitute.graph_texts import (
 )
 from celosia.lab.substitute.rules import RULES
 from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
-from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.model import SizesOption
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.prepare import parse_sizes
 
 __all__ = ["opt"]
 

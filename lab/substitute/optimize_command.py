@@ -22,7 +22,6 @@ from celosia.lab.substitute.graph_texts import (
 )
 from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
 from celosia.lab.sweep.words import options_of
-from celosia.sim.command.models.check_command import parse_sizes
 from celosia.sim.command.options.common import (
     JsonOption,
     LatencyOption,
@@ -31,15 +30,14 @@ from celosia.sim.command.options.common import (
     SetOption,
 )
 from celosia.sim.command.options.model import SizesOption
-from celosia.sim.run.compiled_forms import graphs_of_workload
-from celosia.sim.run.models.model_run import random_samples
-from celosia.sim.run.options.rewriting import search_progress
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.models.prepare import parse_sizes, random_samples
+from celosia.sim.workloads.models.rewriting import search_progress
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir.graph import Graph
@@ -118,7 +116,7 @@ def _graphs(
     if what not in _NAMED and path.suffix not in {".onnx", TEXT_SUFFIX}:
         sized = [word for text in sizes or () for word in ("--dim", text)]
         options, _ = options_of([what, *words, *sized])
-        return graphs_of_workload(options, tell)
+        return options.job(tell).graphs
     if words:
         raise InputError(f"{' '.join(words)}: only workloads have such options, not {what}")
     if path.suffix == ".onnx":

@@ -11,7 +11,7 @@ from celosia.lab.sweep.version import whole_version
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Runner
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
@@ -78,8 +78,7 @@ def evaluate(point: Point, runner: Runner = run_workload) -> Done:
         if point.sim == MODEL:
             found = predict_workload(options, config)
             return Done(line_of(point, **asdict(found)))
-        values = tuple(f"{name}={value}" for name, value in asdict(config).items())
-        target = replace(options.target, simulator=point.sim, preset="base", overrides=values)
+        target = replace(options.target.on(config), simulator=point.sim)
         report = runner(replace(options, target=target), silent).report
     except (InputError, ConfigError) as error:
         return Done(line_of(point, refused=str(error)))

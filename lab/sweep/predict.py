@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sim.run.compiled_forms import graphs_of_workload
 from celosia.sim.run.graph_run import compile_for
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.progress import silent
@@ -33,7 +32,7 @@ def predict_workload(options: RunOptions, config: AcceleratorConfig) -> Predicte
     """
     timing = options.target.timing
     cycles = read = written = 0
-    for graph in graphs_of_workload(options, silent):
+    for graph in options.job(silent).graphs:
         compiled = compile_for(graph, config, timing)
         cycles += compiled.expected(timing).cycles
         read += _bytes(compiled, (Load, LoadParameters))

@@ -13,6 +13,7 @@ from celosia.sim.command.options.common import Simulator
 from celosia.sim.support.cache import digest
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.workloads import is_model
 
 __all__ = ["MOST_POINTS", "read_space"]
 
@@ -87,9 +88,11 @@ def _workload(entry: object, place: str) -> tuple[str, str]:
 def _check_workload(run: str, place: str) -> None:
     """Raise `InputError` for words that are no workload, whatever the configuration is."""
     try:
-        options_of(shlex.split(run))
+        options, _ = options_of(shlex.split(run))
     except ValueError as error:
         raise InputError(f"{place}: {error}") from None
+    if is_model(options.workload):
+        raise InputError(f"{place}: {options.workload}: files of models are not taken here yet")
 
 
 def _axes(space: object, place: str) -> dict[str, list[Any]]:

@@ -17,6 +17,8 @@ from celosia.sim.workloads.workloads import PROGRAM_SUFFIX
 __all__ = ["FLAGS", "options_of"]
 
 _FILES: Final = ("a", "b", "bias")
+"""Options whose files are of operands."""
+_MODEL_FILES: Final = ("calibrate", "input")
 
 
 def _words(
@@ -37,7 +39,7 @@ FLAGS: Final = {
     for option in _COMMAND.params
     if not getattr(option, "is_flag", False)
     for flag in option.opts
-    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, "set")
+    if flag.startswith("--") and flag.removeprefix("--") not in (*_FILES, *_MODEL_FILES, "set")
 }
 """Options with a value, as they are called in a file and on the command line."""
 
@@ -54,6 +56,7 @@ def options_of(words: Sequence[str]) -> tuple[RunOptions, AcceleratorConfig]:
         raise InputError(plain_message(error.format_message())) from None
     found = arguments_of(_words, values)
     work, target = found["asked"], found["target"]
+    config = target.config
     if work.workload.endswith(PROGRAM_SUFFIX):
         raise InputError(f"{work.workload}: a program is compiled already")
     details = work.details()
@@ -66,7 +69,7 @@ def options_of(words: Sequence[str]) -> tuple[RunOptions, AcceleratorConfig]:
     options = RunOptions(
         workload=work.workload,
         details=details,
-        target=Target(timing=target.timing),
+        target=Target(timing=target.timing).on(config),
         told=Told(command_line=("celosia", "run", *words)),
     )
-    return options, target.config
+    return options, config

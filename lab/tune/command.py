@@ -56,6 +56,10 @@ def tune(
         Path,
         typer.Option("--storage", metavar="FILE", help="The log: celosia compile --tuned FILE."),
     ],
+    graph_name: Annotated[
+        str | None,
+        typer.Option("--graph", metavar="NAME", help="Which graph, where there are several."),
+    ] = None,
     executor: ExecutorOption = "local:1",
 ) -> None:
     """Search for a better plan of a product or a graph than the compiler's own: docs/tuning.md.
@@ -64,7 +68,7 @@ def tune(
     """
     parse_executor(executor)
     options, config = options_of([workload, *context.args])
-    graph = work_of(options).graph
+    graph = work_of(options, graph_name).graph
     try:
         space = plan_space(graph, config)
     except ValueError as error:
@@ -73,7 +77,12 @@ def tune(
     plan = SearchPlan(
         space=space,
         first=Trial(
-            options=options, config=config, oracle=oracle.value, strategy=DEFAULT, number=0
+            options=options,
+            config=config,
+            oracle=oracle.value,
+            strategy=DEFAULT,
+            number=0,
+            graph=graph_name,
         ),
         strategy=strategy.value,
         trials=trials,

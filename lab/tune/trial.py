@@ -31,6 +31,8 @@ class Trial:
     strategy: str
     number: int
     """The trial's place among those of its strategy."""
+    graph: str | None = None
+    """Which of several graphs; None: there is one."""
     chosen: Mapping[str, Choice] = field(default_factory=dict)
     version: str = field(default_factory=whole_version)
 
@@ -63,7 +65,7 @@ def try_plan(trial: Trial) -> Found:
             f"a worker has version {whole_version()}, the search is of {trial.version}: install "
             "the same celosia on both (docs/cluster.md)"
         )
-    work, timing = work_of(trial.options), trial.options.target.timing
+    work, timing = work_of(trial.options, trial.graph), trial.options.target.timing
     try:
         if trial.strategy == DEFAULT:
             plan = find_plan(work.graph, trial.config, timing)

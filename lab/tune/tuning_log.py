@@ -11,7 +11,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.lab.sweep.version import whole_version
 from celosia.lab.tune.spaces.choice_space import ChoiceSpace
 from celosia.lab.tune.spaces.graph_space import plan_space
-from celosia.sim.run.options.plan_sources import PlanSource
+from celosia.sim.run.options.plan_sources import OtherGraphError, PlanSource
 from celosia.sim.support.cache import digest
 from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text
@@ -72,7 +72,8 @@ def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[
             yield TuningLog(file, [])
             return
         head, entries = _parsed(text, path)
-        _check(head, entries, key, space, path)
+        _check_key(head, key, path)
+        _check_trials(entries, space, path)
         if head["oracle"] != oracle:
             raise InputError(f"{path}: its cycles are by {head['oracle']}, not by {oracle}")
         yield TuningLog(file, entries)
@@ -83,14 +84,16 @@ def best_known(
 ) -> Plan | None:
     """The plan of the fewest cycles in a log of `graph`; None: it is the compiler's own.
 
-    Raises `InputError` for what `open_log` refuses, and for what the accelerator cannot do.
+    Raises `OtherGraphError` for a log of another graph, and `InputError` for what else `open_log`
+    refuses, and for what the accelerator cannot do.
     """
+    head, entries = _parsed(read_text(path, _MOST_BYTES), Path(path))
+    _check_key(head, tuning_key(graph, config, timing), Path(path))
     try:
         space = plan_space(graph, config)
     except ValueError as error:
         raise InputError(f"--tuned {path}: {error}") from None
-    head, entries = _parsed(read_text(path, _MOST_BYTES), Path(path))
-    _check(head, entries, tuning_key(graph, config, timing), space, Path(path))
+    _check_trials(entries, space, Path(path))
     tried = [entry for entry in entries if "cycles" in entry]
     best = min(tried, key=lambda entry: entry["cycles"], default=None)
     if best is None or best["strategy"] == DEFAULT:
@@ -98,13 +101,17 @@ def best_known(
     return space.plan(best["chosen"])
 
 
-def _check(head: Entry, entries: list[Entry], key: str, space: ChoiceSpace, path: Path) -> None:
-    """Raise `InputError` unless all is of this workload, and of this space."""
+def _check_key(head: Entry, key: str, path: Path) -> None:
+    """Raise `OtherGraphError` for a log of something else."""
     if head["key"] != key:
-        raise InputError(
+        raise OtherGraphError(
             f"{path}: a log of another workload, configuration, memory or version of Celosia: its "
             f"key is {head['key']}, here it is {key}"
         )
+
+
+def _check_trials(entries: list[Entry], space: ChoiceSpace, path: Path) -> None:
+    """Raise `InputError` unless all trials are of this space."""
     choices = space.choices
     for number, entry in enumerate(entries, 2):
         cycles = entry.get("cycles", 1)

@@ -14,9 +14,12 @@ from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.graph_workloads import GraphJob
+from celosia.sim.workloads.jobs import ProductJob
+from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sim.workloads.workload_kinds import ProductWorkload
-from celosia.sim.workloads.workloads import WORKLOADS, checked_details
+from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
@@ -24,14 +27,14 @@ from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 
-__all__ = ["Work", "product_of", "space_of", "work_of"]
+__all__ = ["Work", "product_of", "space_of", "work_of", "works_of"]
 
 _SIMULATOR = "verilator"
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """The only graph of a workload, and how it runs."""
+    """A graph of a workload, and how it runs."""
 
     graph: Graph
     what: Operator | Case
@@ -49,27 +52,44 @@ class Work:
 
 
 @lru_cache(maxsize=2)
-def work_of(options: RunOptions) -> Work:
-    """What a workload computes.  Raises `InputError` for several products, and for bad options."""
-    workload = WORKLOADS[options.workload]
-    details = checked_details(options.workload, options.details)
-    if isinstance(workload, ProductWorkload):
-        operator = product_of(options)
-        return Work(graph_of(operator.name, operator.operands.problem), operator)
-    case = workload.make(details, options.target.timing.seed, silent).case
-    return Work(case.graph, case)
+def works_of(options: RunOptions) -> tuple[Work, ...]:
+    """What a workload computes, graph by graph.  Raises `InputError` for bad options."""
+    job = options.job(silent)
+    match job:
+        case ProductJob():
+            found = job.operators
+        case GraphJob():
+            found = (job.case,)
+        case ModelJob():
+            found = job.cases
+    return tuple(Work(*each) for each in zip(job.graphs, found, strict=True))
+
+
+def work_of(options: RunOptions, name: str | None = None) -> Work:
+    """The graph of this name of a workload, or the only one.
+
+    Raises `InputError` where there is no such graph, or several and no name.
+    """
+    works = works_of(options)
+    if name is None and len(works) == 1:
+        return works[0]
+    for each in works:
+        if each.graph.name == name:
+            return each
+    names = ", ".join(repr(each.graph.name) for each in works)
+    asked = "" if name is None else f"--graph {name}: "
+    raise InputError(f"{asked}{options.workload} has {len(works)} graphs: give --graph, of {names}")
 
 
 def product_of(options: RunOptions) -> Operator:
     """The only product of a workload.  Raises `InputError` for other workloads."""
-    workload = WORKLOADS[options.workload]
-    details = checked_details(options.workload, options.details)
-    if not isinstance(workload, ProductWorkload):
+    if not isinstance(WORKLOADS.get(options.workload), ProductWorkload):
         raise InputError(f"{options.workload}: it is no product, such as matmul")
-    operators = workload.make(details, options.target.timing.seed)
-    if len(operators) != 1:
-        raise InputError(f"{options.workload}: {len(operators)} products; one is taken: matmul")
-    return operators[0]
+    job = options.job(silent)
+    assert isinstance(job, ProductJob)
+    if len(job.operators) != 1:
+        raise InputError(f"{options.workload}: {len(job.operators)} products; one is taken: matmul")
+    return job.operators[0]
 
 
 def space_of(operator: Operator, config: AcceleratorConfig) -> PlanSpace:

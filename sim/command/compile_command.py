@@ -9,11 +9,10 @@ from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.run_options import Asked, asked, compiling, planned_target
 from celosia.sim.command.outputs.graph_tables import memory_line, rounded_line
 from celosia.sim.run import compiled_forms
-from celosia.sim.run.compiled_forms import ALL, FORMS, graphs_of_workload
+from celosia.sim.run.compiled_forms import ALL, FORMS
 from celosia.sim.run.estimate import compiling_text
 from celosia.sim.run.graph_run import compile_for
 from celosia.sim.run.options.options import Compiling, RunOptions, Target, Told
-from celosia.sim.run.options.rewriting import rewritten
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.support.problems import InputError
@@ -62,13 +61,11 @@ def compile_workload(
 def _content(options: RunOptions, print_after: str | None, tell: Progress) -> str:
     """What is written of the graphs of a workload."""
     compiling, timing, config = options.compiling, options.target.timing, options.target.config
-    graphs = graphs_of_workload(options, tell)
-    if compiling.optimize:
-        graphs = tuple(rewritten(graph, config, timing, tell) for graph in graphs)
-    plan = Decide(compiling.given.of(graphs, config, timing))
-    how = plan, Encode(reuse_memory=compiling.reuse_memory)
+    graphs = options.job(tell).graphs
+    plans = compiling.given.of(graphs, config, timing)
     shown = []
-    for graph in graphs:
+    for graph, plan in zip(graphs, plans, strict=True):
+        how = Decide(plan), Encode(reuse_memory=compiling.reuse_memory)
         tell(compiling_text(graph, config), None)
         if print_after is None:
             shown.append(_summary(graph, compile_for(graph, config, timing, *how)))

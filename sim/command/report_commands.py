@@ -18,7 +18,7 @@ from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
 from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.report import as_json
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination, write_file

@@ -1,6 +1,7 @@
 """What the cost model expects of a graph on other hardware."""
 
 import itertools
+from collections.abc import Sequence
 
 from celosia.sim.profile.whatif import Change, Hardware, expected_changes
 from celosia.sim.support.progress import Progress, silent
@@ -12,17 +13,18 @@ __all__ = ["graph_changes"]
 
 
 def graph_changes(
-    graph: Graph, hardware: Hardware, before: int, tell: Progress = silent
+    graphs: Sequence[Graph], hardware: Hardware, before: int, tell: Progress = silent
 ) -> tuple[Change, ...]:
     """What each other hardware is expected to save, `before` being the cycles of `hardware`.
 
-    The graph is compiled anew for each, as it is when somebody follows the advice.
+    The graphs, one after the other, are compiled anew for each, as they are when somebody follows
+    the advice.
     """
     asked = itertools.count(1)
 
     def cycles(other: Hardware) -> int:
         tell(f"compiling for other hardware, to see what it would save ({next(asked)})", None)
-        return _cycles(graph, other)
+        return sum(_cycles(graph, other) for graph in graphs)
 
     return tuple(expected_changes(hardware, cycles, before))
 

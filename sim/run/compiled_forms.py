@@ -7,11 +7,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, checked_details
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Pass
 from celosia.sw.compiler.pipeline import PASSES, passes
@@ -20,9 +16,8 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.planning.forms.text import print_plan
-from celosia.sw.planning.problems import graph_of
 
-__all__ = ["ALL", "FORMS", "graphs_of_workload", "print_after"]
+__all__ = ["ALL", "FORMS", "print_after"]
 
 ALL: Final = "all"
 """Every form, rather than one."""
@@ -43,24 +38,6 @@ _PRINTED: Final[Mapping[str, Callable[[CompiledGraph], str]]] = {
 
 FORMS: Final = {each.name: "//" if each.leaves == "graph" else "#" for each in PASSES}
 """What each pass leaves behind, in order, and how a comment begins in its text."""
-
-
-def graphs_of_workload(options: RunOptions, tell: Progress) -> tuple[Graph, ...]:
-    """The graphs of a workload; each product is one.  Raises `InputError` for bad options.
-
-    They are as they are made, also with `optimize`.
-    """
-    if options.workload.endswith(PROGRAM_SUFFIX):
-        raise InputError(f"{options.workload}: a program is compiled already")
-    details = checked_details(options.workload, options.details)
-    tell("preparing the operands", None)
-    seed = options.target.timing.seed
-    match WORKLOADS[options.workload]:
-        case ProductWorkload() as workload:
-            operators = workload.make(details, seed)
-            return tuple(graph_of(each.name, each.operands.problem) for each in operators)
-        case GraphWorkload() as workload:
-            return (workload.make(details, seed, tell).case.graph,)
 
 
 def print_after(

@@ -1,31 +1,25 @@
 """The run of a graph, which is one program."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
-from celosia.sim.devices.devices import open_device
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
 from celosia.sim.run.estimate import compiling_text, estimate_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.opening import Opener, open_for
-from celosia.sim.run.options.options import RunOptions, Target
-from celosia.sim.run.options.rewriting import rewritten
+from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
-from celosia.sim.run.report import Measurement, Report
+from celosia.sim.run.report import Report
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.verilator.ahead import built_ahead
-from celosia.sim.verilator.build_options import BuildOptions
+from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.similarity import compare_texts
-from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Encode, Pass
 from celosia.sw.compiler.pipeline import Decide, compile_graph
@@ -34,33 +28,32 @@ from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import rounded_scales
+from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.timeline.limits import graph_limit
 
-__all__ = ["compile_for", "measure_compiled", "needed_memory", "run_graph"]
+__all__ = [
+    "announce",
+    "changes_of",
+    "compile_for",
+    "compile_one",
+    "measure_compiled",
+    "needed_memory",
+    "run_graph",
+]
 
 
 def run_graph(
-    workload: GraphWorkload, details: Any, options: RunOptions, tell: Progress, opener: Opener
+    job: GraphJob, options: RunOptions, tell: Progress, opener: Opener, start: float
 ) -> Outcome:
-    """Compile and run the graph; `details` are the workload's record.
+    """Compile and run the graph of `job`, which was begun at `start`.
 
     Raises what `run_workload` raises.
     """
-    start = time.perf_counter()
-    target, compiling = options.target, options.compiling
-    config = target.config
-    tell("preparing the operands", None)
-    with _building(target, config, opener):
-        job = workload.make(details, target.timing.seed, tell)
-        if compiling.optimize:
-            graph = rewritten(job.case.graph, config, target.timing, tell)
-            job = replace(job, case=replace(job.case, graph=graph))
-        tell(compiling_text(job.case.graph, config), None)
-        plan = Decide(compiling.given.of([job.case.graph], config, target.timing))
-        reuse = Encode(reuse_memory=compiling.reuse_memory)
-        compiled = compile_for(job.case.graph, config, target.timing, plan, reuse)
-    tell("predicting how long it takes", None)
-    _announce_graph(options, compiled, config)
+    target, config = options.target, options.target.config
+    graph = job.case.graph
+    (plan,) = options.compiling.given.of([graph], config, target.timing)
+    compiled = compile_one(graph, plan, options, tell)
+    announce(options, [compiled], tell)
     steps = Steps(tell, 1)
     with closing(open_for(opener, target, config, needed_memory(compiled), steps)) as device:
         steps.begin(options.workload)
@@ -79,45 +72,46 @@ def run_graph(
             whole=measured.whole,
             on_chip=measured.on_chip,
             memory_plan=compiled.memory,
-            rounded_scales=rounded_scales([job.case.graph], config),
+            rounded_scales=rounded_scales(job.graphs, config),
             similarity=similarity,
             step_bytes=job.step_bytes,
-            changes=_changes(options, job.case.graph, config, measured.whole, tell),
+            changes=changes_of(options, job.graphs, measured.whole.predicted_cycles, tell),
             elapsed_seconds=time.perf_counter() - start,
         )
     )
 
 
-def _building(
-    target: Target, config: AcceleratorConfig, opener: Opener
-) -> AbstractContextManager[None]:
-    """Builds the simulator meanwhile: quantizing a model takes as long as that."""
-    if target.simulator == "verilator" and opener is open_device:
-        return built_ahead(config, BuildOptions())
-    return nullcontext()
+def compile_one(
+    graph: Graph, plan: Plan | None, options: RunOptions, tell: Progress, name: str = ""
+) -> CompiledGraph:
+    """The program of a graph that messages call `name`, by a plan or the compiler's own.
+
+    Raises `InputError`.
+    """
+    target = options.target
+    tell(compiling_text(graph, target.config, name), None)
+    encode = Encode(reuse_memory=options.compiling.reuse_memory)
+    return compile_for(graph, target.config, target.timing, Decide(plan), encode)
 
 
-def _announce_graph(
-    options: RunOptions, compiled: CompiledGraph, config: AcceleratorConfig
-) -> None:
-    """Say how long a graph takes; one that no run could make long is not followed for that."""
+def announce(options: RunOptions, programs: Sequence[CompiledGraph], tell: Progress) -> None:
+    """Say how long programs take; what no run could make long is not followed for that."""
+    tell("predicting how long it takes", None)
     simulator, timing = options.target.simulator, options.target.timing
-    limit = graph_limit(compiled.graph, config, timing).cycles
+    limit = sum(graph_limit(each.graph, each.config, timing).cycles for each in programs)
     if estimate_text(simulator, 2 * limit):
-        cycles = compiled.expected(timing).cycles
+        cycles = sum(each.expected(timing).cycles for each in programs)
         if text := estimate_text(simulator, cycles):
             options.told.announce(text)
 
 
-def _changes(
-    options: RunOptions, graph: Graph, config: AcceleratorConfig, whole: Measurement, tell: Progress
+def changes_of(
+    options: RunOptions, graphs: Sequence[Graph], predicted: int | None, tell: Progress
 ) -> tuple[Change, ...]:
-    """What other hardware would save, if that was asked."""
-    if not options.watching.advice or whole.predicted_cycles is None:
+    """What other hardware would save of so many cycles that are predicted, if that was asked."""
+    if not options.watching.advice or predicted is None:
         return ()
-    return graph_changes(
-        graph, Hardware(config, options.target.timing), whole.predicted_cycles, tell
-    )
+    return graph_changes(graphs, Hardware(*options.target.hardware), predicted, tell)
 
 
 def compile_for(

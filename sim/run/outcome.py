@@ -21,6 +21,10 @@ class Outcome:
     report: Report
     result: NDArray[Any] | None = None
 
+    def document(self) -> dict[str, Any]:
+        """What was shown, for JSON."""
+        return self.report.document()
+
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from celosia.sw.quantize.ranges import Clip
+
 __all__ = [
     "Attention",
     "Branches",
@@ -19,8 +21,10 @@ __all__ = [
     "Linears",
     "Matmul",
     "MatrixShape",
+    "ModelFile",
     "OperandFiles",
     "ProductForm",
+    "SavedModel",
     "Softmax",
     "details_of",
     "given",
@@ -137,6 +141,28 @@ class Decoder(DecoderLayer):
     layers: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SavedModel:
+    """A model that `celosia build` has saved: it has its sizes and its calibration."""
+
+    input: Path | None = None
+    """Its inputs, in an .npz file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFile(SavedModel):
+    """A model of another tool."""
+
+    dim: tuple[str, ...] = ()
+    """Sizes that the file leaves open, each as ``NAME=N``."""
+    set_input: tuple[str, ...] = ()
+    """Inputs that are a number in all of their elements, each as ``NAME=VALUE``."""
+    calibrate: Path | None = None
+    """What ranges are chosen by."""
+    clip: Clip = "error"
+    """Where values of 8 bits are clipped."""
+
+
 Details = (
     Matmul
     | Linears
@@ -148,6 +174,8 @@ Details = (
     | Branches
     | DecoderLayer
     | Decoder
+    | SavedModel
+    | ModelFile
 )
 
 

@@ -18,7 +18,7 @@ from celosia.sim.workloads.quantized import model_of_file, published_model, rand
 from celosia.sim.workloads.similarity import Texts
 from celosia.sim.workloads.texts import tokens_of
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
-from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.graph import Graph, Mask
 from celosia.sw.models import cases
 from celosia.sw.models.cases import Case
 from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
@@ -64,6 +64,11 @@ class GraphJob:
     texts: Texts | None = None
     step_bytes: int | None = None
     """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The only graph."""
+        return (self.case.graph,)
 
 
 def softmax(options: Softmax, seed: int, _tell: Progress) -> GraphJob:

@@ -20,6 +20,8 @@ from celosia.sim.workloads.details import (
     Linears,
     Matmul,
     MatrixShape,
+    ModelFile,
+    SavedModel,
     Softmax,
     details_of,
     option_names,
@@ -31,6 +33,7 @@ from celosia.sim.workloads.graph_workloads import (
     encoder_layer,
     softmax,
 )
+from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX
 from celosia.sim.workloads.product_workloads import matmul, minilm_linears
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sw.frontend.importer.source.conversion import conversion
@@ -42,18 +45,25 @@ __all__ = [
     "check_name",
     "checked_details",
     "details_for",
+    "is_model",
 ]
 
 PROGRAM_SUFFIX: Final = ".cel"
 """What the name of a program file ends with."""
 
 
+def is_model(name: str) -> bool:
+    """Whether a workload is the file of a model, or of one that `celosia build` has saved."""
+    return name not in WORKLOADS and PurePath(name).suffix in _MODELS
+
+
 def check_name(name: str) -> None:
-    """Raise `InputError` if there is no workload `name`, and it is no program file."""
-    if not name.endswith(PROGRAM_SUFFIX) and name not in WORKLOADS:
+    """Raise `InputError` if there is no workload `name`, and it is no program or model file."""
+    if not name.endswith(PROGRAM_SUFFIX) and name not in WORKLOADS and not is_model(name):
+        files = ", ".join(f"*{suffix}" for suffix in (PROGRAM_SUFFIX, *_MODELS))
         raise InputError(
             f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, "
-            f"or give a program file (*{PROGRAM_SUFFIX}){_instead(name)}"
+            f"or give the file of a program or a model ({files}){_instead(name)}"
         )
 
 
@@ -63,11 +73,13 @@ def details_for(name: str, options: Mapping[str, Any]) -> Details | None:
     Raises `InputError` if there is no such workload, or it does not have one of the options.
     """
     check_name(name)
-    kind = None if name.endswith(PROGRAM_SUFFIX) else WORKLOADS[name].details
+    kind = None if name.endswith(PROGRAM_SUFFIX) else _record(name)
     known = set() if kind is None else {*option_names(kind)}
     for option in options:
         if option not in known:
-            raise InputError(f"--{option.replace('_', '-')} is no option of {name}")
+            text = f"--{option.replace('_', '-')} is no option of {name}"
+            saved = kind is SavedModel and option in option_names(ModelFile)
+            raise InputError(text + ", which has its sizes and its calibration" * saved)
     return None if kind is None else details_of(kind, options)
 
 
@@ -79,19 +91,19 @@ def checked_details(name: str, details: Details | None) -> Any:
     check_name(name)
     if name.endswith(PROGRAM_SUFFIX):
         return details
-    kind = WORKLOADS[name].details
+    kind = _record(name)
     if details is not None and type(details) is not kind:
         raise InputError(f"{name}: {type(details).__name__} is not {kind.__name__}, its record")
     return kind() if details is None else details
 
 
+def _record(name: str) -> type[Any]:
+    """The record of a workload's options."""
+    return _MODELS[PurePath(name).suffix] if is_model(name) else WORKLOADS[name].details
+
+
 def _instead(name: str) -> str:
     """What to run instead of something that others have."""
-    if PurePath(name).suffix in _READ_ELSEWHERE:
-        return (
-            ".  Models of other tools are read by run, check, build, optimize and generate "
-            "(docs/models.md), not here"
-        )
     if way := conversion(name):
         quantized = "; a quantized encoder is --model FILE.plan of the workload encoder"
         also = quantized if name.endswith(".safetensors") else ""
@@ -104,8 +116,8 @@ def _instead(name: str) -> str:
     return did_you_mean(name, WORKLOADS)
 
 
-_READ_ELSEWHERE: Final = frozenset({".onnx", ".plan"})
-"""What names of files end with that some commands take in a workload's place."""
+_MODELS: Final[dict[str, type[Any]]] = {".onnx": ModelFile, SAVED_SUFFIX: SavedModel}
+"""What names of models' files end with, and the record of the options of each."""
 WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {
     "matmul": ProductWorkload(
         "C = act(scale * (A @ B + bias)), of files or of random numbers",

@@ -1,6 +1,7 @@
 """The compiler's table of contents: from a graph to commands, pass by pass."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,23 +20,14 @@ from celosia.sw.planning.rules.verify import PlanError, machine_of
 __all__ = ["PASSES", "Decide", "compile_graph", "find_plan", "passes"]
 
 
-def find_plan(
-    graph: Graph,
-    config: AcceleratorConfig,
-    timing: MemoryTiming | None = None,
-    *,
-    products: bool = True,
-) -> Plan:
+def find_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
     """The plan that is expected to be fastest for a verified `graph`, of those that are compared.
 
-    With `products`, one of a product alone that MVOUT can finish is cut by the search of these.
-    Raises `ValueError` that names the operator for what the accelerator cannot do.
+    One of a product alone that MVOUT can finish is cut by the search of these.  Raises `ValueError`
+    that names the operator for what the accelerator cannot do.
     """
-    if products:
-        try:
-            return refine(decide(graph, config, timing), graph, config, timing)
-        except PlanError:
-            pass
+    with suppress(PlanError):
+        return refine(decide(graph, config, timing), graph, config, timing)
     return planned(graph, config, choose(graph, config, timing))
 
 
@@ -48,14 +40,12 @@ class Decide(Pass):
     plan: Plan | Choices | None = None
     """A plan, or choices that decide one; None: what is expected to be fastest on the memory, or
     the default choices, if there is none."""
-    products: bool = True
-    """A product alone that MVOUT can finish is cut by the search of products."""
 
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """Raises `ValueError` as `planned` and `find_plan` do."""
         graph, config, timing = compiled.graph, compiled.config, compiled.timing
         if self.plan is None and timing is not None:
-            plan = find_plan(graph, config, timing, products=self.products)
+            plan = find_plan(graph, config, timing)
         else:
             plan = planned(graph, config, self.plan or DEFAULT)
         return replace(compiled, plan=plan)

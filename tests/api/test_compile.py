@@ -58,7 +58,7 @@ def test_the_report_is_that_of_the_command(model):
 
 def test_programs_are_compiled_once_for_a_mask(model, monkeypatch):
     model(samples(0))
-    monkeypatch.setattr("celosia.sim.run.models.model_run.compile_for", None)
+    monkeypatch.setattr("celosia.sim.run.models.model_run.compile_one", None)
     model(samples(0))
 
 
@@ -67,10 +67,10 @@ def test_programs_are_compiled_once_for_a_mask(model, monkeypatch):
     [(Idle, "elements differ from the integer graph"), (Stopping, "stopped: watchdog: no pro")],
 )
 def test_what_is_wrong_is_no_result(model, monkeypatch, device, message):
-    def opened(name, config, timing, memory_bytes, tell):
+    def opened(name, config, timing, memory_bytes, *, progress):
         return device(config, memory_bytes=memory_bytes)
 
-    monkeypatch.setattr("celosia.sim.run.models.model_run.open_device", opened)
+    monkeypatch.setattr(model._runner, "opener", opened)
     with pytest.raises(RuntimeError, match=message):
         model(samples(0))
     assert model.report()["mismatches"] or model.report()["failure"], "it says what was wrong"

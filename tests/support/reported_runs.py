@@ -11,7 +11,7 @@ from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.options.options import RunOptions, Target, Told, Watching
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.run.report import Report
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import matmul

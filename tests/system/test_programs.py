@@ -15,6 +15,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.branches.plans import staged_plan
 from celosia.lab.graphs.branches import branches_case
+from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import Mask
@@ -48,6 +49,10 @@ def staged(graph):
     return [Decide(staged_plan(graph, TINY, MEMORY, "greedy"))]
 
 
+def by_choices(graph):
+    return [Decide(choose(graph, TINY, MEMORY))]
+
+
 def always(*how):
     return lambda _: how
 
@@ -57,7 +62,7 @@ PROGRAMS = {
     "short product": (partial(product, 3, 5, 7, bias=False, a_unsigned=True, relu=True), always()),
     "transposed": (partial(product, 13, 33, 10, b_transposed=True), always()),
     "sums": (partial(product, 16, 12, 50, scale=None), always()),
-    "linear": (partial(product, 9, 17, 12), always(Decide(products=False))),
+    "linear": (partial(product, 9, 17, 12), by_choices),
     "attention": (lambda: cases.attention_case(2, 12, 8, 1, mask=Mask(9)).graph, always()),
     "softmax": (lambda: cases.softmax_case(5, 30, 1).graph, always(Encode(base=1 << 32))),
     "layer": (layer, always()),

@@ -13,9 +13,10 @@ from onnx.reference import ReferenceEvaluator
 
 from celosia.lab.fuzz.findings import Plan
 from celosia.lab.fuzz.models.random_model import RandomModel
-from celosia.sim.run.models.model_run import ModelRun, ModelRunner, prepare
+from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.prepare import ModelRun, prepare
 from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize

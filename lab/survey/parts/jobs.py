@@ -13,7 +13,7 @@ from celosia.lab.compilers.nonlinear import MODES, measure_mode
 from celosia.lab.survey.parts.exposed import exposed_cycles
 from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.report import Measurement
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import digest
 from celosia.sim.support.progress import silent
 from celosia.sim.support.version import source_version

@@ -1,6 +1,5 @@
 """`celosia check`: what the compiler makes of a model that another tool has written."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,14 +11,14 @@ from celosia.sim.command.models.check_table import Placed, refusal_notes, show_c
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.command.options.model import FixedOption
 from celosia.sim.command.options.report import AllOption
-from celosia.sim.run.models.model_document import placement_document
 from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sim.run.report import as_json, versions
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import BAD_INPUT
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
-from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.placement_document import placement_document
+from celosia.sim.workloads.models.prepare import parse_fixed, parse_sizes
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
@@ -30,7 +29,7 @@ from celosia.sw.quantize.units.placement import place
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
 
-__all__ = ["CHECK_SCHEMA", "check", "parse_fixed", "parse_sizes"]
+__all__ = ["CHECK_SCHEMA", "check"]
 
 CHECK_SCHEMA: Final = "celosia.check/1"
 
@@ -100,30 +99,6 @@ def check(
         raise typer.Exit(BAD_INPUT)
 
 
-def parse_sizes(texts: list[str] | tuple[()]) -> dict[str, int]:
-    """The sizes that ``NAME=N`` bind.  Raises `InputError`."""
-    found: dict[str, int] = {}
-    for text in texts:
-        name, _, size = text.rpartition("=")
-        if not name or not size.isascii() or not size.isdigit() or len(size) > 18:
-            raise InputError(f"--dim {text}: is not NAME=N with a whole number")
-        if found.setdefault(name, int(size)) != int(size):
-            raise InputError(f"--dim {text}: {name} is {found[name]} already")
-    return found
-
-
-def parse_fixed(texts: Sequence[str]) -> dict[str, str]:
-    """The text of the number that ``NAME=VALUE`` fixes an input to.  Raises `InputError`."""
-    found: dict[str, str] = {}
-    for text in texts:
-        name, _, number = text.rpartition("=")
-        if not name or not number:
-            raise InputError(f"--set-input {text}: is not NAME=VALUE")
-        if found.setdefault(name, number) != number:
-            raise InputError(f"--set-input {text}: {name} is {found[name]} already")
-    return found
-
-
 def _predicted(graph: FloatGraph, config: AcceleratorConfig) -> TimeShare | None:
     """Predicted shares of the time; None for a graph that is not quantized."""
     try:
@@ -139,6 +114,7 @@ def _document(
     placed: Placed,
 ) -> dict[str, Any]:
     found, placement = placed.survey, placed.placement
+    predicted = None if placed.time is None else placed.time.document()
     return {
         "schema": CHECK_SCHEMA,
         "versions": versions(),
@@ -157,5 +133,5 @@ def _document(
             for row in found.rows
         ],
         "lost_outputs": dict(imported.lost),
-        "placement": None if placement is None else placement_document(placement, placed.time),
+        "placement": None if placement is None else placement_document(placement, predicted),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -72,18 +72,15 @@ from celosia.sim.command.options.report import (
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.options.options import Compiling, Target
 from celosia.sim.workloads.details import Details
-from celosia.sim.workloads.workloads import WORKLOADS, details_for
-from celosia.sw.quantize.ranges import Clip
+from celosia.sim.workloads.workloads import WORKLOADS, details_for, is_model
 
 __all__ = [
     "Asked",
-    "ModelFiles",
     "Outputs",
     "WaveWords",
     "asked",
     "asked_of_run",
     "compiling",
-    "model_files",
     "outputs",
     "planned_target",
     "target",
@@ -101,7 +98,7 @@ class Asked:
     def details(self) -> Details | None:
         """What it computes.  Raises `InputError` for options that it does not have."""
         options = dict(self.options)
-        if "dim" in options:
+        if "dim" in options and not is_model(self.workload):
             options["dim"] = head_columns(options["dim"])
         return details_for(self.workload, options)
 
@@ -161,6 +158,18 @@ def model(
     return _given(model=model, layers=layers, context=context, rows=rows, text=text)
 
 
+def model_files(
+    *,
+    inputs: InputOption = None,
+    calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
+    fixed: FixedOption = None,
+) -> dict[str, Any]:
+    """What a model of one's own is calibrated and run on."""
+    unusual, numbers = None if clip == "error" else clip, tuple(fixed or ()) or None
+    return _given(input=inputs, calibrate=calibration, clip=unusual, set_input=numbers)
+
+
 _Options = dict[str, Any]
 
 
@@ -170,13 +179,19 @@ def work(
     operands: Annotated[_Options, Group(operands)],
     numbers: Annotated[_Options, Group(numbers)],
     model: Annotated[_Options, Group(model)],
+    files: Annotated[_Options, Group(model_files)],
 ) -> _Options:
     """All that says what a workload computes."""
-    return {**sizes, **operands, **numbers, **model}
+    return {**sizes, **operands, **numbers, **model, **files}
+
+
+_NAMES: Final = ", ".join(WORKLOADS)
 
 
 def asked(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}.")],
+    workload: Annotated[
+        str, typer.Argument(metavar="WORKLOAD", help=f"{_NAMES}, MODEL.onnx, MODEL.plan.")
+    ],
     *,
     work: Annotated[_Options, Group(work)],
 ) -> Asked:
@@ -187,9 +202,7 @@ def asked(
 def asked_of_run(
     workload: Annotated[
         str,
-        typer.Argument(
-            metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)}, PROGRAM.cel, MODEL.onnx, MODEL.plan."
-        ),
+        typer.Argument(metavar="WORKLOAD", help=f"{_NAMES}, PROGRAM.cel, MODEL.onnx, MODEL.plan."),
     ],
     *,
     work: Annotated[_Options, Group(work)],
@@ -270,28 +283,6 @@ def compiling(
     """How a graph becomes a program."""
     given = GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
     return Compiling(given=given, optimize=optimize, reuse_memory=reuse_memory)
-
-
-@dataclass(frozen=True)
-class ModelFiles:
-    """Files of a model of one's own, and where its values are clipped."""
-
-    inputs: Path | None
-    calibration: Path | None
-    clip: Clip
-    fixed: tuple[str, ...] = ()
-    """Inputs and their numbers, ``NAME=VALUE``."""
-
-
-def model_files(
-    *,
-    inputs: InputOption = None,
-    calibration: CalibrateOption = None,
-    clip: ClipOption = "error",
-    fixed: FixedOption = None,
-) -> ModelFiles:
-    """What a model of one's own is calibrated and run on."""
-    return ModelFiles(inputs, calibration, clip, tuple(fixed or ()))
 
 
 @dataclass(frozen=True)

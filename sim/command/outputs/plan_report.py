@@ -1,7 +1,7 @@
 """What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from rich.markup import escape
@@ -15,15 +15,14 @@ from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import commit, versions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, WORKLOADS, checked_details
+from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sw.compiler.alternatives import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.ir.graph import Graph
-from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.describe import describe_graph, describe_product
 from celosia.sw.planning.forms import plan as forms
 from celosia.sw.planning.forms.text import print_plan
-from celosia.sw.planning.problems import graph_of
+from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload"]
 
@@ -111,29 +110,25 @@ class Plan:
 
 def plan_workload(options: RunOptions, tell: Progress) -> Plan:
     """Decide how the workload of `options` is done.  Raises `InputError` for what cannot be."""
-    if options.workload.endswith(PROGRAM_SUFFIX):
-        raise InputError(f"{options.workload}: a program is planned already")
-    details = checked_details(options.workload, options.details)
     target = options.target
-    config, timing = target.config, target.timing
-    tell("preparing the operands", None)
-    match WORKLOADS[options.workload]:
-        case ProductWorkload() as workload:
-            operators = workload.make(details, timing.seed)
-            tell("comparing schedules", None)
-            programs = tuple(
-                _product(graph_of(operator.name, operator.operands.problem), config, timing)
-                for operator in operators
-            )
-        case GraphWorkload() as workload:
-            graph = workload.make(details, timing.seed, tell).case.graph
-            tell("comparing programs", None)
-            try:
-                plan = plan_graph(graph, config, timing)
-            except ValueError as error:
-                raise InputError(str(error)) from error
-            programs = (_graph(options.workload, plan),)
-    return Plan(options=options, preset=target.preset_name, config=config, programs=programs)
+    job = options.job(tell)
+    tell("comparing programs", None)
+    try:
+        programs = tuple(_program(graph, *target.hardware) for graph in job.graphs)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if isinstance(job, GraphJob):
+        programs = tuple(replace(each, name=options.workload) for each in programs)
+    return Plan(options=options, preset=target.preset_name, config=target.config, programs=programs)
+
+
+def _program(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
+    """What is decided for a graph: as for a product, where it is cut as one."""
+    try:
+        decide(graph, config, timing)
+    except PlanError:
+        return _graph(graph, config, timing)
+    return _product(graph, config, timing)
 
 
 def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
@@ -148,10 +143,11 @@ def _product(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> P
     )
 
 
-def _graph(name: str, plan: GraphPlan) -> PlannedProgram:
+def _graph(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
+    plan = plan_graph(graph, config, timing)
     groups = group_operators(plan.compiled.graph, plan.compiled.plan.machine.dim)
     return PlannedProgram(
-        name=name,
+        name=graph.name,
         predicted_cycles=plan.prediction.cycles,
         decisions=tuple(_decisions(plan)),
         parts=tuple(add_predicted(groups, plan.prediction).items()),
@@ -189,13 +185,8 @@ def _decisions(plan: GraphPlan) -> Iterator[Decision]:
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan of the only program as text, with its tactics.
-
-    Raises `InputError` if there are several programs.
-    """
-    if len(plan.programs) != 1:
-        raise InputError(f"--output: {plan.options.workload} is {len(plan.programs)} programs")
-    return print_plan(plan.programs[0].plan)
+    """The plans of all programs as text, one behind the other, with their tactics."""
+    return "\n".join(print_plan(program.plan) for program in plan.programs)
 
 
 def plan_tables(plan: Plan) -> Iterator[Table]:

@@ -5,10 +5,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from celosia.sim.run.models.model_document import model_document
-from celosia.sim.run.models.model_run import ModelOutcome, ModelRun, ModelRunner, Prepared, prepare
+from celosia.sim.run.models.model_outcome import ModelOutcome
+from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.prepare import ModelRun, Prepared, prepare
 from celosia.sw.driver.device import DeviceError
 
 __all__ = ["CompiledModel", "compile_model"]
@@ -82,7 +83,7 @@ class CompiledModel:
 
     def report(self) -> dict[str, Any]:
         """The last call as ``celosia run --json`` says it (docs/report.schema.json)."""
-        return model_document(self._last())
+        return self._last().document()
 
     def _last(self) -> ModelOutcome:
         if self._outcome is None:

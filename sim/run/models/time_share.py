@@ -5,10 +5,10 @@ The accelerator's is that of the timeline, the host's a model of one: elements t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from celosia.sw.compiler.costs import Costs, host_cycles
-from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
 from celosia.sw.quantize.graphs.sketch import sketch
 
 __all__ = ["TimeShare", "host_times", "predict_shares"]
@@ -36,6 +36,20 @@ class TimeShare:
     def accelerator_share(self) -> float:
         """The accelerator's part; 1, if nothing takes time."""
         return self.accelerator / self.total if self.total else 1.0
+
+    def document(self) -> dict[str, Any]:
+        """The shares as an object for JSON."""
+        return {
+            "accelerator_cycles": self.accelerator,
+            "host_cycles": self.total - self.accelerator,
+            "accelerator_time_share": self.accelerator_share,
+            "host_nodes": [
+                {"name": name, "operator": operator, "cycles": cycles}
+                for (name, operator), cycles in (
+                    (split_origin(origin), cycles) for origin, cycles in self.host.items()
+                )
+            ],
+        }
 
 
 def predict_shares(graph: FloatGraph, costs: Costs) -> TimeShare:

@@ -1,16 +1,17 @@
 """The options of a run, in records that each say one thing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import ignore
+from celosia.sim.support.progress import Progress, ignore
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Details
+from celosia.sim.workloads.jobs import Job, job_of
 from celosia.sw.driver.device import Issue
 
 __all__ = ["Compiling", "RunOptions", "Target", "Told", "Watching"]
@@ -39,6 +40,16 @@ class Target:
     def config(self) -> AcceleratorConfig:
         """The configuration.  Raises `ConfigError`."""
         return resolve_config(self.preset_name, self.overrides)
+
+    def on(self, config: AcceleratorConfig) -> "Target":
+        """The same with another configuration, whatever presets are called elsewhere."""
+        values = tuple(f"{name}={value}" for name, value in asdict(config).items())
+        return replace(self, preset="base", overrides=values)
+
+    @property
+    def hardware(self) -> tuple[AcceleratorConfig, MemoryTiming]:
+        """The configuration and its memory.  Raises `ConfigError`."""
+        return self.config, self.timing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +104,13 @@ class RunOptions:
     compiling: Compiling = field(default_factory=Compiling)
     watching: Watching = field(default_factory=Watching)
     told: Told = field(default_factory=Told)
+
+    def job(self, tell: Progress) -> Job:
+        """What is to be computed, rewritten if that is asked for.  Raises `InputError`."""
+        return job_of(
+            self.workload,
+            self.details,
+            self.target.hardware,
+            tell,
+            optimize=self.compiling.optimize,
+        )

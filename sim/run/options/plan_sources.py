@@ -8,10 +8,15 @@ from dataclasses import dataclass
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.support.problems import InputError
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 
-__all__ = ["PlanSource"]
+__all__ = ["OtherGraphError", "PlanSource"]
+
+
+class OtherGraphError(InputError):
+    """What a source was given has plans, but none of this graph."""
 
 
 @dataclass(frozen=True)
@@ -21,4 +26,8 @@ class PlanSource:
     check: Callable[[str], None]
     """Raises `InputError` for a value of the option that can be refused without a graph."""
     plan: Callable[[str, Graph, AcceleratorConfig, MemoryTiming], Plan | None]
-    """The plan of a graph; None: the compiler's own.  Raises `InputError` and `ValueError`."""
+    """The plan of a graph; None: the compiler's own.
+
+    Raises `InputError`, `ValueError`, and `OtherGraphError`, which counts only if it is raised for
+    all graphs of a workload.
+    """

@@ -169,14 +169,37 @@ class Execution:
 
     def run(self, segment: SegmentRunner) -> Result:
         """The outputs; `segment` computes the segments."""
-        for number, nodes in enumerate(self.model.host):
-            for node in nodes:
-                self.values[node.name] = compute(node, [self._read(x) for x in node.inputs])
-            if number < len(self.model.segments):
-                self._convert(number)
-                self._segment(number, segment)
+        for number in range(len(self.model.segments)):
+            graph, inputs = self.begin(number)
+            self.end(number, graph, segment(number, graph, inputs))
+        self._host(len(self.model.segments))
         outputs = {name: self._read(tensor) for name, tensor in self.model.outputs.items()}
         return Result(outputs, +self.saturated, +self.clipped, self.blind)
+
+    def begin(self, number: int) -> tuple[Graph, dict[str, Array]]:
+        """The integer graph of a segment for this run's masks, and its inputs.
+
+        All segments before it have ended; the host computes what is between.
+        """
+        self._host(number)
+        self._convert(number)
+        segment, made = self.model.segments[number], self.graph(number)
+        for (name, sight), rows in made.rows.items():
+            if sight != Sight.SOME:
+                self.blind[segment.node(name), sight] += rows
+        return made.graph, {name: self.forms[form] for name, form in segment.inputs.items()}
+
+    def end(self, number: int, graph: Graph, found: Mapping[str, Array]) -> None:
+        """Take what was `found` of a segment, whose `graph` is as it began."""
+        for name, form in self.model.segments[number].outputs.items():
+            self.forms[form] = found[name]
+        if self.count:
+            self._count_clipped(number, graph, found)
+
+    def _host(self, number: int) -> None:
+        """Compute what the host does before a segment, or behind the last one."""
+        for node in self.model.host[number]:
+            self.values[node.name] = compute(node, [self._read(x) for x in node.inputs])
 
     def graph(self, number: int) -> ForMasks:
         """The integer graph of a segment for this run's masks."""
@@ -191,19 +214,6 @@ class Execution:
             return matrices[view.tensor][view.slices]
 
         return for_masks(segment, counts, added)
-
-    def _segment(self, number: int, run: SegmentRunner) -> None:
-        segment = self.model.segments[number]
-        inputs = {name: self.forms[form] for name, form in segment.inputs.items()}
-        made = self.graph(number)
-        for (name, sight), rows in made.rows.items():
-            if sight != Sight.SOME:
-                self.blind[segment.node(name), sight] += rows
-        found = run(number, made.graph, inputs)
-        for name, form in segment.outputs.items():
-            self.forms[form] = found[name]
-        if self.count:
-            self._count_clipped(number, made.graph, found)
 
     def _count_clipped(self, number: int, graph: Graph, found: Mapping[str, Array]) -> None:
         """Count the elements of a segment that are at the ends of their ranges."""

@@ -5,7 +5,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.lab.sweep.predict import predict_workload
 from celosia.sim.run.options.options import RunOptions, Target
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.details import Attention, Matmul, Softmax
 

@@ -62,7 +62,7 @@ def test_a_point_that_breaks_a_rule_says_which(read):
     ("old", "new", "message"),
     [
         ("[space]", "[room]", "room: there are"),
-        ("mem_latency", "latency", "space: latency: there are context, dim, heads"),
+        ("mem_latency", "latency", "space: latency: there are clip, context, dim, heads"),
         ("[40, 100]", "40", "space: mem_latency: 40 is no list of values"),
         ("[4, 16]", "[]", r"space: set.dim: \[\] is no list"),
         ("[4, 16]", "[4.5]", "space: set.dim: 4.5 is neither text"),

@@ -12,7 +12,7 @@ from celosia.lab.sweep.page import sweep_page
 from celosia.lab.sweep.point import Done, Point, evaluate, line_of
 from celosia.lab.sweep.space import read_space
 from celosia.lab.sweep.sweep import run_sweep
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support import cluster
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError, OutputError

@@ -166,7 +166,8 @@ def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("6 products; one is taken", ("minilm-linears",)),
+        ("minilm-linears has 6 graphs: give --graph, of ", ("minilm-linears",)),
+        ("--graph q: minilm-linears has 6 graphs", ("minilm-linears", "--graph", "q")),
         ("No such option: --sharp", (*PRODUCT, "--sharp")),
         ("--storage", PRODUCT),
         ("--executor x", (*PRODUCT, "--executor", "x")),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from celosia.sim.command import run_command
-from celosia.sim.run import run
+from celosia.sim.run.workload import run
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sw.reference.matmul import matmul_reference
 from tests.support.command_line import MATMUL, SMALL, invoke, refused, right, save, valid

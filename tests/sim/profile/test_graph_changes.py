@@ -27,7 +27,7 @@ def test_a_slow_memory_is_what_others_would_help_against():
     before = compiled.expected(slow).cycles
     said = []
     hardware = Hardware(CONFIG, slow)
-    changes = graph_changes(job.case.graph, hardware, before, lambda *what: said.append(what))
+    changes = graph_changes(job.graphs, hardware, before, lambda *what: said.append(what))
     assert len(said) >= len(changes) > 1
     assert said[0] == ("compiling for other hardware, to see what it would save (1)", None)
     assert {change.before for change in changes} == {before}
@@ -47,7 +47,7 @@ def test_a_change_is_compiled_for_as_it_is_when_somebody_follows_it():
     assert isinstance(workload, GraphWorkload)
     graph = workload.make(Softmax(shape="16x48"), 0, silent).case.graph
     timing = MemoryTiming()
-    for change in graph_changes(graph, Hardware(CONFIG, timing), 10_000):
+    for change in graph_changes([graph], Hardware(CONFIG, timing), 10_000):
         config = resolve_config("tiny", change.options[1::2] if "--set" in change.options else ())
         latency = 20 if "--mem-latency" in change.options else 40
         other = replace(timing, latency=latency)

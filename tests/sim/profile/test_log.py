@@ -9,7 +9,7 @@ from celosia.sim.profile.instructions import UNITS, owners_between, unit_operati
 from celosia.sim.profile.log import NEVER
 from celosia.sim.profile.resources import RESOURCES
 from celosia.sim.run.options.options import RunOptions, Target, Watching
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sw.driver.assembly import format_command
 from tests.support.reported_runs import product_run

@@ -10,7 +10,6 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli
 from celosia.sim.command import compile_command
-from celosia.sim.run import run
 from celosia.sim.run.estimate import (
     CYCLES_PER_SECOND,
     LONG,
@@ -19,6 +18,7 @@ from celosia.sim.run.estimate import (
     compiling_text,
     estimate_text,
 )
+from celosia.sim.run.workload import run
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.problems import graph_of
 

@@ -13,8 +13,8 @@ from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.measure import measure_product, measure_program
 from celosia.sim.run.options.options import RunOptions, Target
-from celosia.sim.run.run import run_workload
 from celosia.sim.run.traffic import product_traffic
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Matmul

@@ -15,8 +15,6 @@ from celosia.sim.workloads.workloads import check_name
         ("m.safetensors", "optimum-cli .*--model FILE.plan of the workload encoder"),
         ("m.tflite", "tf2onnx.convert --tflite MODEL.tflite"),
         ("m.keras", "tf2onnx.convert --keras MODEL.keras"),
-        ("m.onnx", "are read by run, check, build, optimize and generate"),
-        ("m.plan", "are read by run, check, build, optimize and generate"),
         ("matmull", "did you mean matmul?"),
         ("conv2d", "im2col"),
     ],

@@ -8,7 +8,7 @@ from celosia.lab.survey.parts.exposed import KINDS, exposed_cycles
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.log import NEVER, Operations, RunLog
 from celosia.sim.run.options.options import RunOptions, Target, Watching
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.workloads.details import Attention
 
 

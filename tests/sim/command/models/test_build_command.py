@@ -40,8 +40,13 @@ def test_a_plan_is_built_and_run_and_refused_elsewhere():
     assert document["mismatches"] == 0
     assert document["placement"]["accelerator_mac_share"] == 1
     refused("give --input", *RUN)
-    refused("no --dim, --set-input, --calibrate", *RUN, "--dim", "batch=1")
-    refused("no --dim, --set-input, --calibrate", *RUN, "--set-input", "x=1")
+    refused(
+        "--dim is no option of m.plan, which has its sizes and its calibration",
+        *RUN,
+        "--dim",
+        "batch=1",
+    )
+    refused("--set-input is no option of m.plan", *RUN, "--set-input", "x=1")
     refused("is for a configuration with", *RUN, "--input", "x.npz", "--preset", "tiny")
     Path("m.plan").write_bytes(Path("m.plan").read_bytes()[:5000])
     refused("m.plan: is no whole plan", *RUN, "--input", "x.npz")

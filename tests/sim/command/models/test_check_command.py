@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from celosia.sim.command.models.check_command import CHECK_SCHEMA, parse_sizes
+from celosia.sim.command.models.check_command import CHECK_SCHEMA
 from celosia.sim.command.models.check_table import refusal_notes
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.prepare import parse_sizes
 from celosia.sw.frontend.nn.text import parse_float_graph
 from celosia.sw.rewriting.engine import Fault, Refusal
 from tests.support.command_line import invoke, refused, right

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from celosia.sim.run.models.model_run import Prepared, random_samples
 from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.workloads.models.prepare import Prepared, random_samples
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import TensorType

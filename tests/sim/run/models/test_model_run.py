@@ -10,17 +10,16 @@ from onnx import helper
 from celosia.isa.presets import PRESETS
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
+from celosia.sim.devices.devices import open_device
 from celosia.sim.run.models.distances import decibels
-from celosia.sim.run.models.model_run import (
-    ModelRun,
-    ModelRunner,
-    prepare,
-    random_samples,
-    run_prepared,
-)
-from celosia.sim.run.models.samples import read_samples
+from celosia.sim.run.models.model_outcome import whole_report
+from celosia.sim.run.models.model_run import ModelRunner, run_model_job
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.models.model_job import model_job
+from celosia.sim.workloads.models.prepare import ModelRun, prepare, random_samples
+from celosia.sim.workloads.models.samples import read_samples
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -28,6 +27,13 @@ from celosia.sw.frontend.nn.random_inputs import random_inputs
 from tests.sim.run.models.dense_layer import OPTIONS, layer, prepared
 from tests.support.run_options import changed
 from tests.sw.frontend.importer.models import floats, model
+
+
+def run_prepared(made, inputs, options):
+    """The outcome of a model on a file of inputs, or on random ones."""
+    target = options.target
+    job = model_job(options.workload, made, inputs, target.config, target.timing.seed)
+    return run_model_job(job, options, silent, open_device, 0)
 
 
 def graph():
@@ -114,7 +120,8 @@ def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
     assert decibels(real, outputs["y"]) > 25
     (far,) = outcome.distances
     assert far.sqnr_db == pytest.approx(decibels(real, outputs["y"]))
-    assert told[:2] == ["compiling segment 0", "running segment 0"]
+    assert told[0] == "compiling segment 0"
+    assert "running segment 0" in told
     told.clear()
     again, _ = runner.run(given)
     assert np.array_equal(again["y"], outputs["y"])
@@ -149,11 +156,13 @@ def test_a_device_that_stops_is_part_of_the_outcome():
 
 def test_several_segments_are_reported_as_one_after_the_other():
     outcome = run_prepared(prepared(), None, OPTIONS)
-    two = replace(outcome, reports=outcome.reports * 2)
-    assert two.right
-    assert two.report.operators == (outcome.report.total,) * 2
-    assert two.report.elapsed_seconds == 2 * outcome.report.elapsed_seconds
-    assert two.report.setting == outcome.report.setting
+    (one,) = outcome.reports
+    assert whole_report([one]) is one
+    both = whole_report([one, one])
+    assert both.right
+    assert both.operators == (one.total,) * 2
+    assert both.elapsed_seconds == 2 * one.elapsed_seconds
+    assert both.setting == one.setting
 
 
 def test_preparing_tells_what_it_does(tmp_path):

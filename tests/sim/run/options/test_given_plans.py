@@ -15,7 +15,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.forms.text import parse_plan
+from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from tests.support.command_line import refused, right
 
@@ -109,21 +109,32 @@ TINY, TIMING = PRESETS["tiny"], MemoryTiming()
 def test_stages_are_those_of_the_strategy(strategy):
     given = GivenPlan(stages=strategy)
     assert given.options == (f"--stages {strategy}",)
-    assert given.of([GRAPH], TINY, TIMING) == staged_plan(GRAPH, TINY, TIMING, strategy)
+    assert given.of([GRAPH], TINY, TIMING) == (staged_plan(GRAPH, TINY, TIMING, strategy),)
 
 
 def test_the_best_stages_are_those_that_are_expected_to_be():
-    assert GivenPlan(stages=BEST).of([GRAPH], TINY, TIMING) == best_stages(GRAPH, TINY, TIMING)
+    given = GivenPlan(stages=BEST)
+    assert given.of([GRAPH], TINY, TIMING) == (best_stages(GRAPH, TINY, TIMING),)
 
 
 def test_a_log_has_the_plan_of_its_fastest_trial(tmp_path):
     graph = graph_of("matmul", MatMul(m=9, k=10, n=11))
     space = PlanSpace(only_product(graph), graph, TINY)
     path = tmp_path / "log"
-    chosen = next(each for each in space.all() if is_legal(space, each))
+    chosen = first_legal(graph)
     with open_log(path, tuning_key(graph, TINY, TIMING), "model", space) as log:
         log.add({"strategy": "random", "trial": 0, "chosen": chosen, "cycles": 5})
-    assert GivenPlan(tuned=str(path)).of([graph], TINY, TIMING) == space.plan(chosen)
+    given = GivenPlan(tuned=str(path))
+    assert given.of([graph], TINY, TIMING) == (space.plan(chosen),)
+    other = graph_of("another", MatMul(m=9, k=10, n=12))
+    assert given.of([other, graph], TINY, TIMING) == (None, space.plan(chosen))
+    with pytest.raises(InputError, match="a log of another workload"):
+        given.of([other, GRAPH], TINY, TIMING)
+
+
+def first_legal(graph):
+    space = PlanSpace(only_product(graph), graph, TINY)
+    return next(each for each in space.all() if is_legal(space, each))
 
 
 def is_legal(space: PlanSpace, chosen) -> bool:
@@ -134,13 +145,45 @@ def is_legal(space: PlanSpace, chosen) -> bool:
     return True
 
 
-def test_a_plan_is_of_one_graph_and_none_is_the_compilers_own():
-    assert GivenPlan().of([GRAPH, GRAPH], TINY, TIMING) is None
+def test_none_is_the_compilers_own():
+    assert GivenPlan().of([GRAPH, GRAPH], TINY, TIMING) == (None, None)
     assert GivenPlan().options == ()
-    for graphs in ([], [GRAPH, GRAPH]):
-        message = f"^--stages dp: a plan is of one graph, here are {len(graphs)}$"
-        with pytest.raises(InputError, match=message):
-            GivenPlan(stages="dp").of(graphs, TINY, TIMING)
+
+
+PRODUCTS = [graph_of(name, MatMul(m=9, k=10, n=11)) for name in ("one", "two")]
+
+
+def test_a_file_has_plans_of_several_graphs_by_their_names(tmp_path):
+    plans = [PlanSpace(only_product(g), g, TINY).plan(first_legal(g)) for g in PRODUCTS]
+    path = tmp_path / "plans.toml"
+    path.write_text("\n".join(map(print_plan, reversed(plans))))
+    given = GivenPlan(plan=str(path))
+    assert given.of(PRODUCTS, TINY, TIMING) == tuple(plans)
+    assert given.of([*PRODUCTS, GRAPH], TINY, TIMING) == (*plans, None)
+    with pytest.raises(InputError, match=r"plans.toml: plan.graph: 'two' is none of 'one', '"):
+        given.of([PRODUCTS[0], GRAPH], TINY, TIMING)
+    path.write_text("\n".join(map(print_plan, [plans[0], plans[0]])))
+    with pytest.raises(InputError, match="two plans of one graph"):
+        given.of(PRODUCTS, TINY, TIMING)
+    text = "\n".join(map(print_plan, plans))
+    path.write_text(text.replace('graph = "two"', 'graph = "two"\nmachine = ', 1))
+    line = text[: text.index('graph = "two"')].count("\n") + 2
+    with pytest.raises(InputError, match=rf"plans.toml: .*line {line}"):
+        given.of(PRODUCTS, TINY, TIMING)
+
+
+def test_each_graph_takes_the_steps_of_a_schedule_that_name_an_operator_of_it(tmp_path):
+    path = tmp_path / "schedule.toml"
+    text = SCHEDULE.replace('"matmul"', '"two"')
+    path.write_text(text)
+    plans = GivenPlan(schedule=str(path)).of(PRODUCTS, TINY, TIMING)
+    alone = [GivenPlan(schedule=str(path)).of([PRODUCTS[1]], TINY, TIMING)[0]]
+    path.write_text('start = "plain"\nsteps = []')
+    plain = GivenPlan(schedule=str(path)).of(PRODUCTS, TINY, TIMING)
+    assert plans == (plain[0], alone[0]) != plain
+    path.write_text(text.replace('"two"', '"three"'))
+    with pytest.raises(InputError, match="three"):
+        GivenPlan(schedule=str(path)).of(PRODUCTS, TINY, TIMING)
 
 
 @pytest.mark.parametrize("given", [{"plan": "a"}, {"schedule": "b"}, {"tuned": "c"}])

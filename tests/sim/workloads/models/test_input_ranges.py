@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.sim.run.models.input_ranges import far_outside, few_rows, input_ranges
+from celosia.sim.workloads.models.input_ranges import far_outside, few_rows, input_ranges
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.units.find_units import find_units

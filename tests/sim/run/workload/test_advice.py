@@ -9,10 +9,10 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sim import cli
 from celosia.sim.command import run_command
 from celosia.sim.profile.whatif import Change, what_if
-from celosia.sim.run import advice
-from celosia.sim.run.advice import follow, run_advised
 from celosia.sim.run.options.options import RunOptions, Target, Watching
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload import advice
+from celosia.sim.run.workload.advice import follow, run_advised
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Matmul
 from tests.support.plain import PLAIN_OVERRIDES

@@ -13,7 +13,7 @@ from celosia.sim.run.graph_run import compile_for, needed_memory
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.outcome import setting_of
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Attention, Matmul
@@ -30,7 +30,7 @@ PRODUCT = RunOptions(
     target=Target(simulator="functional", preset="tiny", timing=MemoryTiming(seed=3)),
 )
 HEADS = replace(PRODUCT, workload="attention", details=Attention(heads=1, seq=6, dim=8))
-EXAMPLE = (Path(__file__).parents[3] / "examples" / "product.cel").read_text()
+EXAMPLE = (Path(__file__).parents[4] / "examples" / "product.cel").read_text()
 
 
 class Opened:

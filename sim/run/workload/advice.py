@@ -6,7 +6,7 @@ from typing import Final
 from celosia.sim.profile.whatif import Change, asked_changes
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, Runner
-from celosia.sim.run.run import run_workload
+from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.progress import Progress, ignore, silent
 
 __all__ = ["MEASURED_CYCLES", "follow", "run_advised"]

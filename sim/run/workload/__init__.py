@@ -1,0 +1,1 @@
+"""Runs of any workload: of products, a graph, a program or a model."""

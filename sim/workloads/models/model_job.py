@@ -1,0 +1,84 @@
+"""A model that is ready to compile: a graph for each segment, with what it is run on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.prepare import Prepared
+from celosia.sim.workloads.models.samples import read_inputs
+from celosia.sw.frontend.nn.operators.operator import Array, GraphError
+from celosia.sw.frontend.nn.random_inputs import random_inputs
+from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.cases import Case
+from celosia.sw.passes.short_scales import short_scales
+from celosia.sw.quantize.graphs.quantized import Execution
+
+__all__ = ["ModelJob", "model_job"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelJob:
+    """A model, which is as many programs as it has segments, and its inputs."""
+
+    name: str
+    """What messages call it."""
+    prepared: Prepared
+    given: Mapping[str, Array] | None
+    """The inputs; None: a saved model cannot draw any."""
+    config: AcceleratorConfig
+    """What it is for: scales are as short as that takes them."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of the inputs."""
+
+    @property
+    def inputs(self) -> Mapping[str, Array]:
+        """The inputs.  Raises `InputError` if there are none."""
+        if self.given is None:
+            raise InputError(f"{self.name}: give --input: a plan is run on inputs of your own")
+        return self.given
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Each segment for the masks of the inputs, with its own inputs by the integer graphs.
+
+        Raises `InputError` for inputs that do not fit, or none.
+        """
+        model, cases = self.prepared.model, list[Case]()
+        try:
+            execution = Execution(model, self.inputs, count=False)
+        except GraphError as error:
+            raise InputError(f"{self.name}: {error}") from None
+        for number in range(len(model.segments)):
+            graph, inputs = execution.begin(number)
+            cases.append(Case(graph, inputs))
+            if number + 1 < len(model.segments):
+                execution.end(number, graph, interpret(short_scales(graph, self.config), inputs))
+        return tuple(cases)
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The segments for the masks of the inputs; without inputs, such as see all keys.
+
+        Raises `InputError` for inputs that do not fit.
+        """
+        if self.given is None:
+            return tuple(segment.graph for segment in self.prepared.model.segments)
+        return tuple(case.graph for case in self.cases)
+
+
+def model_job(
+    name: str, prepared: Prepared, inputs: Path | None, config: AcceleratorConfig, seed: int
+) -> ModelJob:
+    """A model on the inputs in a file, or on random ones.  Raises `InputError`."""
+    if inputs is not None:
+        return ModelJob(name, prepared, read_inputs(inputs, prepared.model, name), config)
+    if prepared.graph is None:
+        return ModelJob(name, prepared, None, config)
+    masks = [each for each in prepared.graph.inputs if "mask" in each]
+    given = random_inputs(prepared.graph, [*masks, *prepared.model.masks], seed)
+    note = "run on random data: give --input for an input of your own"
+    return ModelJob(name, prepared, given, config, (note,))

@@ -1,0 +1,179 @@
+"""Files of models stand where names of workloads do: each command, of one and two segments."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sim.run.options.options import RunOptions, Target
+from celosia.sim.run.workload.run import run_workload
+from celosia.sim.workloads.details import ModelFile
+from celosia.sw.planning.forms.text import parse_plan
+from tests.support.command_line import refused, right, valid
+from tests.sw.frontend.importer.models import floats, model
+
+TINY = ("--preset", "tiny")
+FAST = (*TINY, "--sim", "functional")
+SEGMENTS = {"one": 1, "two": 2}
+
+
+def dense(name, count):
+    """Dense layers, with a sine of the host's behind each but the last one."""
+    nodes, read, weights = [], "x", {}
+    for number in range(count):
+        made = "y" if number + 1 == count else f"y{number}"
+        weights[f"w{number}"] = floats(12, 12)
+        nodes.append(helper.make_node("MatMul", [read, f"w{number}"], [f"m{number}"]))
+        nodes.append(helper.make_node("Relu", [f"m{number}"], [made]))
+        if made != "y":
+            nodes.append(helper.make_node("Sin", [made], [f"s{number}"]))
+            read = f"s{number}"
+    proto = model(nodes, {"x": ["rows", 12]}, ["y"], weights)
+    Path(f"{name}.onnx").write_bytes(proto.SerializeToString())
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, count in SEGMENTS.items():
+        dense(name, count)
+
+
+@pytest.fixture(params=SEGMENTS)
+def words(request):
+    """The words of a workload."""
+    return (f"{request.param}.onnx", "--dim", "rows=9")
+
+
+@pytest.fixture
+def count(words):
+    """Its segments."""
+    return SEGMENTS[words[0].removesuffix(".onnx")]
+
+
+def ran(*words) -> dict[str, Any]:
+    right("run", *words, "--json", "run.json")
+    return valid(Path("run.json").read_text())
+
+
+def expected_cycles(*words) -> list[str]:
+    return re.findall(r"segment \d: [\d,]+ commands?, [\d,]+ cycles expected", shown(*words))
+
+
+def shown(*words) -> str:
+    return right("compile", *words, *TINY).stdout
+
+
+def test_a_plan_is_printed_and_given_back(words, count):
+    right("plan", *words, *TINY, "-o", "plans.toml")
+    text = Path("plans.toml").read_text()
+    parts = re.split(r"(?m)^(?=graph = )", text)[1:]
+    assert len(parts) == count
+    assert all(parse_plan(part).tactics for part in parts)
+    own = expected_cycles(*words)
+    assert len(own) == count
+    assert expected_cycles(*words, "--plan", "plans.toml") == own
+    plain, given = ran(*words, *FAST), ran(*words, *FAST, "--plan", "plans.toml")
+    assert given["mismatches"] == 0 < given["elements_checked"]
+    for key in ("predicted_cycles", "commands", "program_entries"):
+        assert given[key] == plain[key]
+    Path("printed.toml").write_text(shown(*words, "--print-after", "plan"))
+    assert expected_cycles(*words, "--plan", "printed.toml") == own
+
+
+def test_each_pass_is_printed_of_each_segment(words, count):
+    text = shown(*words, "--print-after", "all")
+    for form in ("graph", "plan", "expand", "schedule", "encode", "commands"):
+        assert len(re.findall(rf"(?m)^\S+ .*, segment \d: {form}$", text)) == count
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--stages", "dp"), ("--schedule", "steps.toml"), ("--reuse-memory",), ("--optimize",)],
+)
+def test_options_of_graphs_are_those_of_models(words, count, option):
+    Path("steps.toml").write_text('start = "plain"\nsteps = []')
+    document = ran(*words, *FAST, *option)
+    assert document["mismatches"] == 0 < document["elements_checked"]
+    if option[0] == "--schedule":
+        assert document["predicted_cycles"] > ran(*words, *FAST)["predicted_cycles"]
+        assert expected_cycles(*words, *option) != expected_cycles(*words)
+    assert len(expected_cycles(*words, *option)) == count
+
+
+def test_a_run_is_followed_and_explained(words, count):
+    document = ran(*words, *TINY, "--profile", "--trace", "run.pftrace")
+    assert document["mismatches"] == 0
+    assert Path("run.pftrace").stat().st_size > 1000
+    assert len(document["profile"]["operators"]) >= count
+    assert document["cycles"] == pytest.approx(document["predicted_cycles"], rel=0.1)
+    assert document["changes"], "other hardware was asked about"
+    assert f"{words[0]} took" in right("explain", "run.json").stdout
+    assert "instructions" in right("top", "run.json").stdout
+    assert "of what is known" in right("energy", "run.json").stdout
+
+
+def test_one_device_runs_all_segments():
+    """So a waveform is of all of them."""
+    opened = []
+
+    def opener(name, config, timing, memory_bytes, *, progress):
+        opened.append(FunctionalDevice(config, memory_bytes=memory_bytes))
+        return opened[-1]
+
+    options = RunOptions(
+        workload="two.onnx",
+        details=ModelFile(dim=("rows=9",)),
+        target=Target(simulator="functional", preset="tiny"),
+    )
+    outcome = run_workload(options, opener=opener)
+    assert outcome.report.right
+    assert len(outcome.report.operators) == 2
+    assert len(opened) == 1
+
+
+@pytest.mark.slow  # A simulator that writes waveforms is built.
+def test_a_waveform_is_of_all_segments():
+    document = ran("two.onnx", "--dim", "rows=9", *TINY, "--wave", "run.vcd")
+    *_, last = re.finditer(rb"(?m)^#(\d+)$", Path("run.vcd").read_bytes())
+    assert document["mismatches"] == 0
+    assert int(last[1]) > document["cycles"]
+
+
+def test_the_plan_of_a_segment_is_tuned(words, count):
+    search = ("--trials", "3", "--strategy", "random", "--storage", "log")
+    if count > 1:
+        refused("has 2 graphs: give --graph, of ", "tune", *words, *TINY, *search)
+    name = re.findall(r"(?m)^(.*, segment \d): ", shown(*words))[-1]
+    right("tune", *words, *TINY, *search, "--graph", name)
+    found = ran(*words, *FAST, "--tuned", "log")
+    assert found["mismatches"] == 0
+    assert found["predicted_cycles"] <= ran(*words, *FAST)["predicted_cycles"]
+    refused("a log of another workload", "run", *words[:2], "rows=8", *FAST, "--tuned", "log")
+
+
+def test_a_saved_model_is_planned_and_compiled(words, count):
+    x = np.random.default_rng(0).standard_normal((9, 12), np.float32)
+    np.savez("x.npz", x=x)
+    right("build", *words, *TINY, "-o", "saved.plan")
+    right("plan", "saved.plan", *TINY, "-o", "plans.toml")
+    given = ("--input", "x.npz")
+    assert expected_cycles("saved.plan", "--plan", "plans.toml") == expected_cycles(*words)
+    document = ran("saved.plan", *FAST, *given, "--plan", "plans.toml", "--optimize")
+    assert document["mismatches"] == 0
+    assert document["predicted_cycles"] == ran(*words, *FAST, *given)["predicted_cycles"]
+    refused("--clip is no option of saved.plan", "plan", "saved.plan", "--clip", "minmax")
+
+
+def test_what_a_plan_does_not_fit_is_said(words):
+    right("plan", *words, *TINY, "-o", "plans.toml")
+    other = (words[0], "--dim", "rows=10")
+    refused("plans.toml: ", "run", *other, *FAST, "--plan", "plans.toml")
+    refused("machine", "run", *words, "--sim", "functional", "--plan", "plans.toml")
+    text = Path("plans.toml").read_text()
+    Path("plans.toml").write_text(re.sub(r"segment \d", "segment 7", text, count=1))
+    refused("segment 7", "compile", *words, *TINY, "--plan", "plans.toml")
