@@ -79,10 +79,10 @@ def evaluate(point: Point, runner: Runner = run_workload) -> Done:
             found = predict_workload(options, config)
             return Done(line_of(point, **asdict(found)))
         target = replace(options.target.on(config), simulator=point.sim)
-        report = runner(replace(options, target=target), silent).report
+        outcome = runner(replace(options, target=target), silent)
     except (InputError, ConfigError) as error:
         return Done(line_of(point, refused=str(error)))
-    return Done(line_of(point, **_measured(report)), report.document())
+    return Done(line_of(point, **_measured(outcome.report)), outcome.document())
 
 
 def line_of(point: Point, **found: Any) -> Line:

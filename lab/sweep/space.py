@@ -8,12 +8,11 @@ from typing import Any, Final
 from celosia.isa.config import ConfigError
 from celosia.isa.foreign_file import MIB, parse_toml
 from celosia.lab.sweep.point import MODEL, Point, point_key
-from celosia.lab.sweep.words import FLAGS, options_of
+from celosia.lab.sweep.words import FLAGS, Models, carried, options_of
 from celosia.sim.command.options.common import Simulator
 from celosia.sim.support.cache import digest
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.workloads import is_model
 
 __all__ = ["MOST_POINTS", "read_space"]
 
@@ -45,9 +44,10 @@ def read_space(path: str) -> list[Point]:
     if (count := len(workloads) * _product(map(len, axes.values()))) > MOST_POINTS:
         raise InputError(f"{path}: {count:,} points, more than {MOST_POINTS:,}")
     points: dict[str, Point] = {}
+    models: Models = {}
     for run, sim in workloads:
         for values in itertools.product(*axes.values()):
-            point = _point(run, sim, dict(zip(axes, values, strict=True)))
+            point = _point(run, sim, dict(zip(axes, values, strict=True)), models)
             points.setdefault(point.key, point)
     if all(point.refused for point in points.values()):
         first = next(iter(points.values()))
@@ -88,11 +88,9 @@ def _workload(entry: object, place: str) -> tuple[str, str]:
 def _check_workload(run: str, place: str) -> None:
     """Raise `InputError` for words that are no workload, whatever the configuration is."""
     try:
-        options, _ = options_of(shlex.split(run))
+        options_of(shlex.split(run))
     except ValueError as error:
         raise InputError(f"{place}: {error}") from None
-    if is_model(options.workload):
-        raise InputError(f"{place}: {options.workload}: files of models are not taken here yet")
 
 
 def _axes(space: object, place: str) -> dict[str, list[Any]]:
@@ -120,10 +118,11 @@ def _values(values: object, place: str) -> list[Any]:
     return values
 
 
-def _point(run: str, sim: str, choices: Choice) -> Point:
+def _point(run: str, sim: str, choices: Choice, models: Models) -> Point:
     """The point of these choices; refused if a rule says so."""
     try:
         options, config = options_of([*shlex.split(run), *_words(choices)])
+        options = carried(options, models)
     except (ConfigError, InputError) as error:
         key = digest([run, sim, repr(choices)])
         return Point(run=run, sim=sim, choices=choices, key=key, refused=str(error))

@@ -1,6 +1,7 @@
 """Words of a workload, as `celosia plan` takes them, for commands that get them as text."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import typer
@@ -12,9 +13,12 @@ from celosia.sim.command.options.run_options import Asked, asked, planned_target
 from celosia.sim.command.options.spelling import plain_message
 from celosia.sim.run.options.options import RunOptions, Target, Told
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.workloads import PROGRAM_SUFFIX
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import HeldModel
+from celosia.sim.workloads.held import held
+from celosia.sim.workloads.workloads import PROGRAM_SUFFIX, is_model
 
-__all__ = ["FLAGS", "options_of"]
+__all__ = ["FLAGS", "Models", "carried", "options_of"]
 
 _FILES: Final = ("a", "b", "bias")
 """Options whose files are of operands."""
@@ -44,11 +48,28 @@ FLAGS: Final = {
 """Options with a value, as they are called in a file and on the command line."""
 
 
+Models = dict[Any, HeldModel]
+"""Models that were read, by all that they depend on."""
+
+
+def carried(options: RunOptions, models: Models) -> RunOptions:
+    """`options` for workers that have no files: a model is a part of them.
+
+    Models that were read once are in `models`.  Raises `InputError`.
+    """
+    if not is_model(options.workload):
+        return options
+    key = options.workload, options.details, options.target.timing.seed
+    if key not in models:
+        models[key] = held(options.workload, options.details, options.target.hardware, silent)
+    return replace(options, details=models[key])
+
+
 def options_of(words: Sequence[str]) -> tuple[RunOptions, AcceleratorConfig]:
     """The run that the words describe, and its configuration.
 
     Raises `ConfigError` for a configuration that cannot be, and `InputError` for all else that is
-    wrong, programs and files among it: workers on other machines do not have them.
+    wrong, programs and files of operands among it: workers on other machines do not have them.
     """
     try:
         values = _COMMAND.make_context("celosia", list(words)).params

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from celosia.lab.sweep.words import options_of
+from celosia.lab.sweep.words import carried, options_of
 from celosia.lab.tune.search import STRATEGIES, SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.lab.tune.trial import Trial
@@ -68,6 +68,7 @@ def tune(
     """
     parse_executor(executor)
     options, config = options_of([workload, *context.args])
+    options = carried(options, {})
     graph = work_of(options, graph_name).graph
     try:
         space = plan_space(graph, config)

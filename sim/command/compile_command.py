@@ -61,10 +61,8 @@ def compile_workload(
 def _content(options: RunOptions, print_after: str | None, tell: Progress) -> str:
     """What is written of the graphs of a workload."""
     compiling, timing, config = options.compiling, options.target.timing, options.target.config
-    graphs = options.job(tell).graphs
-    plans = compiling.given.of(graphs, config, timing)
-    shown = []
-    for graph, plan in zip(graphs, plans, strict=True):
+    job, shown = options.job(tell), []
+    for graph, plan in zip(job.graphs, options.plans(job), strict=True):
         how = Decide(plan), Encode(reuse_memory=compiling.reuse_memory)
         tell(compiling_text(graph, config), None)
         if print_after is None:

@@ -50,9 +50,8 @@ def run_graph(
     Raises what `run_workload` raises.
     """
     target, config = options.target, options.target.config
-    graph = job.case.graph
-    (plan,) = options.compiling.given.of([graph], config, target.timing)
-    compiled = compile_one(graph, plan, options, tell)
+    (plan,) = options.plans(job)
+    compiled = compile_one(job.case.graph, plan, options, tell)
     announce(options, [compiled], tell)
     steps = Steps(tell, 1)
     with closing(open_for(opener, target, config, needed_memory(compiled), steps)) as device:

@@ -28,7 +28,7 @@ def run_products(
     target, operators, graphs = options.target, job.operators, job.graphs
     config = target.config
     problems = [operator.operands.problem for operator in operators]
-    plans = options.compiling.given.of(graphs, config, target.timing)
+    plans = options.plans(job)
     announce_products(options.told.announce, target.simulator, problems, config, target.timing)
     steps = Steps(tell, len(operators))
     measured: list[Measurement] = []

@@ -18,6 +18,7 @@ __all__ = [
     "Details",
     "Encoder",
     "EncoderLayer",
+    "HeldModel",
     "Linears",
     "Matmul",
     "MatrixShape",
@@ -150,6 +151,17 @@ class SavedModel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldModel(SavedModel):
+    """A saved model that is not in a file, with its inputs: two are equal if their digests are."""
+
+    digest: str = ""
+    model: bytes = field(default=b"", repr=False, compare=False)
+    """The file that `celosia build` would have written."""
+    inputs: bytes = field(default=b"", repr=False, compare=False)
+    """An .npz file of inputs; empty: there are none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelFile(SavedModel):
     """A model of another tool."""
 
@@ -175,6 +187,7 @@ Details = (
     | DecoderLayer
     | Decoder
     | SavedModel
+    | HeldModel
     | ModelFile
 )
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.support.cache import cached
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.details import Details, ModelFile, SavedModel
+from celosia.sim.workloads.details import Details, HeldModel, ModelFile, SavedModel
 from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.models.model_job import ModelJob, model_job
 from celosia.sim.workloads.models.prepare import (
@@ -19,7 +20,7 @@ from celosia.sim.workloads.models.prepare import (
     prepare,
 )
 from celosia.sim.workloads.models.rewriting import rewritten
-from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX, load_prepared
+from celosia.sim.workloads.models.saved_model import load_prepared
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
@@ -71,7 +72,7 @@ def job_of(
     found, (config, timing) = checked_details(name, details), hardware
     if is_model(name):
         prepared = _prepared(_Prepare.of(name, found, hardware, tell, optimize=optimize))
-        return model_job(name, prepared, found.input, config, timing.seed)
+        return model_job(name, prepared, _inputs(found), hardware)
     tell("preparing the operands", None)
     match WORKLOADS[name]:
         case ProductWorkload() as workload:
@@ -92,10 +93,9 @@ class _Prepare:
     details: SavedModel
     seed: int
     hardware: tuple[AcceleratorConfig, MemoryTiming] | None
-    """What it is rewritten or was saved for; None: it does not depend on that."""
+    """What it is rewritten for; None: it is not."""
     files: tuple[tuple[int, int] | None, ...]
     """Sizes and times of its files."""
-    optimize: bool
     tell: Progress = field(compare=False)
 
     @classmethod
@@ -111,14 +111,13 @@ class _Prepare:
         """What is asked for, inputs aside."""
         path, alone = Path(name), replace(details, input=None)
         calibration = details.calibrate if isinstance(details, ModelFile) else None
-        saved = path.suffix == SAVED_SUFFIX
+        files = () if isinstance(details, HeldModel) else (path, calibration)
         return cls(
             path=path,
             details=alone,
             seed=hardware[1].seed,
-            hardware=hardware if saved or optimize else None,
-            files=tuple(_identity(each) for each in (path, calibration) if each is not None),
-            optimize=optimize,
+            hardware=hardware if optimize else None,
+            files=tuple(_identity(each) for each in files if each is not None),
             tell=tell,
         )
 
@@ -135,28 +134,48 @@ def _identity(path: Path) -> tuple[int, int] | None:
 @lru_cache(maxsize=1)
 def _prepared(asked: _Prepare) -> Prepared:
     """A model of a file, ready to run."""
-    costs = Costs(*asked.hardware) if asked.optimize and asked.hardware else None
-    if isinstance(asked.details, ModelFile):
+    details, hardware = asked.details, asked.hardware
+    if isinstance(details, ModelFile):
         run = ModelRun(
             path=asked.path,
-            sizes=parse_sizes(asked.details.dim),
-            calibration=asked.details.calibrate,
-            clip=asked.details.clip,
-            fixed=parse_fixed(asked.details.set_input),
-            costs=costs,
+            sizes=parse_sizes(details.dim),
+            calibration=details.calibrate,
+            clip=details.clip,
+            fixed=parse_fixed(details.set_input),
+            costs=None if hardware is None else Costs(*hardware),
         )
         return prepare(run, asked.seed, asked.tell)
-    assert asked.hardware is not None
-    prepared = load_prepared(asked.path, asked.hardware[0])
-    return prepared if costs is None else _rewritten(prepared, asked)
+    held = details if isinstance(details, HeldModel) else None
+    path = asked.path if held is None else _kept(f"{held.digest}.plan", held.model)
+    prepared = load_prepared(path)
+    return prepared if hardware is None else _rewritten(prepared, *hardware, asked.tell)
 
 
-def _rewritten(prepared: Prepared, asked: _Prepare) -> Prepared:
+def _rewritten(
+    prepared: Prepared, config: AcceleratorConfig, timing: MemoryTiming, tell: Progress
+) -> Prepared:
     """A saved model whose segments are rewritten."""
-    assert asked.hardware is not None
-    config, timing = asked.hardware
     segments = tuple(
-        replace(each, graph=rewritten(each.graph, config, timing, asked.tell))
+        replace(each, graph=rewritten(each.graph, config, timing, tell))
         for each in prepared.model.segments
     )
-    return replace(prepared, model=replace(prepared.model, segments=segments))
+    model = replace(prepared.model, segments=segments)
+    return replace(prepared, model=model, decided=None)
+
+
+def _inputs(details: SavedModel) -> Path | None:
+    """The file of a model's inputs."""
+    if isinstance(details, HeldModel) and details.inputs:
+        return _kept(f"{details.digest}.npz", details.inputs)
+    return details.input
+
+
+def _kept(name: str, content: bytes) -> Path:
+    """A file with this content, in the cache."""
+
+    def make(folder: Path) -> Path:
+        path = folder / name
+        path.write_bytes(content)
+        return path
+
+    return cached(f"held/{name}", make)

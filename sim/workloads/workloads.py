@@ -17,6 +17,7 @@ from celosia.sim.workloads.details import (
     Details,
     Encoder,
     EncoderLayer,
+    HeldModel,
     Linears,
     Matmul,
     MatrixShape,
@@ -92,6 +93,8 @@ def checked_details(name: str, details: Details | None) -> Any:
     if name.endswith(PROGRAM_SUFFIX):
         return details
     kind = _record(name)
+    if isinstance(details, HeldModel) and is_model(name):
+        return details
     if details is not None and type(details) is not kind:
         raise InputError(f"{name}: {type(details).__name__} is not {kind.__name__}, its record")
     return kind() if details is None else details

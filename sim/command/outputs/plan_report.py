@@ -24,7 +24,7 @@ from celosia.sw.planning.forms import plan as forms
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload"]
+__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload", "planned_program"]
 
 PLAN_SCHEMA: Final = "celosia.plan/1"
 
@@ -114,7 +114,7 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
     job = options.job(tell)
     tell("comparing programs", None)
     try:
-        programs = tuple(_program(graph, *target.hardware) for graph in job.graphs)
+        programs = tuple(planned_program(graph, *target.hardware) for graph in job.graphs)
     except ValueError as error:
         raise InputError(str(error)) from error
     if isinstance(job, GraphJob):
@@ -122,8 +122,13 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
     return Plan(options=options, preset=target.preset_name, config=target.config, programs=programs)
 
 
-def _program(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> PlannedProgram:
-    """What is decided for a graph: as for a product, where it is cut as one."""
+def planned_program(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
+) -> PlannedProgram:
+    """What is decided for a graph: as for a product, where it is cut as one.
+
+    Raises `ValueError` for what the accelerator cannot do.
+    """
     try:
         decide(graph, config, timing)
     except PlanError:

@@ -45,7 +45,7 @@ def run_model_job(
     Raises what `run_workload` raises.
     """
     runner = ModelRunner(job.prepared, options, tell, opener)
-    announce(options, runner.compile(job.graphs), tell)
+    announce(options, runner.compile(job), tell)
     outcome = runner.run(job.inputs, job.notes)[1]
     predicted = outcome.report.total.predicted_cycles
     changes = changes_of(options, job.graphs, predicted, tell)
@@ -69,11 +69,9 @@ class ModelRunner:
         self.config = options.target.config
         self._programs: dict[tuple[Op, ...], CompiledGraph] = {}
 
-    def compile(self, graphs: Sequence[Graph]) -> list[CompiledGraph]:
+    def compile(self, job: ModelJob) -> list[CompiledGraph]:
         """The programs of all segments.  Raises `InputError`."""
-        target, given = self.options.target, self.options.compiling.given
-        plans = given.of(graphs, self.config, target.timing)
-        found = enumerate(zip(graphs, plans, strict=True))
+        found = enumerate(zip(job.graphs, self.options.plans(job), strict=True))
         return [self._program(number, graph, plan) for number, (graph, plan) in found]
 
     def run(
@@ -86,8 +84,8 @@ class ModelRunner:
         """
         prepared, reports = self.prepared, list[Report]()
         model = prepared.model
-        job = ModelJob(self.options.workload, prepared, given, self.config)
-        programs = self.compile(job.graphs)
+        job = ModelJob(self.options.workload, prepared, given, self.options.target.hardware)
+        programs = self.compile(job)
 
         def segment(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
             case = Case(graph, inputs)

@@ -12,7 +12,9 @@ from celosia.sim.support.progress import Progress, ignore
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Details
 from celosia.sim.workloads.jobs import Job, job_of
+from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sw.driver.device import Issue
+from celosia.sw.planning.forms.plan import Plan
 
 __all__ = ["Compiling", "RunOptions", "Target", "Told", "Watching"]
 
@@ -104,6 +106,16 @@ class RunOptions:
     compiling: Compiling = field(default_factory=Compiling)
     watching: Watching = field(default_factory=Watching)
     told: Told = field(default_factory=Told)
+
+    def plans(self, job: Job) -> tuple[Plan | None, ...]:
+        """The plans of a job's graphs: given, or saved with it; None: the compiler's own.
+
+        Raises `InputError` for one that is illegal.
+        """
+        given = self.compiling.given
+        if isinstance(job, ModelJob) and not given.options:
+            return job.plans
+        return given.of(job.graphs, *self.target.hardware)
 
     def job(self, tell: Progress) -> Job:
         """What is to be computed, rewritten if that is asked for.  Raises `InputError`."""

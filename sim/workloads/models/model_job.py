@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sim.workloads.models.samples import read_inputs
@@ -15,6 +16,8 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case
 from celosia.sw.passes.short_scales import short_scales
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.quantize.graphs.quantized import Execution
 
 __all__ = ["ModelJob", "model_job"]
@@ -29,10 +32,10 @@ class ModelJob:
     prepared: Prepared
     given: Mapping[str, Array] | None
     """The inputs; None: a saved model cannot draw any."""
-    config: AcceleratorConfig
+    hardware: tuple[AcceleratorConfig, MemoryTiming]
     """What it is for: scales are as short as that takes them."""
     notes: tuple[str, ...] = ()
-    """What is to be said of the inputs."""
+    """What is to be said of the inputs, and of plans that are for something else."""
 
     @property
     def inputs(self) -> Mapping[str, Array]:
@@ -56,7 +59,9 @@ class ModelJob:
             graph, inputs = execution.begin(number)
             cases.append(Case(graph, inputs))
             if number + 1 < len(model.segments):
-                execution.end(number, graph, interpret(short_scales(graph, self.config), inputs))
+                execution.end(
+                    number, graph, interpret(short_scales(graph, self.hardware[0]), inputs)
+                )
         return tuple(cases)
 
     @property
@@ -69,16 +74,40 @@ class ModelJob:
             return tuple(segment.graph for segment in self.prepared.model.segments)
         return tuple(case.graph for case in self.cases)
 
+    @property
+    def plans(self) -> tuple[Plan | None, ...]:
+        """What a saved model has decided for `graphs`; None: other hardware or masks decide anew.
+
+        Raises `InputError` that names the rule that a saved plan breaks.
+        """
+        decided, segments = self.prepared.decided, self.prepared.model.segments
+        if decided is None or decided.difference(*self.hardware):
+            return (None,) * len(segments)
+        found = zip(segments, self.graphs, decided.plans, strict=True)
+        try:
+            return tuple(
+                verify_plan(plan, graph, self.hardware[0]) if graph.ops == each.graph.ops else None
+                for each, graph, plan in found
+            )
+        except PlanError as error:
+            raise InputError(f"{self.name}: its plan: {error}") from None
+
 
 def model_job(
-    name: str, prepared: Prepared, inputs: Path | None, config: AcceleratorConfig, seed: int
+    name: str,
+    prepared: Prepared,
+    inputs: Path | None,
+    hardware: tuple[AcceleratorConfig, MemoryTiming],
 ) -> ModelJob:
     """A model on the inputs in a file, or on random ones.  Raises `InputError`."""
+    notes = ()
+    if (decided := prepared.decided) and (difference := decided.difference(*hardware)):
+        notes = (f"planned anew: what is saved was decided for {difference}",)
     if inputs is not None:
-        return ModelJob(name, prepared, read_inputs(inputs, prepared.model, name), config)
+        return ModelJob(name, prepared, read_inputs(inputs, prepared.model, name), hardware, notes)
     if prepared.graph is None:
-        return ModelJob(name, prepared, None, config)
+        return ModelJob(name, prepared, None, hardware, notes)
     masks = [each for each in prepared.graph.inputs if "mask" in each]
-    given = random_inputs(prepared.graph, [*masks, *prepared.model.masks], seed)
+    given = random_inputs(prepared.graph, [*masks, *prepared.model.masks], hardware[1].seed)
     note = "run on random data: give --input for an input of your own"
-    return ModelJob(name, prepared, given, config, (note,))
+    return ModelJob(name, prepared, given, hardware, (*notes, note))

@@ -8,6 +8,7 @@ from typing import Final
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
+from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.input_ranges import Ranges, few_rows, input_ranges
 from celosia.sim.workloads.models.rewriting import rewriting, search_progress
 from celosia.sim.workloads.models.samples import read_samples
@@ -65,6 +66,8 @@ class Prepared:
     """What outputs are compared with; None: the model is from a plan, which does not have it."""
     ranges: Ranges = field(default_factory=dict)
     """The least and the largest number of each input in calibration."""
+    decided: Decided | None = None
+    """The plans of a saved model; None: they are decided when it is compiled."""
 
 
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:

@@ -1,5 +1,6 @@
 """Files of models stand where names of workloads do: each command, of one and two segments."""
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,14 @@ import numpy as np
 import pytest
 from onnx import helper
 
+from celosia.lab.sweep.point import evaluate
+from celosia.lab.sweep.space import read_space
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.workloads.details import ModelFile
+from celosia.sim.workloads.models.saved_model import load_prepared
+from celosia.sw.compiler import pipeline
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import refused, right, valid
 from tests.sw.frontend.importer.models import floats, model
@@ -177,3 +182,54 @@ def test_what_a_plan_does_not_fit_is_said(words):
     text = Path("plans.toml").read_text()
     Path("plans.toml").write_text(re.sub(r"segment \d", "segment 7", text, count=1))
     refused("segment 7", "compile", *words, *TINY, "--plan", "plans.toml")
+
+
+def test_a_saved_model_is_compiled_by_the_plans_that_it_has(words, count, monkeypatch):
+    x = np.random.default_rng(0).standard_normal((9, 12), np.float32)
+    np.savez("x.npz", x=x)
+    right("build", *words, *TINY, "--mem-latency", "90", "-o", "saved.plan")
+    slow = ("--mem-latency", "90", "--input", "x.npz")
+    wanted = ran(*words, *FAST, *slow)
+    assert wanted["mismatches"] == 0
+
+    def never(*_arguments, **_more):
+        raise AssertionError("a plan was decided")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "find_plan", never)
+        found = ran("saved.plan", *FAST, *slow)
+    assert found["mismatches"] == 0
+    for key in ("predicted_cycles", "commands", "program_entries", "elements_checked"):
+        assert found[key] == wanted[key]
+    assert not any("planned anew" in note for note in found["notes"])
+    other = ran("saved.plan", *FAST, "--input", "x.npz")
+    difference = "memory latency = 90, not 40"
+    assert f"planned anew: what is saved was decided for {difference}" in other["notes"]
+    assert other["predicted_cycles"] == ran(*words, *FAST)["predicted_cycles"]
+    decided = load_prepared(Path("saved.plan")).decided
+    assert decided is not None
+    assert len(decided.plans) == count
+    assert all(tactic.rejected for plan in decided.plans for tactic in plan.tactics[:1])
+
+
+def test_a_model_is_swept_and_its_workers_need_no_file(words, count):
+    run = " ".join(words)
+    Path("space.toml").write_text(
+        f'[space]\npreset = ["tiny"]\nmem_latency = [40, 90]\n[[workload]]\nrun = "{run}"\n'
+        f'[[workload]]\nrun = "{run}"\nsim = "verilator"\n'
+    )
+    points = read_space("space.toml")
+    dense(words[0].removesuffix(".onnx"), count + 1)
+    others = read_space("space.toml")
+    assert not {each.key for each in points} & {each.key for each in others}
+    Path(words[0]).unlink()
+    done = [evaluate(pickle.loads(pickle.dumps(point))) for point in points]
+    model, _, measured, _ = (each.line for each in done)
+    assert "wrong" not in measured
+    assert measured["cycles"] == pytest.approx(model["cycles"], rel=0.1)
+    for key in ("read_bytes", "write_bytes"):
+        assert measured[key] == model[key]
+    assert done[2].report is not None
+    assert done[2].report["workload"] == words[0]
+    with pytest.raises(ValueError, match="No such file"):
+        read_space("space.toml")

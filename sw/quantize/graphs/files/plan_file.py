@@ -19,7 +19,7 @@ from celosia.sw.quantize.units.units import Value
 
 __all__ = ["FORMAT", "load_model_plan", "save_model_plan"]
 
-FORMAT: Final = "celosia.model_plan/2"
+FORMAT: Final = "celosia.model_plan/3"
 """What the file calls itself: another number is another layout."""
 
 

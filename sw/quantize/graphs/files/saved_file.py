@@ -80,12 +80,12 @@ class SavedFile:
         }
 
     def write(self, document: Mapping[str, Any], file: BinaryIO) -> None:
-        """Write a document of JSON values and all members."""
+        """Write a document of JSON values and all members: the same bytes for the same model."""
         members = {_DOCUMENT: json.dumps(document).encode(), **self.members}
         digest = _digest((name, len(data), [data]) for name, data in members.items())
         with ZipFile(file, "w") as archive:
             for name, data in (members | {_DIGEST: digest}).items():
-                archive.writestr(name, data)
+                archive.writestr(ZipInfo(name), data)
 
 
 @contextmanager

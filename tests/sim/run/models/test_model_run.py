@@ -32,7 +32,7 @@ from tests.sw.frontend.importer.models import floats, model
 def run_prepared(made, inputs, options):
     """The outcome of a model on a file of inputs, or on random ones."""
     target = options.target
-    job = model_job(options.workload, made, inputs, target.config, target.timing.seed)
+    job = model_job(options.workload, made, inputs, target.hardware)
     return run_model_job(job, options, silent, open_device, 0)
 
 
