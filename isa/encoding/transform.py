@@ -187,8 +187,7 @@ TRANSFORM: Final = Instruction(
     "transform",
     Funct.TRANSFORM,
     "Apply CONFIG_TRANSFORM's function to rows of the accumulator (int32) or of the scratchpad "
-    "(int16: moments, layernorm, multiply, rotate; exponent of scores that are scaled already), "
-    "and put the results into the scratchpad.",
+    "(int16, where its function takes them), and put the results into the scratchpad.",
     (
         rs1("target", 0, 32, "Local address of the result.", Kind.LOCAL),
         rs1("target2", 32, 32, "Local address of the second result.", Kind.LOCAL),

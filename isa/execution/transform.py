@@ -73,7 +73,7 @@ def _residual(transform: Transform, memories: LocalMemories) -> Array | None:
 
 
 def _scale(transform: Transform, memories: LocalMemories) -> Array:
-    if not transform.setting("column_scale") or transform.rules.staged:
+    if not transform.setting("column_scale") or transform.staged:
         return scale_from_bits(transform.setting("scale"))
     row = transform.setting("scale_row", encoding.CONFIG_ROWS)
     scales = memories.parameter_vector(row, transform.cols, np.float32)
