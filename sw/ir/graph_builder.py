@@ -6,7 +6,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graph import (
-    Combine,
     Finish,
     Graph,
     LayerNorm,
@@ -101,10 +100,10 @@ class GraphBuilder:
             LayerNorm(name=name, source=source, outputs=tuple(outputs), epsilon=epsilon, rms=rms)
         )
 
-    def combine(self, op: Combine) -> View:
+    def combine(self, op: Op) -> View:
         """Add a combination of two matrices; returns its `out`."""
         self._ops.append(op)
-        return op.out
+        return op.results[0]
 
     def finish(self, *outputs: str) -> Graph:
         """The graph, verified, with these tensors as its outputs."""

@@ -28,7 +28,7 @@ from celosia.sw.quantize.units.units import (
     Value,
     whole,
 )
-from celosia.sw.reference.encoder import Floats, Linear, Norm
+from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = ["find_units"]
 
@@ -124,35 +124,11 @@ class _Finder:
         if scaled is not None and scaled[0] == node.name:
             factor = np.float32(scaled[1])
             return Linear(linear.weights * factor, linear.bias * factor), behind
-        factors = self._factors(behind, linear.bias.size)
+        factors = self.operands.factors(behind, linear.bias.size)
         if factors is not None:
             return Linear(linear.weights * factors, linear.bias * factors), behind
-        bias = self._bias(node.name, behind, linear.bias.size)
+        bias = self.operands.bias(node.name, behind, linear.bias.size)
         return None if bias is None else (Linear(linear.weights, linear.bias + bias), behind)
-
-    def _factors(self, behind: Node, size: int) -> Floats | None:
-        """The known vector that `behind` multiplies columns by."""
-        if behind.op != "mul":
-            return None
-        for name in behind.inputs:
-            value = self.reader.value(name)
-            if value is not None and value.size == size and value.shape[-1:] == (size,):
-                return value.reshape(-1).astype(np.float32)
-        return None
-
-    def _bias(self, name: str, behind: Node, size: int) -> Floats | None:
-        """The known vector that `behind` adds to the tensor `name`; it may be stored once a row."""
-        left, right = behind.inputs[0], behind.inputs[-1]
-        if behind.op not in {"add", "sub"} or (behind.op == "sub" and left != name):
-            return None
-        value = self.reader.value(left if right == name else right)
-        if value is None or (value.size > 1 and value.shape[-1:] != (size,)):
-            return None
-        rows = value.reshape(-1, size if value.size > 1 else 1)
-        if not (rows == rows[:1]).all():
-            return None
-        bias = np.broadcast_to(rows[0], size).astype(np.float32)
-        return -bias if behind.op == "sub" else bias
 
     def _finished(self, name: str) -> Product | None:
         behind = self.operands.unit_behind(name)

@@ -6,11 +6,13 @@ the rest.
 
 import numpy as np
 
+from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.views import element_numbers, numbered
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.units import Value, rectangle, whole
+from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Operands", "Refused"]
 
@@ -127,3 +129,27 @@ class Operands:
     def _host(self, value: Value) -> View:
         self.values.setdefault(value.key, value)
         return whole(value, self.reader.type(value.tensor))
+
+    def factors(self, behind: Node, size: int) -> Floats | None:
+        """The known vector that `behind` multiplies columns by."""
+        if behind.op != "mul":
+            return None
+        for name in behind.inputs:
+            value = self.reader.value(name)
+            if value is not None and value.size == size and value.shape[-1:] == (size,):
+                return value.reshape(-1).astype(np.float32)
+        return None
+
+    def bias(self, name: str, behind: Node, size: int) -> Floats | None:
+        """The known vector that `behind` adds to the tensor `name`; it may be stored once a row."""
+        left, right = behind.inputs[0], behind.inputs[-1]
+        if behind.op not in {"add", "sub"} or (behind.op == "sub" and left != name):
+            return None
+        value = self.reader.value(left if right == name else right)
+        if value is None or (value.size > 1 and value.shape[-1:] != (size,)):
+            return None
+        rows = value.reshape(-1, size if value.size > 1 else 1)
+        if not (rows == rows[:1]).all():
+            return None
+        bias = np.broadcast_to(rows[0], size).astype(np.float32)
+        return -bias if behind.op == "sub" else bias

@@ -6,8 +6,7 @@ integers in the role that its readers need; units make the forms that they can, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Final, Literal
+from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.ir.graph import Graph, View
@@ -15,34 +14,17 @@ from celosia.sw.quantize.units.units import (
     Append,
     Attention,
     Finishing,
-    Function,
-    Head,
-    Multiplication,
-    Normalization,
+    Form,
     Product,
-    Rotation,
-    Turn,
+    Role,
     Unit,
     Units,
 )
 
-__all__ = ["Form", "GivenRows", "Keys", "Role", "Segment", "Segments", "plan_segments", "reads"]
-
-Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
-"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
-for cosines and sines; int32 for what is added to scores."""
+__all__ = ["Form", "GivenRows", "Keys", "Role", "Segment", "Segments", "plan_segments"]
 
 _HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
 """The forms that the host reads, the best one first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A value in a role."""
-
-    key: str
-    """The value's."""
-    role: Role
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,41 +74,7 @@ class Segments:
 
     def users(self, form: Form) -> list[Unit]:
         """The units that read a form."""
-        return [unit for unit in self.units.units.values() if form in set(reads(unit))]
-
-
-def reads(unit: Unit) -> Iterator[Form]:
-    """The forms that a unit reads, but for the sums of a finish."""
-    match unit:
-        case Product():
-            yield Form(unit.x.tensor, "small")
-        case Normalization():
-            yield Form(unit.x.tensor, "wide")
-        case Finishing():
-            if unit.residual is not None:
-                yield Form(unit.residual.tensor, "wide")
-        case Function():
-            yield Form(unit.x.tensor, "sums")
-        case Multiplication():
-            yield Form(unit.a.tensor, "wide")
-            yield Form(unit.b.tensor, "wide")
-        case Rotation():
-            yield from chain.from_iterable(map(_turn_reads, unit.turns))
-        case Attention():
-            yield from chain.from_iterable(map(_head_reads, unit.heads[0]))
-        case Append():
-            yield Form(unit.parts[0].tensor, "heads")
-
-
-def _turn_reads(turn: Turn) -> Iterator[Form]:
-    yield Form(turn.x.tensor, "wide")
-    yield Form(turn.table.tensor, "angles")
-
-
-def _head_reads(head: Head) -> Iterator[Form]:
-    yield from (Form(view.tensor, "heads") for view in (head.query, head.key, head.value))
-    if head.onto is not None:
-        yield Form(head.onto.tensor, "onto")
+        return [unit for unit in self.units.units.values() if form in set(unit.reads())]
 
 
 Keys = tuple[str, int]
@@ -224,7 +172,7 @@ class _Planner:
         self.needs: dict[str, set[Role]] = {key: set() for key in units.values}
         self.finishes: dict[str, list[Finishing]] = {}
         for unit in units.units.values():
-            for form in reads(unit):
+            for form in unit.reads():
                 self.needs[form.key].add(form.role)
             if isinstance(unit, Finishing):
                 self.finishes.setdefault(unit.product.value.tensor, []).append(unit)
@@ -242,27 +190,15 @@ class _Planner:
         wanted = set(self.needs[unit.value.key])
         if name in self.host_reads and not (isinstance(unit, Attention) and wanted):
             wanted.add("wide")
-        match unit:
-            case Product():
-                finishes = self.finishes.get(name, [])
-                alone = not wanted and len(finishes) == 1
-                if alone and len(self.made[finishes[0].value.tensor]) == 1:
-                    self.fused.add(name)
-                    return ()
-                if finishes:
-                    wanted.add("sums")
-                able: set[Role] = {"wide", "small", "heads", "sums"}
-            case Finishing(residual=None) | Normalization() | Multiplication():
-                able = {"wide", "small"}
-            case Rotation():
-                able = {"wide", "heads"}
-            case Finishing() | Function():
-                able = {"wide"}
-            case Attention():
-                able = {"small"} if "small" in wanted else {"wide"}
-            case Append():
-                return ("heads",)
-        return tuple(sorted(wanted & able)) or ("wide",)
+        if isinstance(unit, Product):
+            finishes = self.finishes.get(name, [])
+            alone = not wanted and len(finishes) == 1
+            if alone and len(self.made[finishes[0].value.tensor]) == 1:
+                self.fused.add(name)
+                return ()
+            if finishes:
+                wanted.add("sums")
+        return tuple(sorted(unit.makes(wanted))) or ("wide",)
 
     def run(self, needed: set[str]) -> None:
         """When each unit and each of the `needed` nodes of the host is computed."""
@@ -273,17 +209,17 @@ class _Planner:
             if unit is None or node.name in self.fused or isinstance(unit, Append):
                 continue
             level = max(self._ready(unit), default=0)
-            for form in reads(unit):
+            for form in unit.reads():
                 for append in self._appends(form):
                     self.segment_of[append.value.tensor] = level
             self.segment_of[node.name] = level
 
     def _ready(self, unit: Unit) -> Iterator[int]:
-        yield from map(self._form, reads(unit))
+        yield from map(self._form, unit.reads())
         if isinstance(unit, Finishing):
             product = unit.product.value.tensor
             if product in self.fused:
-                yield from map(self._form, reads(unit.product))
+                yield from map(self._form, unit.product.reads())
             else:
                 yield self.segment_of[product]
         if isinstance(unit, Attention) and unit.keys:
@@ -293,7 +229,7 @@ class _Planner:
         """The first segment that can read a form."""
         tensor = self.units.values[form.key].tensor
         if appends := self._appends(form):
-            return max(self._form(each) for append in appends for each in reads(append))
+            return max(self._form(each) for append in appends for each in append.reads())
         if tensor in self.segment_of and form.role in self.made[tensor]:
             return self.segment_of[tensor]
         self.converted[form] = self._level(tensor)

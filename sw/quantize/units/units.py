@@ -4,9 +4,11 @@ A unit computes one *value*: a tensor of the float graph as a matrix.  Its opera
 of values, those of other units or of the host.  Nothing here knows integers.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -20,11 +22,13 @@ __all__ = [
     "Append",
     "Attention",
     "Finishing",
+    "Form",
     "Function",
     "Head",
     "Multiplication",
     "Normalization",
     "Product",
+    "Role",
     "Rotation",
     "Turn",
     "Unit",
@@ -34,6 +38,20 @@ __all__ = [
 
 
 _Kind = TypeVar("_Kind", bound="Unit")
+
+
+Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
+"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
+for cosines and sines; int32 for what is added to scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A value in a role."""
+
+    key: str
+    """The value's."""
+    role: Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +105,41 @@ def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     return batch, heads, rows, cols
 
 
+class AnyUnit(ABC):
+    """What the accelerator computes: a frozen dataclass, which says what it reads and makes."""
+
+    value: Value
+    nodes: tuple[str, ...]
+    """The nodes of the float graph that it stands for."""
+    ABLE: ClassVar[frozenset[Role]] = frozenset(("wide", "small"))
+    """The roles in which it can make its value."""
+
+    @abstractmethod
+    def reads(self) -> Iterator[Form]:
+        """The forms that it reads, but for the sums of a finish."""
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """The roles of `wanted` in which it makes its value."""
+        return wanted & self.ABLE
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Product:
+class Product(AnyUnit):
     """``x @ weights + bias``."""
 
     value: Value
     x: View
     linear: Linear
     nodes: tuple[str, ...]
-    """The nodes of the float graph that it stands for."""
+    ABLE = frozenset(("wide", "small", "heads", "sums"))
+
+    def reads(self) -> Iterator[Form]:
+        """Its operand."""
+        yield Form(self.x.tensor, "small")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Finishing:
+class Finishing(AnyUnit):
     """A curve of a product, or a product and another value added."""
 
     value: Value
@@ -111,9 +151,18 @@ class Finishing:
     residual: View | None = None
     nodes: tuple[str, ...]
 
+    def reads(self) -> Iterator[Form]:
+        """The other term."""
+        if self.residual is not None:
+            yield Form(self.residual.tensor, "wide")
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """Sums are int16."""
+        return wanted & ({"wide", "small"} if self.residual is None else {"wide"})
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Normalization:
+class Normalization(AnyUnit):
     """Rows, normalized."""
 
     value: Value
@@ -122,6 +171,10 @@ class Normalization:
     epsilon: float
     rms: bool
     nodes: tuple[str, ...]
+
+    def reads(self) -> Iterator[Form]:
+        """Its rows."""
+        yield Form(self.x.tensor, "wide")
 
 
 @dataclass(frozen=True)
@@ -137,7 +190,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Attention:
+class Attention(AnyUnit):
     """Softmax of scores times values, head by head."""
 
     value: Value
@@ -151,6 +204,16 @@ class Attention:
     """The tensor that says how many keys each text has; None: all of them."""
     nodes: tuple[str, ...]
 
+    def reads(self) -> Iterator[Form]:
+        """The operands of its heads, and what is added to their scores."""
+        views = [view for head in self.heads[0] for view in (head.query, head.key, head.value)]
+        yield from (Form(view.tensor, "heads") for view in views)
+        yield from (Form(head.onto.tensor, "onto") for head in self.heads[0] if head.onto)
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """One form, for products if any reads it."""
+        return wanted & ({"small"} if "small" in wanted else {"wide"})
+
     @property
     def mask(self) -> Mask:
         """The columns that count, if all keys do."""
@@ -158,7 +221,7 @@ class Attention:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Multiplication:
+class Multiplication(AnyUnit):
     """Two values, element by element: a gate, and what it lets through."""
 
     value: Value
@@ -166,6 +229,11 @@ class Multiplication:
     b: View
     """If one of them is the result of a product that nobody else reads, it is this one."""
     nodes: tuple[str, ...]
+
+    def reads(self) -> Iterator[Form]:
+        """Both factors."""
+        yield Form(self.a.tensor, "wide")
+        yield Form(self.b.tensor, "wide")
 
 
 @dataclass(frozen=True)
@@ -179,16 +247,23 @@ class Turn:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rotation:
+class Rotation(AnyUnit):
     """Rotary embeddings, head by head."""
 
     value: Value
     turns: tuple[Turn, ...]
     nodes: tuple[str, ...]
+    ABLE = frozenset(("wide", "heads"))
+
+    def reads(self) -> Iterator[Form]:
+        """Rows, and their angles."""
+        for turn in self.turns:
+            yield Form(turn.x.tensor, "wide")
+            yield Form(turn.table.tensor, "angles")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Function:
+class Function(AnyUnit):
     """A function of what the user gives, which nothing multiplies before."""
 
     value: Value
@@ -198,10 +273,15 @@ class Function:
     alpha: float = 1.0
     """For `silu`: how much steeper than usual its sigmoid is."""
     nodes: tuple[str, ...]
+    ABLE = frozenset(("wide",))
+
+    def reads(self) -> Iterator[Form]:
+        """What the user gives."""
+        yield Form(self.x.tensor, "sums")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Append:
+class Append(AnyUnit):
     """Rows that are written to a cache, where attention reads them: nothing is computed."""
 
     value: Value
@@ -213,6 +293,14 @@ class Append:
     parts: tuple[View, ...]
     """What is appended: rectangles of one value, beside each other."""
     nodes: tuple[str, ...]
+
+    def reads(self) -> Iterator[Form]:
+        """The rows."""
+        yield Form(self.parts[0].tensor, "heads")
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """What attention reads."""
+        return {"heads"}
 
 
 Unit = (
