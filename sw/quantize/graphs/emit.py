@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
-from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
@@ -29,7 +27,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.homes import Home
-from celosia.sw.quantize.graphs.places import Places
+from celosia.sw.quantize.graphs.places import Places, is_one, only
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.units.segments import (
@@ -288,7 +286,7 @@ class _Emitter(Places):
         a, b = self.read(unit.a, "wide"), self.read(unit.b, "wide")
         steps = self.steps(unit.a, "wide") * self.steps(unit.b, "wide")
         for role in self.segments.made[unit.value.tensor]:
-            scale = _only(steps / self.format(Form(unit.value.key, role)).steps)
+            scale = only(steps / self.format(Form(unit.value.key, role)).steps)
             self.builder.combine(
                 Combine(
                     name=f"{name}.multiply.{role}",
@@ -322,7 +320,7 @@ class _Emitter(Places):
                         ),
                         a=self.read(turn.x, "wide").part(**rows),
                         b=self.read(turn.table, "angles").part(**rows),
-                        scale=_only(scales) * 2.0**ROTATION_FRACTION_BITS,
+                        scale=only(scales) * 2.0**ROTATION_FRACTION_BITS,
                     )
                 )
 
@@ -351,7 +349,7 @@ class _Emitter(Places):
                 self.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
 
     def _scores(self, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:
-        steps = _only(self.steps(head.query, "heads") * self.steps(head.key, "heads"))
+        steps = only(self.steps(head.query, "heads") * self.steps(head.key, "heads"))
         onto = None if head.onto is None else self.read(head.onto, "onto")
         row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
@@ -372,8 +370,8 @@ class _Emitter(Places):
         scales = self._scales(unit, head, role)
         if self.formats.alike_heads:
             last = self._scales(unit, unit.heads[-1][-1], role)
-            scales = last if _is_one(np.concatenate([scales, last])) else scales
-        if _is_one(scales):
+            scales = last if is_one(np.concatenate([scales, last])) else scales
+        if is_one(scales):
             return float(scales[0])
         return self.scale(f"{name}.scale.{head.out.col}.{head.value.col}", scales)
 
@@ -382,17 +380,3 @@ class _Emitter(Places):
         steps = self.format(Form(unit.value.key, role)).steps
         steps = steps[head.out.col : head.out.col + head.out.cols]
         return self.steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
-
-
-_SAME: Final = 1e-6
-"""Scales that differ by less than this are the same one."""
-
-
-def _is_one(scales: NDArray[np.float64]) -> bool:
-    return bool(np.ptp(scales) <= _SAME * scales.max())
-
-
-def _only(scales: NDArray[np.float64]) -> float:
-    """The one scale that all columns have."""
-    expect(_is_one(scales), "columns have scales of their own")
-    return float(scales[0])

@@ -1,6 +1,7 @@
 """Where the forms of a segment are: in tensors of the integer graph, or in rows of a cache."""
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from celosia.sw.quantize.graphs.homes import Home, find_homes
 from celosia.sw.quantize.units.segments import Form, GivenRows, Role, Segments
 from celosia.sw.quantize.units.units import Append, Attention, Value
 
-__all__ = ["Places"]
+__all__ = ["Places", "is_one", "only"]
 
 
 class Places:
@@ -124,3 +125,18 @@ class Places:
     def steps(self, view: View, role: Role) -> NDArray[np.float64]:
         """What 1 stands for in each column of a rectangle of a value."""
         return self.format(Form(view.tensor, role)).steps[view.col : view.col + view.cols]
+
+
+_SAME: Final = 1e-6
+"""Scales that differ by less than this are the same one."""
+
+
+def is_one(scales: NDArray[np.float64]) -> bool:
+    """Whether all columns have one scale, but for roundings."""
+    return bool(np.ptp(scales) <= _SAME * scales.max())
+
+
+def only(scales: NDArray[np.float64]) -> float:
+    """The one scale that all columns have.  Raises `GraphError` if theirs differ."""
+    expect(is_one(scales), "columns have scales of their own")
+    return float(scales[0])
