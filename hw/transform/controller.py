@@ -187,7 +187,7 @@ class TransformController(wiring.Component):
             (left > index) & (~kept.staged if index >= half else 1)
             for index in range(self.config.dim)
         ]
-        by_column = kept.column_scale & ~at.second & ~at.header
+        by_column = kept.column_scale & ~kept.staged & ~at.second & ~at.header
         # Scores that are int16 are scaled by 1: their headers need the scaler, and must not be
         # overtaken.
         scale = Mux(at.second, kept.scale2, kept.scale)
@@ -206,7 +206,7 @@ class TransformController(wiring.Component):
             lane.scaling.raw.eq(~traits.scaled),
             lane.scaling.kind.eq(Mux(wide, SCORE, ElementType.INT16)),
             lane.scaling.by_column.eq(by_column & traits.column_scaled),
-            lane.scaling.scale.eq(Mux(traits.scaled & kept.staged & ~at.header, ONE, scale)),
+            lane.scaling.scale.eq(Mux(traits.masked & kept.staged & ~at.header, ONE, scale)),
             lane.scaling2.raw.eq(~traits.rescaled | (kept.kind == ElementType.INT32)),
             lane.scaling2.kind.eq(kept.kind),
             lane.scaling2.relu.eq(kept.relu & traits.column_rescaled),

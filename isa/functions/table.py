@@ -51,7 +51,8 @@ class TransformFunction:
     staged: bool = False
     """Its source are rows of int16 in the scratchpad, not int32 of the accumulator."""
     takes_int16: bool = False
-    """Its source may be either: int16 are scaled already, only the maximum of their row is not."""
+    """Its source may be either; int16 that are scores are scaled already, only the maximum of their
+    row is not."""
     second: str | None = None
     """What the lanes do in a second step of each block, with int16 rows beside the source."""
     rotates: bool = False
@@ -205,10 +206,12 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
     ),
     Function.GELU: _curve(GELU_CURVE, mode="GELU", constants="config_gelu"),
     Function.RESIDUAL: TransformFunction(
-        doc="The accumulator plus int16 rows, each with its scale; may count as moments.",
+        doc="The accumulator, or int16 rows, plus int16 rows, each with its scale; may count as "
+        "moments.",
         meaning=meanings.residual,
         mode="KEEP",
         types=(ElementType.INT16,),
+        takes_int16=True,
         second="ADD",
         scaled=True,
         moments=True,

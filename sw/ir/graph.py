@@ -15,6 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from celosia.sw.ir.graphs.combination import Combination, Combine
+from celosia.sw.ir.graphs.difference import Subtract
 from celosia.sw.ir.graphs.finishes import (
     NO_MASK,
     Activation,
@@ -50,13 +51,14 @@ __all__ = [
     "Requantize",
     "Scale",
     "Softmax",
+    "Subtract",
     "Sums",
     "Tensor",
     "Transform",
     "View",
 ]
 
-Op = MatMul | Transform | LayerNorm | Combine
+Op = MatMul | Transform | LayerNorm | Combine | Subtract
 """The operators: dialect ``cel`` has an operation of each, by the name of its class."""
 
 

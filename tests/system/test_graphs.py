@@ -24,6 +24,7 @@ from celosia.sw.models.cases import (
     random_quantized_encoder,
 )
 from celosia.sw.reference.encoder import EncoderShape
+from tests.support.differences import difference_case
 from tests.support.levels import configured
 
 MEMORY_BYTES = 1 << 19
@@ -67,6 +68,14 @@ def test_an_encoder_of_two_layers(encoder):
     timing = TIMINGS["stalls"]
     with closing(open_device("verilator", configured("tiny"), timing, MEMORY_BYTES)) as device:
         check_device(encoder, device)
+
+
+def test_differences_that_saturate_or_not():
+    with closing(open_device("verilator", configured("tiny"), TIMINGS["stalls"], MEMORY_BYTES)) as (
+        device
+    ):
+        check_device(difference_case(9, 21, seed=1), device)
+        check_device(difference_case(5, 8, 2, scale=-0.01, residual_scale=0.03), device)
 
 
 @pytest.mark.slow

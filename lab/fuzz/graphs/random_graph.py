@@ -20,6 +20,7 @@ from celosia.sw.ir.graph import (
     Requantize,
     Scale,
     Softmax,
+    Subtract,
     Sums,
     Tensor,
     View,
@@ -74,7 +75,7 @@ class _RandomGraph:
             self.attention,
         )
         if combinations:
-            makers = (*makers, self.combination)
+            makers = (*makers, self.combination, self.difference)
         for _ in range(ops):
             makers[self.random.integers(len(makers))]()
         unread = self.outputs[-1:] if self._chance(0.5) else self.outputs
@@ -201,6 +202,19 @@ class _RandomGraph:
             zero_point=9 if kind == "uint8" else 0,
         )
         self.builder.combine(combine)
+
+    def difference(self) -> None:
+        """A difference of int16 in memory; some saturate."""
+        a = self._old("int16")
+        b = self._old("int16", a.cols)
+        scale, residual_scale = (
+            float(np.float32(0.9 * 3 ** self.random.normal())) for _ in range(2)
+        )
+        out = self._new("int16", *a.shape)
+        name = self._name("difference")
+        self.builder.combine(
+            Subtract(name=name, out=out, a=a, b=b, scale=scale, residual_scale=residual_scale)
+        )
 
     # Parts of operators.
 

@@ -21,6 +21,7 @@ from celosia.sw.ir.graph import (
     Normalized,
     Requantize,
     Softmax,
+    Subtract,
     Sums,
     Tensor,
     View,
@@ -47,6 +48,7 @@ from celosia.sw.quantize.units.units import (
     Normalization,
     Product,
     Rotation,
+    Subtraction,
     Unit,
 )
 
@@ -123,6 +125,8 @@ class _Emitter(Places):
                 self._attention(name, unit)
             case Multiplication():
                 self._multiplication(name, unit)
+            case Subtraction():
+                self._subtraction(name, unit)
             case Rotation():
                 self._rotation(name, unit)
             case Append():
@@ -297,6 +301,17 @@ class _Emitter(Places):
                     scale=scale,
                 )
             )
+
+    def _subtraction(self, name: str, unit: Subtraction) -> None:
+        keys = unit.a.tensor, unit.b.tensor, unit.value.key
+        first, second, step = (self.format(Form(key, "wide")).step for key in keys)
+        scales = {"scale": first / step, "residual_scale": second / step}
+        a, b, out = (
+            self.read(unit.a, "wide"),
+            self.read(unit.b, "wide"),
+            self.out(unit.value, "wide"),
+        )
+        self.builder.combine(Subtract(name=f"{name}.subtract", out=out, a=a, b=b, **scales))
 
     def _rotation(self, name: str, unit: Rotation) -> None:
         for role in self.segments.made[unit.value.tensor]:

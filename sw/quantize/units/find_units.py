@@ -22,6 +22,7 @@ from celosia.sw.quantize.units.units import (
     Normalization,
     Product,
     Rotation,
+    Subtraction,
     Turn,
     Unit,
     Units,
@@ -62,7 +63,8 @@ class _Finder:
             "matmul": self._product,
             "conv": self._convolution,
             "add": self._sum,
-            "mul": self._multiplication,
+            "mul": self._of_two,
+            "sub": self._of_two,
             **dict.fromkeys(CURVES, self._curve),
             "softmax": self._softmax,
             "layernorm": self._norm,
@@ -213,13 +215,16 @@ class _Finder:
         self.units[tensor] = replace(product, linear=linear)
         return node.name, more[1].name
 
-    def _multiplication(self, node: Node) -> Unit:
+    def _of_two(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
             raise self._behind(node)
         made = [self.operands.unit_behind(name) for name in node.inputs]
         if not any(made) or any(self.reader.value(name) is not None for name in node.inputs):
             raise self._behind(node)
         a, b = node.inputs
+        if node.op == "sub":
+            a, b = map(self.operands.rows, node.inputs)
+            return Subtraction(value=Value(node.name), a=a, b=b, nodes=(node.name,))
         if self._alone(made[0], node) and not self._alone(made[1], node):
             a, b = b, a
         return Multiplication(

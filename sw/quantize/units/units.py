@@ -30,6 +30,7 @@ __all__ = [
     "Product",
     "Role",
     "Rotation",
+    "Subtraction",
     "Turn",
     "Unit",
     "Units",
@@ -236,6 +237,22 @@ class Multiplication(AnyUnit):
         yield Form(self.b.tensor, "wide")
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subtraction(AnyUnit):
+    """One value less another, element by element."""
+
+    value: Value
+    a: View
+    b: View
+    nodes: tuple[str, ...]
+    ABLE = frozenset(("wide",))
+
+    def reads(self) -> Iterator[Form]:
+        """Both terms."""
+        yield Form(self.a.tensor, "wide")
+        yield Form(self.b.tensor, "wide")
+
+
 @dataclass(frozen=True)
 class Turn:
     """One head of one text, whose halves are turned."""
@@ -304,7 +321,15 @@ class Append(AnyUnit):
 
 
 Unit = (
-    Product | Finishing | Normalization | Attention | Multiplication | Rotation | Function | Append
+    Product
+    | Finishing
+    | Normalization
+    | Attention
+    | Multiplication
+    | Subtraction
+    | Rotation
+    | Function
+    | Append
 )
 
 

@@ -113,7 +113,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 continue
             if staged:
                 factor = op["residual"] + r + b * op["residual_stride"]
-                parts = turns(op, r, b) or (("KEEP", source, 0), ("MULTIPLY", factor, 1))
+                parts = turns(op, r, b) or (("KEEP", source, 0), (str(traits.second), factor, 1))
                 for number, (mode, row, second) in enumerate(parts, 1):
                     result = number == len(parts)
                     yield (
@@ -122,8 +122,9 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                             "mode": Mode[mode],
                             "reads": (("staged", row),),
                             "result": result,
-                            "counted": 0,
+                            "counted": result and traits.moments and op["moments"],
                             "visible": (1 << visible) - 1,
+                            "span_last": ends and result and traits.moments and op["moments"],
                             "last": last and result,
                             "by_column": (0, 0),
                         }
@@ -180,10 +181,10 @@ def settings(op: dict) -> dict:
     return {name: op[name] for name in HANDED_ON} | {
         "biased": op["bias"] and not op["staged"],
         "by_column": (
-            op["column_scale"] and traits.column_scaled,
+            op["column_scale"] and traits.column_scaled and not op["staged"],
             op["column_scale"] and traits.column_rescaled,
         ),
-        "scale": ONE if traits.scaled and op["staged"] else op["scale"],
+        "scale": ONE if traits.masked and op["staged"] else op["scale"],
         "raw": (
             not traits.scaled,
             not traits.rescaled or op["kind"] == ElementType.INT32,

@@ -91,6 +91,30 @@ def test_a_residual_in_pieces_counts_moments_if_it_is_told(device, counted):
         assert (np.abs(statistics.mean[:5] - sums.mean(axis=1)) <= 0.5).all()
 
 
+def test_a_residual_of_int16_has_one_scale_for_each_term(device):
+    """Scales of columns are those of sums: here the parameters are never read."""
+    machine = device.machine
+    x, other = [[100, -32768, 30000]], [[-7, 1, 32767]]
+    put_blocks(machine.scratchpad, TARGET, 1, np.array(x, np.int16))
+    put_blocks(machine.scratchpad, STAGED, 1, np.array(other, np.int16))
+    machine.parameters[:] = -1
+    device.run(
+        transform(
+            Function.RESIDUAL,
+            type=ElementType.INT16,
+            scale=0.5,
+            scale2=-2.0,
+            column_scale=1,
+            shape=(1, 3),
+            source=scratchpad_row(TARGET),
+            target=scratchpad_row(TARGET2),
+            rows={"residual": scratchpad_row(STAGED)},
+        )
+    )
+    got = blocks_of(machine.scratchpad, TARGET2, 1, (1, 3), np.int16)
+    assert got.tolist() == [[50 + 14, -16384 - 2, 15000 - 32768]]
+
+
 @pytest.mark.parametrize("name", LAYERNORM)
 def test_layernorm_with_two_results_of_the_vectors(device, name):
     v = vectors(name)

@@ -27,6 +27,7 @@ DIM, SPAD, ACC = CONFIG.dim, CONFIG.scratchpad_rows, CONFIG.accumulator_rows
 
 SCORES = {Function.MAXIMUM, Function.EXPONENT, Function.SUM, Function.PROBABILITY}
 STAGED = {Function.MOMENTS, Function.LAYERNORM, Function.MULTIPLY, Function.ROTATE}
+EITHER = {Function.EXPONENT, Function.RESIDUAL}
 PAIRED = {Function.RESIDUAL, Function.MULTIPLY, Function.ROTATE}
 SLOTS = SCORES | {Function.CONTEXT, Function.MOMENTS, Function.LAYERNORM}
 NARROW = {ElementType.INT8, ElementType.UINT8, ElementType.INT16}
@@ -134,7 +135,7 @@ class Reference:
     @property
     def int16(self) -> bool:
         in_scratchpad = not self.local.accumulator
-        return self.function in STAGED or (self.function is Function.EXPONENT and in_scratchpad)
+        return self.function in STAGED or (self.function in EITHER and in_scratchpad)
 
     def of(self, local: LocalAddress, stride: int, size: int) -> Range:
         return Range.of(local, stride, (self.rows, self.cols), size)

@@ -9,6 +9,7 @@ from celosia.isa.functions.table import ACTIVATIONS, COMBINATIONS
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
+    Combination,
     Combine,
     DeferredSoftmax,
     DivideBySums,
@@ -19,6 +20,7 @@ from celosia.sw.ir.graph import (
     Requantize,
     Scale,
     Softmax,
+    Subtract,
     Sums,
     Tensor,
     View,
@@ -104,7 +106,7 @@ class _Random:
         """Add one; returns the name of what it writes."""
         rows, cols, depth = (self.draw(st.integers(1, 4)) for _ in range(3))
         name = f"{self.draw(_NAMES)}{self.count}"
-        kind = self.draw(st.sampled_from([*_KINDS, None, Combine]))
+        kind = self.draw(st.sampled_from([*_KINDS, None, Combination]))
         if kind is None:
             outputs = [
                 Normalized(
@@ -121,7 +123,7 @@ class _Random:
             source = self.tensor("int16", rows, cols)
             self.builder.layernorm(name, source, outputs, epsilon=epsilon, rms=rms)
             return outputs[0].out.tensor
-        if kind is Combine:
+        if kind is Combination:
             return self.combination(name, rows, cols)
         out = self.draw(st.sampled_from(_KINDS[kind]))
         result = self.tensor(out, rows, cols, given=False)
@@ -144,6 +146,15 @@ class _Random:
 
     def combination(self, name: str, rows: int, cols: int) -> str:
         """Add one of two matrices; returns the name of what it writes."""
+        if self.draw(st.booleans()):
+            out, a, b = (
+                self.tensor("int16", rows, cols, given=given) for given in (False, True, True)
+            )
+            scale, residual_scale = self.draw(_FLOATS), self.draw(_FLOATS)
+            difference = Subtract(
+                name=name, out=out, a=a, b=b, scale=scale, residual_scale=residual_scale
+            )
+            return self.builder.combine(difference).tensor
         out = self.draw(st.sampled_from(("int8", "uint8", "int16")))
         functions = sorted(COMBINATIONS) if cols % 2 == 0 else ["multiply"]
         combine = Combine(

@@ -15,6 +15,7 @@ from celosia.sw.models.cases import (
     rotate_case,
     softmax_case,
 )
+from tests.support.differences import difference_case
 
 CASES = {
     "a product with scales of columns": matmul_case(6, 8, 7, 0),
@@ -23,6 +24,7 @@ CASES = {
     "a softmax": softmax_case(6, 8, 0),
     "a normalization": layernorm_case(6, 8, 0),
     "a gate": multiply_case(6, 8, 0),
+    "a difference": difference_case(6, 8, 0),
     "a rotation": rotate_case(6, 8, 0),
     "a causal head": attention_case(1, 6, 8, 0, mask=Mask(causal=True)),
 }

@@ -13,6 +13,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
+from celosia.sw.ir.graph import Subtract
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.quantized import interpreted, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized
@@ -206,6 +207,24 @@ def quantized_from(nodes, constants, shape):
     found = quantize_graph(graph, samples[1:])
     (real,) = interpret(graph, samples[0]).values()
     return found, noise(real, run_model(found, samples[0]).outputs["y"])
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_a_difference_of_what_the_accelerator_computes_is_its_own(normalized):
+    """Of a product and a product, and of a norm and a product, with a norm behind it."""
+    constants = {"w": floats(16, 16) / 4, "v": floats(16, 16) / 2, "ones": np.ones(16, np.float32)}
+    first = node("LayerNormalization", ["x", "ones"], ["a"], axis=-1)
+    nodes = [
+        first if normalized else node("MatMul", ["x", "w"], ["a"]),
+        node("MatMul", ["x", "v"], ["b"]),
+        node("Sub", ["a", "b"], ["d"]),
+        node("LayerNormalization", ["d", "ones"], ["y"], axis=-1),
+    ]
+    found, quality = quantized_from(nodes, constants, (1, 6, 16))
+    assert quality > 35
+    assert not found.host_operators
+    (segment,) = found.segments
+    assert [type(op) for op in segment.graph.ops].count(Subtract) == 1
 
 
 @pytest.mark.parametrize("batch", [1, 2])

@@ -15,7 +15,14 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import Attention, Finishing, Normalization, Product, Rotation
+from celosia.sw.quantize.units.units import (
+    Attention,
+    Finishing,
+    Normalization,
+    Product,
+    Rotation,
+    Subtraction,
+)
 from tests.support.quantized_exports import recognized
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats, imported, model
@@ -83,6 +90,19 @@ def test_factors_behind_a_product_are_the_product_s():
     assert isinstance(product, Product)
     assert isinstance(total, Finishing)
     assert np.array_equal(product.linear.weights, np.diag(np.arange(16)))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_difference_of_two_tensors_is_a_unit(first):
+    builder = GraphBuilder("difference")
+    x = builder.input("x", TensorType("float32", (1, 8, 16)))
+    y = builder.op("matmul", x, builder.constant(np.eye(16, dtype=np.float32)))
+    graph = builder.finish({"y": builder.op("sub", *((x, y) if first else (y, x)))})
+    product, difference = find_units(graph).units.values()
+    assert isinstance(product, Product)
+    assert isinstance(difference, Subtraction)
+    assert (difference.a.tensor, difference.b.tensor) == ((x, y) if first else (y, x))
+    assert {form.role for form in difference.reads()} == {"wide"}
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])

@@ -8,6 +8,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sw.ir.program import Transform
 from celosia.sw.models.cases import multiply_case, rotate_case
 from celosia.sw.planning.decisions.decide_graph import decide_graph
+from tests.support.differences import difference_case
 from tests.sw.scheduling.expansions import expanded
 
 TINY = PRESETS["tiny"].with_values({"normalization": True})
@@ -19,8 +20,9 @@ TINY = PRESETS["tiny"].with_values({"normalization": True})
         (multiply_case(7, 30, 1), (7,), 8, 1),
         (multiply_case(7, 30, 2), (4, 3), 3, 6),
         (rotate_case(7, 24, 3), (3, 3, 1), 6, 3),
+        (difference_case(7, 30, 4), (4, 3), 3, 6),
     ],
-    ids=["whole", "parts", "rotated"],
+    ids=["whole", "parts", "rotated", "subtracted"],
 )
 def test_every_cut_computes_the_same(case, rows, tiles, transforms):
     plan = decide_graph(case.graph, TINY)
