@@ -12,10 +12,10 @@ from celosia.lab.exports.bart import bart_decoder
 from celosia.lab.exports.bert import bert
 from celosia.lab.exports.bert_dynamo import bert_dynamo
 from celosia.lab.exports.bert_fused import bert_fused
-from celosia.lab.exports.gpt2 import gpt2
+from celosia.lab.exports.decoders.gpt2 import gpt2
+from celosia.lab.exports.decoders.llama import llama
+from celosia.lab.exports.decoders.opt import opt
 from celosia.lab.exports.hybrid import hybrid
-from celosia.lab.exports.llama import llama
-from celosia.lab.exports.opt import opt
 from celosia.lab.exports.t5 import t5_encoder
 from celosia.lab.exports.vit import CHANNELS, vit
 from celosia.lab.exports.whisper import frames, whisper_encoder

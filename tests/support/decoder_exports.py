@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from celosia.lab.exports.gpt2 import gpt2
-from celosia.lab.exports.llama import llama
-from celosia.lab.exports.opt import opt
+from celosia.lab.exports.decoders.gpt2 import gpt2
+from celosia.lab.exports.decoders.llama import llama
+from celosia.lab.exports.decoders.opt import opt
 from celosia.lab.exports.writing.size import SMALL
 
 EXPORTED: Final[dict[str, Callable[..., Any]]] = {"gpt2": gpt2, "opt": opt, "llama": llama}

@@ -1,0 +1,1 @@
+"""Causal decoders with the head that makes logits, with a cache or without."""
