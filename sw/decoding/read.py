@@ -21,7 +21,7 @@ from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
 from celosia.sw.frontend.importer.source.sizes import known_size, size_name
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
-from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.frontend.recognize.recognize import recognize, recognized_graph
 
 __all__ = ["read_decoder"]
 
@@ -48,10 +48,25 @@ def read_decoder(path: Path, length: int) -> FloatGraph:
         found = translate(model, sizes, known)
         _check_whole(found, length)
         graph = recognized_graph(found.graph)
-        check_steps(graph)
+        _check_steps(graph, found.graph)
     except (ImportProblem, GraphError, Refusal, DecoderProblem) as error:
         raise DecoderProblem(f"{path}: {error}") from None
     return graph
+
+
+def _check_steps(graph: FloatGraph, file: FloatGraph) -> None:
+    """Raise `DecoderProblem` as `check_steps` does; what looks like attention says why it is none.
+
+    `file` is the graph before it was recognized.
+    """
+    try:
+        check_steps(graph)
+    except DecoderProblem as error:
+        for refusal in recognize(file).refusals:
+            if refusal.what == "attention":
+                node = file.producers()[refusal.root].origin or refusal.root
+                raise DecoderProblem(f"{error}: {node} is no attention: {refusal.reason}") from None
+        raise
 
 
 def _check_whole(found: Imported, length: int) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.prove import (
     HIDDEN,
     Probe,
@@ -67,7 +68,7 @@ def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
         softmax, guarded = found
         scores = _scores(reader, softmax.inputs[0])
         if scores is None:
-            yield Refusal("attention", node.name, "its scores are not those of one product")
+            yield Refusal("attention", node.name, _no_scores(reader, softmax.inputs[0]))
             continue
         shape = _four_axes((*scores.shapes, softmax.type.shape))
         if shape is None:
@@ -121,6 +122,18 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
             floor = max(scores.floor, _floor(reader, node, above))
             return _Scores(scores.product, scores.scale * factor, terms, shapes, floor)
     return None
+
+
+def _no_scores(reader: Reader, name: str) -> str:
+    """Why no product is found from the softmax up, and which curve is in the way, if one is."""
+    reason, names = "its scores are not those of one product", [name]
+    for each in names:
+        node = reader.producer(each)
+        if node is not None and OPERATORS[node.op].written == "middle":
+            return f"{reason}: they are behind a {node.op}"
+        if node is not None and len(names) < _STEPS:
+            names += [above for above, _, _ in _above(reader, node)]
+    return reason
 
 
 def _above(reader: Reader, node: Node) -> Iterator[tuple[str, float, _Term | None]]:

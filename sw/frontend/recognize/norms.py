@@ -1,6 +1,7 @@
 """Recognizes LayerNorm and RMSNorm that are written operator by operator."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["find_norms"]
+__all__ = ["find_head_norms", "find_norms"]
 
 
 def find_norms(reader: Reader) -> Iterator[Match]:
@@ -108,3 +109,28 @@ def _vector(
             if value is not None and value.size == width and value.shape[-1:] == (width,):
                 return name, after
     return None, node
+
+
+def find_head_norms(reader: Reader) -> Iterator[Match]:
+    """Norms of rows that are transposed behind them: of heads (texts, tokens, heads, columns)."""
+    readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
+    for node in reader.nodes:
+        norm = reader.producer(node.inputs[0], "rmsnorm", "layernorm") if node.inputs else None
+        if node.op != "transpose" or norm is None or norm.name in outputs:
+            continue
+        order: Any = node.attributes["permutation"]
+        last = node.type.rank - 1
+        if len(readers[norm.name]) == 1 and order[-1] == last and norm.attributes["axis"] == last:
+            yield _moved(node, norm)
+
+
+def _moved(node: Node, norm: Node) -> Match:
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        x, *vectors = operands
+        transposing: Any = dict(node.attributes)
+        attributes: Any = dict(norm.attributes)
+        return builder.op(
+            norm.op, builder.op("transpose", x, **transposing), *vectors, **attributes
+        )
+
+    return Match(what="a norm of heads", root=node.name, operands=norm.inputs, build=build)

@@ -13,11 +13,11 @@ from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolu
 from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.masks import find_masks
-from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.norms import find_head_norms, find_norms
 from celosia.sw.frontend.recognize.orders import find_orders
 from celosia.sw.frontend.recognize.parts import find_parts, find_stacks
 from celosia.sw.frontend.recognize.rewrite import Finder, Refusal, rewrite
-from celosia.sw.frontend.recognize.rotary import find_rotary
+from celosia.sw.frontend.recognize.rotary import find_part_rotations, find_rotary
 from celosia.sw.frontend.recognize.roundings import without_roundings
 from celosia.sw.frontend.recognize.views import find_groups, find_long_views
 from celosia.sw.rewriting.engine import Fault
@@ -29,12 +29,14 @@ _LOG: Final = logging.getLogger("celosia")
 
 PASSES: Final[dict[str, Finder]] = {
     "norms": find_norms,
+    "head norms": find_head_norms,
     "activations": find_activations,
     "parts": find_parts,
     "biases": find_biases,
     "convolutions": find_convolutions,
     "curves": find_curves,
     "rotary": find_rotary,
+    "part rotations": find_part_rotations,
     "attention": find_attention,
     "stacks": find_stacks,
     "masks": find_masks,

@@ -1,4 +1,8 @@
-"""Recognizes rotary embeddings: the halves of rows turned by the angles of a table."""
+"""Recognizes rotary embeddings: the halves of rows turned by the angles of a table.
+
+Where only some columns of a head rotate, all of them do, those that are left by no angle: they
+stand in another order then, which `find_orders` gives to weights.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +17,7 @@ from celosia.sw.frontend.recognize.prove import ordinary_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["find_rotary"]
+__all__ = ["find_part_rotations", "find_rotary"]
 
 
 @dataclass(frozen=True)
@@ -163,3 +167,61 @@ def _twice(random: np.random.Generator, kind: TensorType) -> Array:
     if 2 * half == kind.shape[-1]:
         drawn[..., half:] = drawn[..., :half]
     return drawn
+
+
+def find_part_rotations(reader: Reader) -> Iterator[Match]:
+    """Rotations of columns beside each other, with the columns before or behind them."""
+    for node in reader.nodes:
+        if node.op != "concat" or node.attributes["axis"] != node.type.rank - 1:
+            continue
+        sources, rotations, at, first = list[str](), list[Node](), 0, 0
+        for name in node.inputs:
+            rotation = reader.producer(name, "rotate")
+            sources.append(name if rotation is None else rotation.inputs[0])
+            if rotation is not None:
+                rotations.append(rotation)
+                first = at
+            at += reader.type(name).shape[-1]
+        x = _joined(reader, sources, node)
+        if x is not None and len(rotations) == 1 and at % 2 == 0:
+            yield _whole_match(node, x, rotations[0], first)
+
+
+def _joined(reader: Reader, parts: Sequence[str], whole: Node) -> str | None:
+    """What all `parts` are the columns of, beside each other, and nothing is left."""
+    found, first = set[str](), 0
+    for name in parts:
+        part = reader.producer(name, "slice")
+        starts = (*(0 for _ in whole.type.shape[:-1]), first)
+        if part is None or part.attributes["starts"] != starts:
+            return None
+        first += part.type.shape[-1]
+        found.add(part.inputs[0])
+    (x, *others) = found
+    return None if others or reader.type(x) != whole.type else x
+
+
+def _whole_match(node: Node, x: str, rotation: Node, first: int) -> Match:
+    cols = node.type.shape[-1]
+    turning = rotation.type.shape[-1]
+    half, less = cols // 2, turning // 2
+    left = [col for col in range(cols) if not first <= col < first + turning]
+    pairs = [range(first + start, first + start + less) for start in (0, less)]
+    more = half - less
+    order = np.array([*pairs[0], *left[:more], *pairs[1], *left[more:]])
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        rows, angles = operands
+        sizes, parts = (*builder.type(angles).shape[:-1], less), []
+        for start, still in ((0, 1), (less, 0)):
+            starts = (*(0 for _ in sizes[:-1]), start)
+            kept = builder.op("slice", angles, starts=starts, sizes=sizes, steps=(1,) * len(sizes))
+            rest = builder.constant(np.full((*sizes[:-1], more), still, builder.type(rows).dtype))
+            parts += [kept, rest]
+        table = builder.op("concat", *parts, axis=len(sizes) - 1)
+        moved = builder.op("gather", rows, builder.constant(order), axis=-1)
+        moved = builder.op("rotate", moved, table)
+        return builder.op("gather", moved, builder.constant(np.argsort(order)), axis=-1)
+
+    what = "a rotation of some columns"
+    return Match(what=what, root=node.name, operands=(x, rotation.inputs[1]), build=build)

@@ -22,7 +22,7 @@ class _Finished(Operator):
     bias: View | None
     finish: Finish
     copies: tuple[View, ...] = ()
-    WRITES = ("out", "finish", "copies")
+    WRITES = ("out", "finish")
     COLS = ("bias", "out", "finish")
 
     @property
@@ -58,6 +58,7 @@ class MatMul(_Finished):
     """``out = finish(onto + a @ b + bias)``: `a` int8 or uint8, `b` int8, sums wrap at 32 bits."""
 
     READS = ("a", "b", "onto", "bias", "finish")
+    WRITES = ("out", "finish", "copies")
     ROWS = ("a", "onto", "out", "finish")
     name: str
     out: View

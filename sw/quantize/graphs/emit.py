@@ -30,7 +30,6 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.homes import Home
 from celosia.sw.quantize.graphs.places import Places, is_one, only
 from celosia.sw.quantize.linear import IntegerLinear
-from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.units.segments import (
     Form,
     Keys,
@@ -264,27 +263,30 @@ class _Emitter(Places):
         )
 
     def _norm(self, name: str, unit: Normalization) -> None:
-        source = self.read(unit.x, "wide")
         step = self.format(Form(unit.x.tensor, "wide")).step
         epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
-        roles, outputs = self.segments.made[unit.value.tensor], []
+        roles = self.segments.made[unit.value.tensor]
         made = [self.out(unit.value, role) for role in roles]
-        for role, out in zip(roles, made, strict=True):
-            steps = self.format(Form(unit.value.key, role)).steps
-            arrays = quantize_norm(f"{name}.{role}", unit.norm, steps)
-            gamma, beta = (
-                self.builder.constant(f"{name}.{role}.{part}", arrays[f"{name}.{role}.{part}"])
-                for part in ("gamma", "beta")
+        parameters: dict[tuple[Role, bytes], tuple[View, View, int]] = {}
+        for number, part in enumerate(unit.parts):
+            outputs = []
+            for role, out in zip(roles, made, strict=True):
+                place = part.out
+                steps = self.format(Form(unit.value.key, role)).steps
+                steps = steps[place.col : place.col + place.cols]
+                known = (role, steps.tobytes())
+                if known not in parameters:
+                    parameters[known] = self.norm_parameters(name, role, unit, steps, number)
+                home = out.part(row=place.row, rows=place.rows, col=place.col, cols=place.cols)
+                outputs.append(Normalized(home, *parameters[known]))
+            alone = ".normalization" * (not self.named)
+            self.builder.layernorm(
+                name + (alone if len(unit.parts) == 1 else f".normalization.{number}"),
+                self.read(part.x, "wide"),
+                outputs,
+                epsilon=epsilon,
+                rms=unit.rms,
             )
-            shift = int(arrays[f"{name}.{role}.shift"])
-            outputs.append(Normalized(out, gamma, beta, shift))
-        self.builder.layernorm(
-            name + ".normalization" * (not self.named),
-            source,
-            outputs,
-            epsilon=epsilon,
-            rms=unit.rms,
-        )
 
     def _multiplication(self, name: str, unit: Multiplication) -> None:
         a, b = self.read(unit.a, "wide"), self.read(unit.b, "wide")

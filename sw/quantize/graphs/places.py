@@ -11,8 +11,9 @@ from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.homes import Home, find_homes
+from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.units.segments import Form, GivenRows, Role, Segments
-from celosia.sw.quantize.units.units import Append, Attention, Value
+from celosia.sw.quantize.units.units import Append, Attention, Normalization, Value
 
 __all__ = ["Places", "is_one", "only"]
 
@@ -117,6 +118,18 @@ class Places:
             self.views[form] = self.builder.input(tensor)
             self.inputs[tensor.name] = form
         return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
+
+    def norm_parameters(
+        self, name: str, role: Role, unit: Normalization, steps: NDArray[np.float64], number: int
+    ) -> tuple[View, View, int]:
+        """Gamma, beta and the shift of results of these steps; heads of the same share them."""
+        key = f"{name}.{role}.{number}" if number else f"{name}.{role}"
+        arrays = quantize_norm(key, unit.norm, steps)
+        gamma, beta = (
+            self.builder.constant(f"{key}.{part}", arrays[f"{key}.{part}"])
+            for part in ("gamma", "beta")
+        )
+        return gamma, beta, int(arrays[f"{key}.shift"])
 
     def scale(self, name: str, steps: NDArray[np.float64]) -> View:
         """A constant: a scale for each column."""

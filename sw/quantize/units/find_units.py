@@ -22,6 +22,7 @@ from celosia.sw.quantize.units.units import (
     Normalization,
     Product,
     Rotation,
+    Rows,
     Subtraction,
     Turn,
     Unit,
@@ -36,7 +37,7 @@ __all__ = ["find_units"]
 _LARGEST_WEIGHT: Final = 1e30
 """Weights beyond are no weights, and their steps would overflow."""
 _ROTATED: Final = 16
-"""The columns of rows that rotate are a multiple of this: whole tiles of the usual arrays."""
+"""Columns of heads that rotate or are normalized are a multiple of it: the usual arrays' tiles."""
 _BEHIND: Final = "it is behind"
 """Begins the reason of what has the host's operands."""
 
@@ -274,13 +275,30 @@ class _Finder:
         gamma, beta = vectors if len(vectors) == 2 else (vectors[0], np.zeros(cols))
         epsilon = node.attributes["epsilon"]
         assert isinstance(epsilon, float)
+        value, parts = self._normalized(node, x)
         return Normalization(
-            value=Value(node.name),
-            x=self.operands.rows(x),
+            value=value,
+            parts=parts,
             norm=Norm(gamma.astype(np.float32), beta.astype(np.float32)),
             epsilon=epsilon,
             rms=node.op == "rmsnorm",
             nodes=(node.name,),
+        )
+
+    def _normalized(self, node: Node, x: str) -> tuple[Value, tuple[Rows, ...]]:
+        """The value of a norm, and its rows: those of heads by themselves, if a unit makes them."""
+        cols, made = node.type.shape[-1], self.operands.made_rows(x)
+        heads = node.type.rank == 4 and not cols % _ROTATED and made is None
+        found = self.operands.made_heads(x) if heads else None
+        if found is None:
+            value = Value(node.name)
+            return value, (Rows(made or self.operands.rows(x), whole(value, node.type)),)
+        value, rows = Value(node.name, heads=True), node.type.shape[2]
+        out = whole(value, node.type)
+        return value, tuple(
+            Rows(each, out.part(row=text * rows, rows=rows, col=head * cols, cols=cols))
+            for text, views in enumerate(found)
+            for head, each in enumerate(views)
         )
 
     def _attention(self, node: Node) -> Unit:
@@ -322,8 +340,9 @@ class _Finder:
         for part in found:
             for text in part.heads:
                 outs = [replace(head.out, tensor=value.key, row=row) for head in text]
-                places = zip(text, outs, strict=True)
-                heads.append(tuple(replace(head, out=out) for head, out in places))
+                ontos = [self.operands.scores_of(head.onto, node.name) for head in text]
+                places = zip(text, outs, ontos, strict=True)
+                heads.append(tuple(replace(head, out=out, onto=onto) for head, out, onto in places))
                 row += text[0].out.rows
             del self.units[part.value.tensor]
             self.operands.forget(part.value)
@@ -348,7 +367,7 @@ class _Finder:
         """The attention whose rows a tensor has, if no others read them and all keys count."""
         behind = self.operands.unit_behind(name)
         unit = None if behind is None else self.units[behind]
-        if not isinstance(unit, Attention) or unit.keys or unit.heads[0][0].onto:
+        if not isinstance(unit, Attention) or unit.keys:
             return None
         source, views = self.reader.chain(name)
         tensors = [source, *(view.name for view in views)]

@@ -4,6 +4,9 @@ Where an operand is not a rectangle of what a unit computes, it is a value of th
 the rest.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from celosia.sw.frontend.nn.graph import Node
@@ -37,66 +40,103 @@ class Operands:
         self.values[value.key] = self._made[value.tensor] = value
 
     def forget(self, value: Value) -> None:
-        """Leave out a value that is a part of another one."""
+        """Leave out a value that is a part of another one, and what is added to its scores."""
         del self.values[value.key], self._made[value.tensor]
+        for key in [key for key, each in self.values.items() if each.scores == value.tensor]:
+            del self.values[key]
 
     def rows(self, name: str) -> View:
         """A tensor as rows of its last axis."""
+        return self.made_rows(name) or self._host(Value(name))
+
+    def made_rows(self, name: str) -> View | None:
+        """A tensor as rows of its last axis, if they are a rectangle of what a unit computes."""
         found = self._source(name)
-        if found is not None:
-            value, numbers = found
-            matrix = numbers.reshape(-1, numbers.shape[-1])
-            place = rectangle(self._numbered(value), matrix)
-            if place is not None:
-                return View(value.key, *place, *matrix.shape)
-        return self._host(Value(name))
+        if found is None:
+            return None
+        value, numbers = found
+        matrix = numbers.reshape(-1, numbers.shape[-1])
+        place = rectangle(self._numbered(value), matrix)
+        return None if place is None else View(value.key, *place, *matrix.shape)
+
+    def made_heads(self, name: str) -> list[list[View]] | None:
+        """What `heads` finds, if a unit computes it."""
+        found = self._source(name)
+        return None if found is None else self._head_views(*found)
 
     def heads(self, name: str) -> list[list[View]]:
         """A tensor (batch, heads, rows, columns) as a rectangle for each text and head."""
-        found = self._source(name)
-        if found is not None:
-            value, numbers = found
-            places = self._numbered(value)
-            corners = [[rectangle(places, head) for head in text] for text in numbers]
-            rows, cols = numbers.shape[2:]
-            views = [
-                [View(value.key, *corner, rows, cols) for corner in text if corner is not None]
-                for text in corners
-            ]
-            if sum(map(len, views)) == numbers.shape[0] * numbers.shape[1]:
-                return views
-        value = Value(name, heads=True)
-        view = self._host(value)
-        batch, heads, rows, cols = self.reader.type(name).shape
-        return [
-            [
-                view.part(row=text * rows, rows=rows, col=head * cols, cols=cols)
-                for head in range(heads)
-            ]
-            for text in range(batch)
+        return next(
+            views
+            for value, numbers in self._candidates(name, Value(name, heads=True))
+            if (views := self._head_views(value, numbers)) is not None
+        )
+
+    def _head_views(self, value: Value, numbers: Array) -> list[list[View]] | None:
+        places = self._numbered(value)
+        corners = [[rectangle(places, head) for head in text] for text in numbers]
+        rows, cols = numbers.shape[2:]
+        views = [
+            [View(value.key, *corner, rows, cols) for corner in text if corner is not None]
+            for text in corners
         ]
+        if sum(map(len, views)) < numbers.shape[0] * numbers.shape[1]:
+            return None
+        self.values.setdefault(value.key, value)
+        return views
 
     def columns(self, name: str) -> tuple[View, ...]:
         """Rows as rectangles beside each other of what a unit computes, or of the host's."""
-        found = self._source(name)
-        if found is not None:
-            value, numbers = found
-            places, matrix = self._numbered(value), numbers.reshape(-1, numbers.shape[-1])
-            row = int(np.argwhere(places == matrix[0, 0])[0, 0])
-            order = np.argsort(places[row])
-            at = order[np.searchsorted(places[row], matrix[0], sorter=order) % len(order)]
-            if np.array_equal(places[row : row + len(matrix), at], matrix):
-                starts = np.flatnonzero(np.diff(at, prepend=-2) != 1).tolist()
-                ends = [*starts[1:], len(at)]
-                return tuple(
-                    View(value.key, row, int(at[start]), len(matrix), end - start)
-                    for start, end in zip(starts, ends, strict=True)
-                )
-        return (self._host(Value(name)),)
+        return next(
+            views
+            for value, numbers in self._candidates(name, Value(name))
+            if (views := self._column_views(value, numbers)) is not None
+        )
+
+    def _column_views(self, value: Value, numbers: Array) -> tuple[View, ...] | None:
+        places, matrix = self._numbered(value), numbers.reshape(-1, numbers.shape[-1])
+        row = int(np.argwhere(places == matrix[0, 0])[0, 0])
+        order = np.argsort(places[row])
+        at = order[np.searchsorted(places[row], matrix[0], sorter=order) % len(order)]
+        if not np.array_equal(places[row : row + len(matrix), at], matrix):
+            return None
+        self.values.setdefault(value.key, value)
+        starts = np.flatnonzero(np.diff(at, prepend=-2) != 1).tolist()
+        ends = [*starts[1:], len(at)]
+        return tuple(
+            View(value.key, row, int(at[start]), len(matrix), end - start)
+            for start, end in zip(starts, ends, strict=True)
+        )
+
+    def _candidates(self, name: str, itself: Value) -> Iterator[tuple[Value, Array]]:
+        """Values of which a tensor may be rectangles, with the numbers of its elements there.
+
+        First that of a unit, else the host's tensor that it is a view of: attention and a cache
+        then read the same value, whatever the views between.  Last the tensor `itself`.
+        """
+        source, _ = self.reader.chain(name)
+        kind = self.reader.type(source)
+        if source in self._made:
+            values = [self._made[source]]
+        else:
+            values = [Value(source, heads=True)] if kind.rank == 4 else []
+            values += [Value(source)] if kind.rank else []
+        found = element_numbers(self.reader, name)
+        if found is not None and found[1].ndim and found[1].size:
+            yield from ((value, found[1]) for value in values)
+        yield itself, numbered(self.reader.type(name).shape)
 
     def scores(self, value: Value) -> View:
         """All of what the host adds to scores."""
         return self._host(value)
+
+    def scores_of(self, onto: View | None, attention: str) -> View | None:
+        """What is added to scores, for an `attention` that the one it was for is a part of."""
+        if onto is None:
+            return None
+        value = replace(self.values[onto.tensor], scores=attention)
+        self.values.setdefault(value.key, value)
+        return replace(onto, tensor=value.key)
 
     def table(self, name: str) -> View:
         """A tensor as rows of its last axis; constants that are equal are the same rows."""

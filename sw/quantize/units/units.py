@@ -30,6 +30,7 @@ __all__ = [
     "Product",
     "Role",
     "Rotation",
+    "Rows",
     "Subtraction",
     "Turn",
     "Unit",
@@ -162,16 +163,30 @@ class Finishing(AnyUnit):
         return wanted & ({"wide", "small"} if self.residual is None else {"wide"})
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are normalized."""
+
+    x: View
+    out: View
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Normalization(AnyUnit):
     """Rows, normalized."""
 
     value: Value
-    x: View
+    parts: tuple[Rows, ...]
+    """All rows of the value, or those of each head of each text; operands are of one value."""
     norm: Norm
     epsilon: float
     rms: bool
     nodes: tuple[str, ...]
+
+    @property
+    def x(self) -> View:
+        """The operand, or its first part."""
+        return self.parts[0].x
 
     def reads(self) -> Iterator[Form]:
         """Its rows."""
@@ -207,9 +222,10 @@ class Attention(AnyUnit):
 
     def reads(self) -> Iterator[Form]:
         """The operands of its heads, and what is added to their scores."""
-        views = [view for head in self.heads[0] for view in (head.query, head.key, head.value)]
+        heads = [head for text in self.heads for head in text]
+        views = [view for head in heads for view in (head.query, head.key, head.value)]
         yield from (Form(view.tensor, "heads") for view in views)
-        yield from (Form(head.onto.tensor, "onto") for head in self.heads[0] if head.onto)
+        yield from (Form(head.onto.tensor, "onto") for head in heads if head.onto)
 
     def makes(self, wanted: set[Role]) -> set[Role]:
         """One form, for products if any reads it."""

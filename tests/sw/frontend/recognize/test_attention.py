@@ -276,5 +276,6 @@ def test_scores_that_are_not_a_product_are_refused_with_the_reason():
     scores = graph.op("tanh", graph.scores())
     _, (refused,) = graph.recognized(graph.attend(scores))
     assert str(refused) == (
-        "matmul.1: looks like attention, but its scores are not those of one product"
+        "matmul.1: looks like attention, but its scores are not those of one product: "
+        "they are behind a tanh"
     )

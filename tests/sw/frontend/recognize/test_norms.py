@@ -6,7 +6,7 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.norms import find_norms
+from celosia.sw.frontend.recognize.norms import find_head_norms, find_norms
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
 KIND = TensorType("float32", (2, 5, 16))
@@ -71,3 +71,21 @@ def test_a_root_of_something_else_is_no_norm():
     size = builder.op("reduce_mean", builder.op("abs", x), axes=(2,), keepdims=True)
     graph = builder.finish({"out": builder.op("div", x, builder.op("sqrt", size))})
     assert rewrite(graph, find_norms).graph is graph
+
+
+@pytest.mark.parametrize(
+    ("order", "read_twice", "moved"),
+    [((0, 2, 1, 3), False, True), ((0, 2, 1, 3), True, False), ((0, 1, 3, 2), False, False)],
+)
+def test_heads_are_normalized_where_attention_wants_them(order, read_twice, moved):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, 5, 2, 16)))
+    gamma = builder.constant(np.linspace(0.5, 2, 16, dtype=np.float32))
+    normed = builder.op("rmsnorm", x, gamma, axis=3, epsilon=1e-5)
+    outputs = {"y": builder.op("transpose", normed, permutation=order)}
+    graph = builder.finish(outputs | ({"z": builder.op("neg", normed)} if read_twice else {}))
+    done = rewrite(graph, find_head_norms).graph
+    assert (done.nodes[0].op == "transpose") == moved
+    given = {"x": np.random.default_rng(1).standard_normal((1, 5, 2, 16)).astype(np.float32)}
+    found, expected = interpret(done, given)["y"], interpret(graph, given)["y"]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -87,6 +87,78 @@ def test_what_a_scalar_or_a_matrix_takes_is_no_order(place, axis):
     assert equal(graph, done.graph) == ["matmul", "reshape", "gather"]
 
 
+def packed(order, *, bound=False):
+    """Queries and keys of heads beside each other, by one product; queries are in an order."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, ROWS, 6)))
+    found = builder.op("matmul", x, builder.constant(random(6, 2 * HEADS * COLS)))
+    found = builder.op("add", builder.constant(random(2 * HEADS * COLS, seed=1)), found)
+    heads = builder.op("reshape", found, shape=(1, ROWS, HEADS, 2 * COLS))
+    heads = builder.op("transpose", heads, permutation=(0, 2, 1, 3))
+    queries, keys = (
+        builder.op(
+            *("slice", heads),
+            starts=(0, 0, 0, first),
+            sizes=(1, HEADS, ROWS, COLS),
+            steps=(1,) * 4,
+        )
+        for first in (0, COLS)
+    )
+    queries = ordered(builder, queries, order)
+    scores = {"scores": builder.op("matmul", queries, keys_turned(builder, keys))}
+    return builder.finish(scores | ({"all": found} if bound else {}))
+
+
+def keys_turned(builder, keys):
+    return builder.op("neg", builder.op("transpose", keys, permutation=(0, 1, 3, 2)))
+
+
+def test_parts_of_a_product_get_their_own_where_one_is_reordered():
+    """Keys stay columns of the whole: what reads them is behind another view."""
+    graph = packed(NEIGHBOURS)
+    done = rewrite(graph, find_orders)
+    assert not done.refusals
+    assert "gather" not in equal(graph, done.graph)
+    widths = [node.type.shape[-1] for node in done.graph.nodes if node.op == "matmul"]
+    assert HEADS * COLS in widths
+
+
+def test_a_product_that_is_an_output_keeps_its_parts():
+    graph = packed(NEIGHBOURS, bound=True)
+    assert "gather" in equal(graph, rewrite(graph, find_orders).graph)
+
+
+def summed(*, other="input", twice=False):
+    """Two products and something else, added in the order of a parallel block."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, ROWS, 6)))
+    made = [builder.op("matmul", x, builder.constant(random(6, 6, seed=seed))) for seed in range(3)]
+    last = builder.input("r", TensorType("float32", (1, ROWS, 6))) if other == "input" else made[2]
+    inner = builder.op("add", *made[:2])
+    outputs = {"y": builder.op("add", inner, last)}
+    return builder.finish(outputs | ({"z": inner} if twice else {}))
+
+
+def products_added(graph):
+    """How many sums have a product among their operands."""
+    made = {node.name for node in graph.nodes if node.op == "matmul"}
+    return sum(not made.isdisjoint(node.inputs) for node in graph.nodes if node.op == "add")
+
+
+def test_each_of_two_products_is_added_to_what_is_no_product():
+    graph = summed()
+    done = rewrite(graph, find_orders).graph
+    equal(graph, done)
+    assert (products_added(graph), products_added(done)) == (1, 2)
+
+
+@pytest.mark.parametrize("how", [{"other": "product"}, {"twice": True}])
+def test_other_sums_stay(how):
+    graph = summed(**how)
+    done = rewrite(graph, find_orders).graph
+    assert [node.inputs for node in done.nodes] == [node.inputs for node in graph.nodes]
+
+
 @pytest.mark.parametrize("keys", [HEADS, 1])
 def test_attention_does_not_see_an_order_that_both_have(keys):
     graph = attention((BACK, BACK), keys=keys)

@@ -116,3 +116,48 @@ def test_tables_whose_halves_are_alike_by_chance_only_are_no_rotation(tables):
         np.testing.assert_allclose(
             interpret(after, given)["y"], interpret(before, given)["y"], rtol=1e-5, atol=1e-6
         )
+
+
+def partly(builder, x, first, count, *, left_out=0):
+    """`count` columns from `first` on rotated, and those around them as they are."""
+    angles = ANGLES[:, : count // 2]
+    tables = [builder.constant(np.tile(f(angles), 2).astype(np.float32)) for f in (np.cos, np.sin)]
+
+    def columns(of, start, size):
+        where = {"starts": (0, 0, 0, start), "sizes": (2, 3, ROWS, size), "steps": (1,) * 4}
+        return builder.op("slice", of, **where)
+
+    part = columns(x, first, count)
+    halves = columns(part, 0, count // 2), columns(part, count // 2, count // 2)
+    other = builder.op("concat", builder.op("neg", halves[1]), halves[0], axis=3)
+    turned = [builder.op("mul", part, tables[0]), builder.op("mul", other, tables[1])]
+    parts = [builder.op("add", *turned)]
+    if first:
+        parts = [columns(x, 0, first), *parts]
+    if first + count < WIDTH - left_out:
+        parts.append(columns(x, first + count, WIDTH - left_out - first - count))
+    return builder.op("concat", *parts, axis=3)
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 4), (0, 2), (4, 4), (2, 4)])
+def test_columns_that_do_not_rotate_do_so_by_no_angle(first, count):
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", SHAPE))
+    before = builder.finish({"y": partly(builder, x, first, count)})
+    after = recognize(before).graph
+    assert [node.op for node in after.nodes] == ["gather", "rotate", "gather"]
+    (rotation,) = [node for node in after.nodes if node.op == "rotate"]
+    assert rotation.type.shape == SHAPE
+    given = {"x": np.random.default_rng(0).standard_normal(SHAPE, np.float32)}
+    np.testing.assert_allclose(
+        interpret(after, given)["y"], interpret(before, given)["y"], rtol=1e-5, atol=1e-6
+    )
+
+
+def test_a_rotation_of_some_columns_without_the_others_stays():
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", SHAPE))
+    before = builder.finish({"y": partly(builder, x, 0, 4, left_out=2)})
+    found = [node.op for node in recognize(before).graph.nodes]
+    assert "concat" in found
+    assert "gather" not in found

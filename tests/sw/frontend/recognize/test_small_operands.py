@@ -119,6 +119,15 @@ def norms(g):
     return g.op("add", g.op("mul", y, g.vector(width)), g.vector(width))
 
 
+def head_norms(g):
+    x = g.viewed(g.x(*g.sizes(1)))
+    width = g.type(x).shape[-1] if g.type(x).rank else 0
+    assume(width)
+    normed = g.op("rmsnorm", x, g.known(width), axis=g.type(x).rank - 1, epsilon=1e-5)
+    order = tuple(g.draw(st.permutations(range(g.type(x).rank))))
+    return g.viewed(g.op("transpose", normed, permutation=order))
+
+
 def activations(g):
     x = g.viewed(g.x(*g.sizes()), 2)
     if g.chance():
@@ -199,6 +208,19 @@ def rotary(g):
         rank = g.type(table).rank
         tables.append(g.op("concat", table, table, axis=rank - 1) if rank else table)
     return g.op("add", g.op("mul", x, tables[0]), g.op("mul", turned, tables[1]))
+
+
+def part_rotations(g):
+    shape = (*g.sizes(1, 3), g.draw(st.sampled_from([0, 2, 4, 6])))
+    x = g.viewed(g.x(*shape))
+    assume(g.type(x).rank)
+    axis, width = g.type(x).rank - 1, g.type(x).shape[-1]
+    turning = 2 * g.draw(st.integers(0, width // 2))
+    first = g.draw(st.integers(0, width - turning))
+    table = g.known(*g.draw(st.sampled_from([(turning,), (1, turning)])))
+    middle = g.op("rotate", g.part(x, axis, first, turning), table)
+    before, behind = g.part(x, axis, 0, first), g.part(x, axis, first + turning, 1)
+    return g.viewed(g.op("concat", before, middle, behind, axis=axis))
 
 
 def heads(g):
@@ -287,6 +309,7 @@ def views(g):
 
 FORMS = {
     "norms": norms,
+    "head norms": head_norms,
     "activations": activations,
     "parts": parts,
     "biases": biases,
@@ -294,6 +317,7 @@ FORMS = {
     "convolutions": convolutions,
     "curves": curves,
     "rotary": rotary,
+    "part rotations": part_rotations,
     "attention": attention,
     "masks": masks,
     "orders": orders,

@@ -1,9 +1,12 @@
 """Operators and their parts: some rows or columns are those of the whole."""
 
+from dataclasses import fields
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.graph import Mask, Op
 from celosia.sw.ir.graph_interpret import Machine
 from celosia.sw.models.cases import (
     activation_case,
@@ -66,3 +69,10 @@ def test_rows_that_are_looked_at_as_a_whole_have_no_parts():
 def test_a_row_that_somebody_patches_stays_where_it_is():
     case = attention_case(1, 6, 8, 0, mask=Mask(causal=True, moving=True))
     assert [op.has_some_rows for op in case.graph.ops] == [False, True]
+
+
+@pytest.mark.parametrize("kind", get_args(Op))
+def test_what_an_operator_reads_and_writes_is_its_own(kind):
+    """A step of another length is made by replacing what is written, by these names."""
+    names = {each.name for each in fields(kind)}
+    assert {*kind.READS, *kind.WRITES, *kind.ROWS, *kind.COLS} <= names

@@ -202,6 +202,27 @@ def test_a_bias_that_all_keys_share_is_refused():
     }
 
 
+@pytest.mark.parametrize(("cols", "parts"), [(16, 4), (8, 1)])
+def test_heads_of_a_product_are_normalized_each_by_itself(cols, parts):
+    """Whole tiles are; narrower ones are rows that the host puts below each other."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, 6, 8)))
+    made = builder.op("matmul", x, builder.constant(np.ones((8, 4 * cols), np.float32)))
+    heads = builder.op("reshape", made, shape=(1, 6, 4, cols))
+    heads = builder.op("transpose", heads, permutation=(0, 2, 1, 3))
+    gamma = builder.constant(np.ones(cols, np.float32))
+    norm = builder.op("rmsnorm", heads, gamma, axis=3, epsilon=1e-5)
+    units = find_units(builder.finish({"y": norm})).units
+    found = units[norm]
+    assert isinstance(found, Normalization)
+    assert found.value.heads == (parts > 1)
+    assert [(part.x.tensor == made, part.x.col, part.out.col) for part in found.parts] == (
+        [(True, head * cols, head * cols) for head in range(parts)]
+        if parts > 1
+        else [(False, 0, 0)]
+    )
+
+
 @pytest.mark.parametrize("op", ["layernorm", "rmsnorm"])
 @pytest.mark.parametrize(("axis", "found"), [(-1, True), (2, True), (1, False), (0, False)])
 def test_only_whole_rows_are_normalized(op, axis, found):
