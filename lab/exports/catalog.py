@@ -12,9 +12,12 @@ from celosia.lab.exports.bart import bart_decoder
 from celosia.lab.exports.bert import bert
 from celosia.lab.exports.bert_dynamo import bert_dynamo
 from celosia.lab.exports.bert_fused import bert_fused
+from celosia.lab.exports.decoders.bloom import bloom
 from celosia.lab.exports.decoders.gpt2 import gpt2
-from celosia.lab.exports.decoders.llama import llama
+from celosia.lab.exports.decoders.gpt_neox import gpt_neox
+from celosia.lab.exports.decoders.llama import gemma, llama, mistral, qwen2, qwen3
 from celosia.lab.exports.decoders.opt import opt
+from celosia.lab.exports.decoders.phi import phi
 from celosia.lab.exports.hybrid import hybrid
 from celosia.lab.exports.t5 import t5_encoder
 from celosia.lab.exports.vit import CHANNELS, vit
@@ -120,6 +123,13 @@ EXPORTS: Final = {
     "gpt2": Export("GPT-2 with its head: Gemm, causal by Where", gpt2, _text),
     "opt": Export("OPT with its head: causal by ScatterND", opt, _text),
     "llama": Export("Llama with its head: RMSNorm, SwiGLU, rotary, grouped queries", llama, _text),
+    "qwen2": Export("Qwen2: Llama with biased queries, keys and values", qwen2, _text),
+    "qwen3": Export("Qwen3: Llama with normalized queries and keys", qwen3, _text),
+    "mistral": Export("Mistral: Llama whose queries see a window", mistral, _text),
+    "gemma": Export("Gemma: Llama with scaled embeddings and GELU in gates", gemma, _text),
+    "phi": Export("Phi: parallel branches, half of each head rotated", phi, _text),
+    "gpt-neox": Export("GPT-NeoX: parallel branches, heads interleaved", gpt_neox, _text),
+    "bloom": Export("BLOOM: ALiBi, heads interleaved", bloom, _text),
     "whisper-encoder": Export(
         "encoder of Whisper: 1-D convolutions", whisper_encoder, _spectrogram
     ),

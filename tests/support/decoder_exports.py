@@ -8,12 +8,26 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+from celosia.lab.exports.decoders.bloom import bloom
 from celosia.lab.exports.decoders.gpt2 import gpt2
-from celosia.lab.exports.decoders.llama import llama
+from celosia.lab.exports.decoders.gpt_neox import gpt_neox
+from celosia.lab.exports.decoders.llama import gemma, llama, mistral, qwen2, qwen3
 from celosia.lab.exports.decoders.opt import opt
+from celosia.lab.exports.decoders.phi import phi
 from celosia.lab.exports.writing.size import SMALL
 
-EXPORTED: Final[dict[str, Callable[..., Any]]] = {"gpt2": gpt2, "opt": opt, "llama": llama}
+EXPORTED: Final[dict[str, Callable[..., Any]]] = {
+    "gpt2": gpt2,
+    "opt": opt,
+    "llama": llama,
+    "qwen2": qwen2,
+    "qwen3": qwen3,
+    "mistral": mistral,
+    "gemma": gemma,
+    "phi": phi,
+    "gpt-neox": gpt_neox,
+    "bloom": bloom,
+}
 """The forms of decoders by name."""
 WIDTH: Final = SMALL.head_width
 

@@ -1,127 +1,185 @@
-"""Llama: RMSNorm as a chain, SwiGLU, rotary embeddings, and queries in groups that share keys."""
+"""Llama and its kin: RMSNorm as a chain, gates, rotary embeddings, queries that share keys.
 
+Qwen2 adds a bias to queries, keys and values, Qwen3 normalizes each head of queries and keys,
+Mistral's queries see a window of keys, and Gemma scales its embeddings and has GELU in its gates.
+"""
+
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import numpy as np
 from onnx import TensorProto
 
 from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
-from celosia.lab.exports.writing.modules import silu
+from celosia.lab.exports.writing.modules import gelu_tanh, silu
+from celosia.lab.exports.writing.rotary import Waves, repeated, rotated, waves
 from celosia.lab.exports.writing.size import Size
-from celosia.lab.exports.writing.tape import END, Tape
+from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
-__all__ = ["llama"]
+__all__ = ["gemma", "gemma2", "llama", "mistral", "qwen2", "qwen3"]
 
 TOKENS = ("batch", "sequence")
 EPSILON = 1e-5
 WORD_SPREAD = 0.02
 """Standard deviation of embeddings: so small that the first norm feels its epsilon."""
-BASE = 10_000
-"""The base of the wavelengths of rotary embeddings."""
-
-_Waves = tuple[str, str]
-"""Cosines and sines (1, 1, tokens, head width), the same in both halves of a head."""
+SCORE_CAP, LOGIT_CAP = 50.0, 30.0
+"""What Gemma 2 keeps scores and logits below, by a tanh."""
 
 
-def llama(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
+@dataclass(frozen=True, kw_only=True)
+class _Kin:
+    """What a model has that Llama has not."""
+
+    name: str
+    late: bool = True
+    """As of transformers 4.48: positions are an input, masks scattered, scores multiplied."""
+    biased: bool = False
+    """Queries, keys and values have a bias."""
+    normed: bool = False
+    """Each head of queries and keys is normalized."""
+    windowed: bool = False
+    """Queries see the window of the model's size."""
+    tied: bool = False
+    """The head's weights are the embeddings."""
+    gemma: bool = False
+    """Embeddings are scaled, factors of norms are stored less 1, gates have GELU."""
+    capped: bool = False
+    """Scores and logits go through a tanh."""
+
+
+def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
     """The model with its head: token numbers and mask in, logits out.
 
     `cached`: and keys and values of tokens before in, those of all out.
     """
-    tape = Tape("llama", opset)
-    block = Block(tape, size, seed, biased=False)
+    tape = Tape(kin.name, opset)
+    block = Block(tape, size, seed, biased=kin.biased)
     tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
     cache = caches.Cache(tape, size, size.key_heads) if cached else None
     mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
     with tape.inside("model"):
-        x = block.lookup("embed_tokens", tokens, size.vocabulary, WORD_SPREAD)
-        bias = masks.causal(tape, mask, x, cache and cache.length(0))
-        cosines, sines = _waves(block, x, cache)
+        x = _embedded(kin, block, tokens)
+        before = cache and cache.length(0)
+        if kin.late:
+            bias = masks.causal_by_scatter(
+                tape, mask, tokens, before, size.window if kin.windowed else None
+            )
+        else:
+            bias = masks.causal(tape, mask, x, before)
+        angles = _waves(kin, block, x, cache)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(block, x, bias, (cosines, sines), cache and cache.layer(layer))
-        x = block.rms_norm("norm", x, EPSILON)
-    logits = block.read("lm_head", x, size.vocabulary)
+                x = _layer(kin, block, x, bias, angles, cache and cache.layer(layer))
+        x = _norm(kin, block, "norm", x)
+    if kin.tied:
+        logits = block.head("lm_head", x, "model.embed_tokens.weight")
+    else:
+        logits = block.read("lm_head", x, size.vocabulary, bias=False)
+    if kin.capped:
+        logits = _capped(tape, logits, LOGIT_CAP)
     tape.output(logits, "logits", (*TOKENS, size.vocabulary))
     if cache:
         cache.write_outputs()
     return tape.model()
 
 
-def _waves(block: Block, x: str, cache: caches.Cache | None) -> _Waves:
-    """Cosines and sines (1, 1, tokens, head width), the same in both halves of a head."""
-    tape, width = block.tape, block.size.head_width
+llama = partial(_model, _Kin(name="llama", late=False))
+"""Llama: the parameters and the result are those of `_model`, as for all of its kin."""
+qwen2 = partial(_model, _Kin(name="qwen2", biased=True, tied=True))
+qwen3 = partial(_model, _Kin(name="qwen3", normed=True, tied=True))
+mistral = partial(_model, _Kin(name="mistral", windowed=True))
+gemma = partial(_model, _Kin(name="gemma", gemma=True, tied=True))
+gemma2 = partial(_model, _Kin(name="gemma2", gemma=True, tied=True, capped=True))
+
+
+def _embedded(kin: _Kin, block: Block, tokens: str) -> str:
+    if not kin.tied:
+        return block.lookup("embed_tokens", tokens, block.size.vocabulary, WORD_SPREAD)
+    words = block.lookup_words("embed_tokens", tokens)
+    return (
+        block.tape.op("Mul", words, block.tape.number(block.size.width**0.5))
+        if kin.gemma
+        else words
+    )
+
+
+def _norm(kin: _Kin, block: Block, path: str, x: str) -> str:
+    return block.raised_rms_norm(path, x) if kin.gemma else block.rms_norm(path, x, EPSILON)
+
+
+def _waves(kin: _Kin, block: Block, x: str, cache: caches.Cache | None) -> Waves:
+    tape = block.tape
+    if kin.late:
+        return waves(tape, caches.places(tape, cache, tape.size(x, 1)), block.size.head_width)
     with tape.inside("rotary_emb"):
         limit = tape.cast(tape.size(x, 1), TensorProto.INT64)
-        numbers = caches.positions(tape, cache, limit)
-        places = tape.cast(tape.unsqueeze(tape.unsqueeze(numbers, 0), 1), TensorProto.FLOAT)
-        frequencies = (BASE ** -(np.arange(0, width, 2) / width)).astype(np.float32)
-        angles = tape.op(
-            "MatMul", tape.constant(frequencies[np.newaxis, :, np.newaxis], np.float32), places
-        )
-        angles = tape.op("Transpose", angles, perm=[0, 2, 1])
-        angles = tape.op("Concat", angles, angles, axis=-1)
-        return tape.unsqueeze(tape.op("Cos", angles), 1), tape.unsqueeze(tape.op("Sin", angles), 1)
+        places = tape.unsqueeze(caches.positions(tape, cache, limit), 0)
+    return waves(tape, places, block.size.head_width)
 
 
-def _layer(block: Block, x: str, bias: str, waves: _Waves, cache: caches.LayerCache | None) -> str:
+def _layer(
+    kin: _Kin, block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None
+) -> str:
     tape, size = block.tape, block.size
-    normed = block.rms_norm("input_layernorm", x, EPSILON)
+    normed = _norm(kin, block, "input_layernorm", x)
     with tape.inside("self_attn"):
-        context = _attention(block, normed, bias, waves, cache)
-        x = tape.op("Add", x, block.join("o_proj", context, size.width, CONTEXT_POWER))
-    normed = block.rms_norm("post_attention_layernorm", x, EPSILON)
+        context = _attention(kin, block, normed, bias, angles, cache)
+        joined = block.join("o_proj", context, size.width, CONTEXT_POWER, bias=False)
+        x = tape.op("Add", x, joined)
+    normed = _norm(kin, block, "post_attention_layernorm", x)
     with tape.inside("mlp"):
-        gate = block.read("gate_proj", normed, size.hidden)
+        gate = block.read("gate_proj", normed, size.hidden, bias=False)
         with tape.inside("act_fn"):
-            gate = silu(tape, gate)
-        hidden = tape.op("Mul", gate, block.read("up_proj", normed, size.hidden))
-        joined = block.join("down_proj", hidden, size.hidden)
+            gate = gelu_tanh(tape, gate) if kin.gemma else silu(tape, gate)
+        through = block.read("up_proj", normed, size.hidden, bias=False)
+        hidden = tape.op("Mul", gate, through)
+        joined = block.join("down_proj", hidden, size.hidden, bias=False)
     return tape.op("Add", x, joined)
 
 
 def _attention(
-    block: Block, x: str, bias: str, waves: _Waves, cache: caches.LayerCache | None
+    kin: _Kin, block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None
 ) -> str:
     tape, size = block.tape, block.size
-    width, batch, length = size.head_width, tape.size(x, 0), tape.size(x, 1)
-    narrow = size.key_heads * width
-    parts = []
-    for linear, heads in (
-        (block.score("q_proj", x, size.width), size.heads),
-        (block.score("k_proj", x, narrow), size.key_heads),
-        (block.read("v_proj", x, narrow), size.key_heads),
-    ):
-        parts.append(attention.split(tape, linear, batch, length, heads, width))
-    queries, keys = (_rotated(block, part, *waves) for part in parts[:2])
-    values = parts[2]
+    batch, length = tape.size(x, 0), tape.size(x, 1)
+    queries, keys, values = _heads(kin, block, x, batch, length)
+    queries, keys = (rotated(tape, part, angles) for part in (queries, keys))
     if cache:
         keys, values = cache.extended(keys, values)
-    keys, values = (_repeated(block, part) for part in (keys, values))
+    keys, values = (repeated(tape, size, part) for part in (keys, values))
     scores = tape.op("MatMul", queries, tape.op("Transpose", keys, perm=[0, 1, 3, 2]))
-    scores = tape.op("Div", scores, tape.number(width**0.5))
+    if kin.late:
+        scores = tape.op("Mul", scores, tape.number(size.head_width**-0.5))
+    else:
+        scores = tape.op("Div", scores, tape.number(size.head_width**0.5))
+    if kin.capped:
+        scores = _capped(tape, scores, SCORE_CAP)
     probabilities = tape.op("Softmax", tape.op("Add", scores, bias), axis=-1)
     probabilities = tape.cast(probabilities, TensorProto.FLOAT)
     context = tape.op("MatMul", probabilities, values)
     return attention.merge(tape, context, batch, length, size.width)
 
 
-def _rotated(block: Block, x: str, cosines: str, sines: str) -> str:
-    """``x * cos + rotate_half(x) * sin``; half of a head is computed from the tensor's shape."""
-    tape = block.tape
-    half = tape.op("Div", tape.size(x, 3), tape.constant(2))
-    first, second = tape.slice(x, 0, half, 3), tape.slice(x, half, END, 3)
-    turned = tape.op("Concat", tape.op("Neg", second), first, axis=-1)
-    return tape.op("Add", tape.op("Mul", x, cosines), tape.op("Mul", turned, sines))
-
-
-def _repeated(block: Block, x: str) -> str:
-    """Heads of keys or values, once for each head of queries that reads them."""
+def _heads(kin: _Kin, block: Block, x: str, batch: str, length: str) -> list[str]:
+    """Queries, keys and values as (texts, heads, tokens, width)."""
     tape, size = block.tape, block.size
-    sizes = [tape.size(x, axis) for axis in range(4)]
-    times = size.heads // size.key_heads
-    whole = tape.expand(tape.unsqueeze(x, 2), *sizes[:2], times, *sizes[2:])
-    heads = tape.op("Mul", sizes[1], tape.constant(times))
-    return tape.reshape(whole, sizes[0], heads, *sizes[2:])
+    width, parts = size.head_width, []
+    narrow = size.key_heads * width
+    for linear, heads, norm in (
+        (block.score("q_proj", x, size.width), size.heads, "q_norm"),
+        (block.score("k_proj", x, narrow), size.key_heads, "k_norm"),
+        (block.read("v_proj", x, narrow), size.key_heads, None),
+    ):
+        part = tape.reshape(linear, batch, length, heads, width)
+        if kin.normed and norm:
+            part = block.rms_norm(norm, part, EPSILON, width)
+        parts.append(tape.op("Transpose", part, perm=[0, 2, 1, 3]))
+    return parts
+
+
+def _capped(tape: Tape, x: str, most: float) -> str:
+    """``tanh(x / most) * most``."""
+    below = tape.op("Tanh", tape.op("Div", x, tape.number(most)))
+    return tape.op("Mul", below, tape.number(most))

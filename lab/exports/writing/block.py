@@ -1,6 +1,8 @@
 """The modules of a transformer with seeded weights, named as their place in the model."""
 
-from celosia.lab.exports.writing.modules import gemm, layer_norm, linear, rms_norm
+import numpy as np
+
+from celosia.lab.exports.writing.modules import gemm, layer_norm, linear, raised_rms_norm, rms_norm
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import HIDDEN_POWER, Floats, Weights
@@ -43,14 +45,30 @@ class Block:
         weights = self.source.scoring(self.name(f"{path}.weight"), outputs, scale)
         return self._linear(path, x, weights, bias=bias)
 
-    def read(self, path: str, x: str, outputs: int) -> str:
+    def read(self, path: str, x: str, outputs: int, *, bias: bool = True) -> str:
         """A projection of what a norm gives."""
-        return self._linear(path, x, self.source.reading(self.name(f"{path}.weight"), outputs))
+        weights = self.source.reading(self.name(f"{path}.weight"), outputs)
+        return self._linear(path, x, weights, bias=bias)
 
-    def join(self, path: str, x: str, inputs: int, power: float = HIDDEN_POWER) -> str:
+    def read_heads(self, path: str, x: str) -> str:
+        """A projection to queries, keys and values, those of each head beside each other."""
+        width, heads = self.size.width, self.size.heads
+        names = [self.name(f"{path}.{part}") for part in ("query", "key", "value")]
+        matrices = [self.source.scoring(name, width, 1) for name in names[:2]]
+        matrices.append(self.source.reading(names[2], width))
+        biases = [self.source.bias(f"{name}.bias") for name in names]
+        weights, bias = (
+            np.stack([each.reshape(*each.shape[:-1], heads, -1) for each in parts], axis=-2)
+            for parts in (matrices, biases)
+        )
+        return linear(self.tape, path, x, weights.reshape(width, -1), bias.reshape(-1))
+
+    def join(
+        self, path: str, x: str, inputs: int, power: float = HIDDEN_POWER, *, bias: bool = True
+    ) -> str:
         """A projection that is added to the residual stream."""
         weights = self.source.joining(self.name(f"{path}.weight"), inputs, power)
-        return self._linear(path, x, weights, joins=True)
+        return self._linear(path, x, weights, bias=bias, joins=True)
 
     def read_rows(self, path: str, x: str, outputs: int) -> str:
         """A projection of a matrix of rows of what a norm gives, by Gemm."""
@@ -70,9 +88,15 @@ class Block:
         beta = self.source.bias(self.name(f"{path}.bias"))
         return layer_norm(self.tape, path, x, gamma, beta, epsilon)
 
-    def rms_norm(self, path: str, x: str, epsilon: float = 1e-6) -> str:
-        """An RMSNorm."""
-        return rms_norm(self.tape, path, x, self.source.gamma(self.name(f"{path}.weight")), epsilon)
+    def rms_norm(self, path: str, x: str, epsilon: float = 1e-6, size: int | None = None) -> str:
+        """An RMSNorm of rows of so many elements, the model's width if that is not said."""
+        gamma = self.source.gamma(self.name(f"{path}.weight"), size)
+        return rms_norm(self.tape, path, x, gamma, epsilon)
+
+    def raised_rms_norm(self, path: str, x: str, epsilon: float = 1e-6) -> str:
+        """An RMSNorm that stores how much its factors are above 1."""
+        gamma = self.source.gamma(self.name(f"{path}.weight")) - 1
+        return raised_rms_norm(self.tape, path, x, gamma, epsilon)
 
     def _gather(self, path: str, indices: str, table: Floats) -> str:
         name = self.name(f"{path}.weight")

@@ -10,7 +10,7 @@ from onnx import TensorProto
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 
-__all__ = ["Cache", "LayerCache", "mask_sizes", "positions"]
+__all__ = ["Cache", "LayerCache", "mask_sizes", "places", "positions"]
 
 _BEFORE = "past_sequence_length"
 _ALL = f"{_BEFORE} + sequence"
@@ -74,3 +74,10 @@ def positions(tape: Tape, cache: Cache | None, length: str) -> str:
         return tape.op("Range", tape.constant(0), length, tape.constant(1))
     before = cache.length(0)
     return tape.op("Range", before, tape.op("Add", before, length), tape.constant(1))
+
+
+def places(tape: Tape, cache: Cache | None, length: str) -> str:
+    """The positions (texts, tokens): an input behind a cache, as optimum has it, else the first."""
+    if cache is None:
+        return tape.unsqueeze(positions(tape, None, length), 0)
+    return tape.input("position_ids", TensorProto.INT64, ("batch", "sequence"))

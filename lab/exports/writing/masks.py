@@ -72,11 +72,13 @@ def causal_buffer(tape: Tape, positions: int, queries: str, keys: str) -> str:
     return tape.slice(part, 0, columns, 3)
 
 
-def causal_by_scatter(tape: Tape, mask: str, tokens: str, before: str | None = None) -> str:
+def causal_by_scatter(
+    tape: Tape, mask: str, tokens: str, before: str | None = None, window: int | None = None
+) -> str:
     """A causal bias, into which that of padding is written in place: transformers 4.38 to 4.52.
 
     Tracing turns the assignment to a slice into a ScatterND of all elements, with their indices.
-    So many keys are `before` the tokens, and seen by all.
+    So many keys are `before` the tokens, and seen by all; with a `window`, a query sees so many.
     """
     batch, length = tape.size(tokens, 0), tape.size(tokens, 1)
     keys = tape.size(mask, 1)
@@ -86,14 +88,20 @@ def causal_by_scatter(tape: Tape, mask: str, tokens: str, before: str | None = N
         value=numpy_helper.from_array(np.array([LEAST], np.float32)),
     )
     if before is None:
-        upper = tape.op("Trilu", full, tape.constant(1), upper=1)
+        first = tape.constant(1)
         rows = _range(tape, length)
     else:
-        upper = tape.op("Trilu", full, tape.op("Add", before, tape.constant(1)), upper=1)
+        first = tape.op("Add", before, tape.constant(1))
         rows = tape.op("Add", _range(tape, length), before)
+    # A window hides keys below the triangle, too: then it is not cut.
+    upper = full if window else tape.op("Trilu", full, first, upper=1)
     rows = tape.op("Reshape", rows, tape.constant([-1, 1]))
-    later = tape.op("Greater", _range(tape, keys), rows)
-    bias = tape.op("Mul", upper, tape.cast(later, TensorProto.FLOAT))
+    hidden = tape.op("Greater", _range(tape, keys), rows)
+    if window:
+        last = tape.op("Sub", rows, tape.constant(window))
+        passed = tape.op("LessOrEqual", _range(tape, keys), last)
+        hidden = tape.op("Or", hidden, passed)
+    bias = tape.op("Mul", upper, tape.cast(hidden, TensorProto.FLOAT))
     bias = tape.expand(_two_more_axes(tape, bias), batch, 1, -1, -1)
 
     shown = tape.cast(_four_axes(tape, mask), TensorProto.INT64)

@@ -5,7 +5,16 @@ import numpy as np
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import Floats
 
-__all__ = ["gelu", "gelu_tanh", "gemm", "layer_norm", "linear", "rms_norm", "silu"]
+__all__ = [
+    "gelu",
+    "gelu_tanh",
+    "gemm",
+    "layer_norm",
+    "linear",
+    "raised_rms_norm",
+    "rms_norm",
+    "silu",
+]
 
 
 def linear(tape: Tape, path: str, x: str, weights: Floats, bias: Floats | None = None) -> str:
@@ -44,11 +53,24 @@ def layer_norm(tape: Tape, path: str, x: str, gamma: Floats, beta: Floats, epsil
 def rms_norm(tape: Tape, path: str, x: str, gamma: Floats, epsilon: float) -> str:
     """The norm of T5 and Llama, which transformers computes in float32."""
     with tape.inside(path):
-        x = tape.cast(x, 1)
-        mean = tape.reduce_mean(tape.op("Pow", x, tape.number(2)))
-        root = tape.op("Sqrt", tape.op("Add", mean, tape.number(epsilon)))
-        scaled = tape.op("Mul", x, tape.op("Div", tape.number(1), root))
+        scaled = _of_square_one(tape, tape.cast(x, 1), epsilon)
         return tape.op("Mul", tape.weight(f"{tape.module}.weight", gamma), scaled)
+
+
+def raised_rms_norm(tape: Tape, path: str, x: str, gamma: Floats, epsilon: float) -> str:
+    """The norm of Gemma: its factors are 1 more than its weights."""
+    with tape.inside(path):
+        scaled = _of_square_one(tape, tape.cast(x, 1), epsilon)
+        weights = tape.cast(tape.weight(f"{tape.module}.weight", gamma), 1)
+        factors = tape.op("Add", weights, tape.number(1))
+        return tape.cast(tape.op("Mul", scaled, factors), 1)
+
+
+def _of_square_one(tape: Tape, x: str, epsilon: float) -> str:
+    """Rows over the roots of their mean squares."""
+    mean = tape.reduce_mean(tape.op("Pow", x, tape.number(2)))
+    root = tape.op("Sqrt", tape.op("Add", mean, tape.number(epsilon)))
+    return tape.op("Mul", x, tape.op("Div", tape.number(1), root))
 
 
 def gelu(tape: Tape, x: str) -> str:

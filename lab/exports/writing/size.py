@@ -21,6 +21,8 @@ class Size:
     vocabulary: int = 512
     positions: int = 256
     """The longest text."""
+    window: int = 48
+    """Keys that a query sees, its own and those before it (Mistral)."""
     image: int = 64
     """Height and width of an image (ViT and the hybrid)."""
     patch: int = 8
@@ -42,6 +44,7 @@ SMALL: Final = Size(
     hidden=128,
     vocabulary=64,
     positions=64,
+    window=12,
     image=32,
     mels=16,
 )

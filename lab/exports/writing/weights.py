@@ -61,9 +61,9 @@ class Weights:
         """A table of words that is the head's matrix, too: small, and without large channels."""
         return self.normal(name, (rows, self.width), WORD_SPREAD)
 
-    def gamma(self, name: str) -> Floats:
+    def gamma(self, name: str, size: int | None = None) -> Floats:
         """A norm's factors, log-normal about 1."""
-        return np.exp(self.normal(name, (self.width,), GAMMA_SPREAD))
+        return np.exp(self.normal(name, (size or self.width,), GAMMA_SPREAD))
 
     def bias(self, name: str, size: int | None = None) -> Floats:
         """A bias, or a norm's beta."""

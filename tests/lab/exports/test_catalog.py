@@ -8,10 +8,11 @@ import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
+from tests.support.decoder_exports import EXPORTED
 from tests.support.onnx_runtime import run_session, runtime_session
 
 TEXTS = [name for name in EXPORTS if "input_ids" in EXPORTS[name].inputs(SMALL, 0)]
-CAUSAL = ("gpt2", "opt", "llama", "bart-decoder")
+CAUSAL = (*EXPORTED, "bart-decoder")
 BERTS = [name for name in EXPORTS if name.startswith("bert") and name != "bert-fused-mask"]
 
 

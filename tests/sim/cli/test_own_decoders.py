@@ -23,7 +23,13 @@ def files():
     save_tokenizer()
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gpt2", "opt", "llama", "bloom"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in list(EXPORTED)[3:-1]),
+    ],
+)
 def test_a_file_goes_on_with_a_text_with_a_cache_or_without(name):
     found = []
     for cached in (False, True):

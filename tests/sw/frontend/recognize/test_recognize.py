@@ -57,7 +57,8 @@ def test_every_attention_norm_and_activation_is_one_operator(name, folder):
     found = operators(done.graph)
     cross = 2 if name == "bart-decoder" else 1
     assert found["attention"] == cross * LAYERS
-    assert found["layernorm"] + found["rmsnorm"] >= 2 * LAYERS + 1
+    each = 1 if name == "phi" else 2
+    assert found["layernorm"] + found["rmsnorm"] >= each * LAYERS + 1
     assert found["gelu"] + found["silu"] + found["relu"] >= LAYERS
     assert not {"softmax", "sqrt", "erf", "tanh", "sigmoid", "exp"} & {*found}
 
