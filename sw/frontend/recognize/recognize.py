@@ -40,8 +40,8 @@ PASSES: Final[dict[str, Finder]] = {
     "attention": find_attention,
     "stacks": find_stacks,
     "masks": find_masks,
-    "orders": find_orders,
     "groups": find_groups,
+    "orders": find_orders,
     "keys": find_key_biases,
     "views": find_long_views,
 }

@@ -7,6 +7,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.orders import find_orders
+from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
 HEADS, ROWS, COLS = 2, 5, 8
@@ -163,6 +164,24 @@ def test_other_sums_stay(how):
 def test_attention_does_not_see_an_order_that_both_have(keys):
     graph = attention((BACK, BACK), keys=keys)
     assert equal(graph, rewrite(graph, find_orders).graph) == ["attention"]
+
+
+def test_attention_does_not_see_an_order_of_keys_that_are_repeated():
+    """All recognizers together: groups are found first."""
+    builder = GraphBuilder("test")
+    q, k, v = (
+        builder.input(name, TensorType("float32", (1, count, ROWS, COLS)))
+        for name, count in (("q", 2 * HEADS), ("k", HEADS), ("v", HEADS))
+    )
+    q, k = (ordered(builder, x, BACK) for x in (q, k))
+    repeated = []
+    for x in (k, v):
+        each = builder.op("reshape", x, shape=(1, HEADS, 1, ROWS, COLS))
+        each = builder.op("broadcast", each, shape=(1, HEADS, 2, ROWS, COLS))
+        repeated.append(builder.op("reshape", each, shape=(1, 2 * HEADS, ROWS, COLS)))
+    attributes = {"scale": 0.3, "causal": True, "first_query": 0}
+    graph = builder.finish({"y": builder.op("attention", q, *repeated, **attributes)})
+    assert equal(graph, recognize(graph).graph) == ["attention"]
 
 
 def test_attention_sees_an_order_of_one_of_them():
