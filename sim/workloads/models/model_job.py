@@ -1,6 +1,6 @@
 """A model that is ready to compile: a graph for each segment, with what it is run on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,19 +50,22 @@ class ModelJob:
 
         Raises `InputError` for inputs that do not fit, or none.
         """
-        model, cases = self.prepared.model, list[Case]()
         try:
-            execution = Execution(model, self.inputs, count=False)
+            return tuple(self._cases())
         except GraphError as error:
             raise InputError(f"{self.name}: {error}") from None
+
+    def _cases(self) -> Iterator[Case]:
+        """Segment by segment.  Raises `GraphError` for inputs that do not fit."""
+        model = self.prepared.model
+        execution = Execution(model, self.inputs, count=False)
         for number in range(len(model.segments)):
             graph, inputs = execution.begin(number)
-            cases.append(Case(graph, inputs))
+            yield Case(graph, inputs)
             if number + 1 < len(model.segments):
                 execution.end(
                     number, graph, interpret(short_scales(graph, self.hardware[0]), inputs)
                 )
-        return tuple(cases)
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
