@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -130,12 +131,13 @@ _SIZES: Final = ("--dim", "batch=1", "--dim", "sequence=4")
 @cache
 def _built() -> Mapping[str, bytes]:
     """A quantized model, as `celosia build` saves it."""
-    Path("m.onnx").write_bytes(_onnx()["m.onnx"])
-    ended = celosia(
-        ("build", "m.onnx", "-o", "m.plan", *_SIZES, "--preset", "tiny"), seconds=BUILDING_SECONDS
-    )
-    assert ended.code == 0, ended.output
-    return {"m.plan": Path("m.plan").read_bytes(), "x.npz": _inputs()}
+    with TemporaryDirectory() as folder:
+        model, saved = Path(folder) / "m.onnx", Path(folder) / "m.plan"
+        model.write_bytes(_onnx()["m.onnx"])
+        words = ("build", f"{model}", "-o", f"{saved}", *_SIZES, "--preset", "tiny")
+        ended = celosia(words, seconds=BUILDING_SECONDS)
+        assert ended.code == 0, ended.output
+        return {"m.plan": saved.read_bytes(), "x.npz": _inputs()}
 
 
 def _inputs() -> bytes:
