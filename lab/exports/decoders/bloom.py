@@ -7,13 +7,12 @@ from onnx import TensorProto
 
 from celosia.lab.exports.writing import caches, masks
 from celosia.lab.exports.writing.block import Block
+from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
 __all__ = ["bloom"]
-
-TOKENS = ("batch", "sequence")
 
 
 def bloom(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -23,23 +22,19 @@ def bloom(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> An
     """
     tape = Tape("bloom", opset)
     block = Block(tape, size, seed)
-    tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    cache = caches.Cache(tape, size, size.heads) if cached else None
-    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
+    decoder = begin(block, size.heads, cached=cached)
+    tokens, mask = decoder.tokens, decoder.mask
     with tape.inside("transformer"):
         x = block.lookup_words("word_embeddings", tokens)
         x = block.layer_norm("word_embeddings_layernorm", x)
         slopes = _slopes(tape, size.heads, mask)
-        bias = masks.causal_by_scatter(tape, mask, tokens, cache and cache.length(0))
+        bias = masks.causal_by_scatter(tape, mask, tokens, decoder.before())
         for layer in range(size.layers):
             with tape.inside(f"h.{layer}"):
-                x = _layer(block, x, (slopes, bias), cache and cache.layer(layer))
+                x = _layer(block, x, (slopes, bias), decoder.layer(layer))
         x = block.layer_norm("ln_f", x)
     logits = block.head("lm_head", x, "transformer.word_embeddings.weight")
-    tape.output(logits, "logits", (*TOKENS, size.vocabulary))
-    if cache:
-        cache.write_outputs()
-    return tape.model()
+    return decoder.finish(logits)
 
 
 def _slopes(tape: Tape, heads: int, mask: str) -> str:

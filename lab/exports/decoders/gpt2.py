@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
 
 from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
+from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.modules import gelu_tanh
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
@@ -14,7 +14,6 @@ from celosia.lab.exports.writing.weights import CONTEXT_POWER, Floats
 
 __all__ = ["gpt2"]
 
-TOKENS = ("batch", "sequence")
 POSITION_SPREAD = 0.1
 
 
@@ -25,26 +24,22 @@ def gpt2(size: Size, seed: int, *, opset: int = 13, cached: bool = False) -> Any
     """
     tape = Tape("gpt2", opset)
     block = Block(tape, size, seed)
-    tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    cache = caches.Cache(tape, size, size.heads) if cached else None
-    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
+    decoder = begin(block, size.heads, cached=cached)
+    tokens, mask = decoder.tokens, decoder.mask
     with tape.inside("transformer"):
         batch, length = tape.size(tokens, 0), tape.size(tokens, 1)
-        numbers = caches.positions(tape, cache, length)
+        numbers = caches.positions(tape, decoder.cache, length)
         places = tape.reshape(tape.unsqueeze(numbers, 0), -1, length)
         bias = masks.padding(tape, tape.reshape(mask, batch, -1))
         words = block.lookup_words("wte", tape.reshape(tokens, -1, length))
         x = tape.op("Add", words, block.lookup("wpe", places, size.positions, POSITION_SPREAD))
         for layer in range(size.layers):
             with tape.inside(f"h.{layer}"):
-                x = _layer(block, x, bias, cache and cache.layer(layer))
+                x = _layer(block, x, bias, decoder.layer(layer))
         x = block.layer_norm("ln_f", x)
         x = tape.reshape(x, -1, length, tape.size(x, 2))
     logits = block.head("lm_head", x, "transformer.wte.weight")
-    tape.output(logits, "logits", (*TOKENS, size.vocabulary))
-    if cache:
-        cache.write_outputs()
-    return tape.model()
+    return decoder.finish(logits)
 
 
 def _layer(block: Block, x: str, bias: str, cache: caches.LayerCache | None) -> str:

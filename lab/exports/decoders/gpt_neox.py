@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from onnx import TensorProto
-
 from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
+from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.modules import gelu
 from celosia.lab.exports.writing.rotary import Waves, partly_rotated, waves
 from celosia.lab.exports.writing.size import Size
@@ -13,8 +12,6 @@ from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
 __all__ = ["gpt_neox"]
-
-TOKENS = ("batch", "sequence")
 
 
 def gpt_neox(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -24,23 +21,19 @@ def gpt_neox(size: Size, seed: int, *, opset: int = 14, cached: bool = False) ->
     """
     tape = Tape("gpt_neox", opset)
     block = Block(tape, size, seed)
-    tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    cache = caches.Cache(tape, size, size.heads) if cached else None
-    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
+    decoder = begin(block, size.heads, cached=cached)
+    tokens, mask = decoder.tokens, decoder.mask
     with tape.inside("gpt_neox"):
         x = block.lookup("embed_in", tokens, size.vocabulary)
-        bias = masks.causal_by_scatter(tape, mask, tokens, cache and cache.length(0))
-        places = caches.places(tape, cache, tape.size(x, 1))
+        bias = masks.causal_by_scatter(tape, mask, tokens, decoder.before())
+        places = caches.places(tape, decoder.cache, tape.size(x, 1))
         angles = waves(tape, places, size.head_width // 4)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(block, x, bias, angles, cache and cache.layer(layer))
+                x = _layer(block, x, bias, angles, decoder.layer(layer))
         x = block.layer_norm("final_layer_norm", x)
     logits = block.read("embed_out", x, size.vocabulary, bias=False)
-    tape.output(logits, "logits", (*TOKENS, size.vocabulary))
-    if cache:
-        cache.write_outputs()
-    return tape.model()
+    return decoder.finish(logits)
 
 
 def _layer(block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None) -> str:
@@ -71,8 +64,5 @@ def _attention(
     if cache:
         keys, values = cache.extended(keys, values)
     scores = tape.op("MatMul", queries, tape.op("Transpose", keys, perm=[0, 1, 3, 2]))
-    scores = tape.op("Mul", scores, tape.number(width**-0.5))
-    probabilities = tape.op("Softmax", tape.op("Add", scores, bias), axis=-1)
-    probabilities = tape.cast(probabilities, TensorProto.FLOAT)
-    context = tape.op("MatMul", probabilities, values)
+    context = attention.weighed(tape, scores, values, bias, factor=width**-0.5, casts=1)
     return attention.merge(tape, context, batch, length, -1)

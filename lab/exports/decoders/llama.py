@@ -12,6 +12,7 @@ from onnx import TensorProto
 
 from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
+from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.modules import gelu_tanh, silu
 from celosia.lab.exports.writing.rotary import Waves, repeated, rotated, waves
 from celosia.lab.exports.writing.size import Size
@@ -20,7 +21,6 @@ from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
 __all__ = ["gemma", "gemma2", "llama", "mistral", "qwen2", "qwen3"]
 
-TOKENS = ("batch", "sequence")
 EPSILON = 1e-5
 WORD_SPREAD = 0.02
 """Standard deviation of embeddings: so small that the first norm feels its epsilon."""
@@ -56,22 +56,21 @@ def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = 
     """
     tape = Tape(kin.name, opset)
     block = Block(tape, size, seed, biased=kin.biased)
-    tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    cache = caches.Cache(tape, size, size.key_heads) if cached else None
-    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
+    decoder = begin(block, size.key_heads, cached=cached)
+    tokens, mask = decoder.tokens, decoder.mask
     with tape.inside("model"):
         x = _embedded(kin, block, tokens)
-        before = cache and cache.length(0)
+        before = decoder.before()
         if kin.late:
             bias = masks.causal_by_scatter(
                 tape, mask, tokens, before, size.window if kin.windowed else None
             )
         else:
             bias = masks.causal(tape, mask, x, before)
-        angles = _waves(kin, block, x, cache)
+        angles = _waves(kin, block, x, decoder.cache)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(kin, block, x, bias, angles, cache and cache.layer(layer))
+                x = _layer(kin, block, x, bias, angles, decoder.layer(layer))
         x = _norm(kin, block, "norm", x)
     if kin.tied:
         logits = block.head("lm_head", x, "model.embed_tokens.weight")
@@ -79,10 +78,7 @@ def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = 
         logits = block.read("lm_head", x, size.vocabulary, bias=False)
     if kin.capped:
         logits = _capped(tape, logits, LOGIT_CAP)
-    tape.output(logits, "logits", (*TOKENS, size.vocabulary))
-    if cache:
-        cache.write_outputs()
-    return tape.model()
+    return decoder.finish(logits)
 
 
 llama = partial(_model, _Kin(name="llama", late=False))
@@ -156,9 +152,7 @@ def _attention(
         scores = tape.op("Div", scores, tape.number(size.head_width**0.5))
     if kin.capped:
         scores = _capped(tape, scores, SCORE_CAP)
-    probabilities = tape.op("Softmax", tape.op("Add", scores, bias), axis=-1)
-    probabilities = tape.cast(probabilities, TensorProto.FLOAT)
-    context = tape.op("MatMul", probabilities, values)
+    context = attention.weighed(tape, scores, values, bias, casts=1)
     return attention.merge(tape, context, batch, length, size.width)
 
 

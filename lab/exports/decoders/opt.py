@@ -7,13 +7,13 @@ from onnx import TensorProto
 
 from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
+from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import END, Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
 __all__ = ["opt"]
 
-TOKENS = ("batch", "sequence")
 POSITION_SPREAD = 0.1
 OFFSET = 2
 """Rows of the table of positions that no token has."""
@@ -26,23 +26,21 @@ def opt(size: Size, seed: int, *, opset: int = 17, cached: bool = False) -> Any:
     """
     tape = Tape("opt", opset)
     block = Block(tape, size, seed, prefix="model")
-    tokens = tape.input("input_ids", TensorProto.INT64, TOKENS)
-    cache = caches.Cache(tape, size, size.heads) if cached else None
-    mask = tape.input("attention_mask", TensorProto.INT64, caches.mask_sizes(cache))
+    decoder = begin(block, size.heads, cached=cached)
+    tokens, mask = decoder.tokens, decoder.mask
     with tape.inside("decoder"):
         words = tape.reshape(tokens, -1, tape.size(tokens, 1))
         words = block.lookup_words("embed_tokens", words)
-        bias = masks.causal_by_scatter(tape, mask, words, cache and cache.length(0))
-        x = tape.op("Add", words, tape.cast(_positions(block, mask, cache), TensorProto.FLOAT))
+        bias = masks.causal_by_scatter(tape, mask, words, decoder.before())
+        x = tape.op(
+            "Add", words, tape.cast(_positions(block, mask, decoder.cache), TensorProto.FLOAT)
+        )
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(block, x, bias, cache and cache.layer(layer))
+                x = _layer(block, x, bias, decoder.layer(layer))
         x = block.layer_norm("final_layer_norm", x)
     logits = block.head("lm_head", x, "model.decoder.embed_tokens.weight")
-    tape.output(logits, "logits", (*TOKENS, size.vocabulary))
-    if cache:
-        cache.write_outputs()
-    return tape.model()
+    return decoder.finish(logits)
 
 
 def _positions(block: Block, mask: str, cache: caches.Cache | None) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from celosia.lab.exports.writing.tape import END, Size, Tape
 
-__all__ = ["Operands", "boolean_bias", "eager", "merge", "scaled", "sdpa", "split"]
+__all__ = ["Operands", "boolean_bias", "eager", "merge", "scaled", "sdpa", "split", "weighed"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,20 @@ def eager(
     `casts` is the number of casts to float32 behind the softmax, which change nothing.
     """
     scores = tape.op("MatMul", operands.queries, operands.transposed_keys(tape))
+    return weighed(tape, scores, operands.values, mask, divisor=divisor, factor=factor, casts=casts)
+
+
+def weighed(
+    tape: Tape,
+    scores: str,
+    values: str,
+    mask: str | None,
+    *,
+    divisor: float | None = None,
+    factor: float | None = None,
+    casts: int = 0,
+) -> str:
+    """What `eager` makes of products of queries and keys."""
     if divisor is not None:
         scores = tape.op("Div", scores, tape.number(divisor))
     if factor is not None:
@@ -60,7 +74,7 @@ def eager(
     probabilities = tape.op("Softmax", scores, axis=-1)
     for _ in range(casts):
         probabilities = tape.cast(probabilities, 1)
-    return tape.op("MatMul", probabilities, operands.values)
+    return tape.op("MatMul", probabilities, values)
 
 
 def sdpa(
