@@ -155,6 +155,12 @@ class DecoderSession:
             step = self.model.step([text], self._layout, text.keys, moving=True)
             if not self._bases:
                 self._place()
+            if len(step.model.segments) != len(self._bases):
+                raise ValueError(
+                    f"{self.model.graph.name}: a step of {rows} tokens is "
+                    f"{len(step.model.segments)} programs, one of {ROWS} is {len(self._bases)}: "
+                    "caches cannot go from one to the other"
+                )
             buckets = tuple(
                 compile_bucket(segment.graph, contexts, self.device.config, base, _CHOICES)
                 for segment, base in zip(step.model.segments, self._bases, strict=True)

@@ -85,19 +85,18 @@ def center(
     down: Linear,
     up: Floats,
     hidden: Floats,
-    computed: Computed | None = None,
+    computed: Computed,
 ) -> Linear:
     """``spread.down`` with the mean of the results that `down` has without quantization.
 
     `up` is what enters GELU in the original network, `hidden` what leaves it, `computed` what
-    leaves the unit: its GELU, if there is no other.  Clipping of what is not spread is left out:
+    leaves the unit.  Clipping of what is not spread is left out:
     it is rare, large, and of one sign.
     """
-    curve = computed or Computed("gelu")
     total = np.zeros(hidden.shape[1])
     spread_channels = [one for key, copies in spread.copies.items() for one in (key, *copies)]
     for start in range(0, len(up), _BLOCK):
-        block = curve(spread.entering(up[start : start + _BLOCK]))
+        block = computed(spread.entering(up[start : start + _BLOCK]))
         block[:, spread_channels] = np.minimum(block[:, spread_channels], spread.range.limit)
         total += block.sum(axis=0)
     found = (total / len(up)) @ spread.down.weights + spread.down.bias

@@ -30,14 +30,6 @@ class IntegerLinear:
         """Some of the outputs."""
         return IntegerLinear(self.weights[:, columns], self.bias[columns], self.steps[columns])
 
-    def arrays(self, name: str, out_step: Any) -> dict[str, NDArray[Any]]:
-        """The arrays of a model; results are in steps of `out_step`, one or one per output."""
-        return {
-            f"{name}.weights": self.weights,
-            f"{name}.bias": self.bias[np.newaxis],
-            f"{name}.scale": (self.steps / out_step).astype(np.float32)[np.newaxis],
-        }
-
 
 def weight_steps(weights: NDArray[Any]) -> NDArray[Any]:
     """The step of each output (column): its largest weight is 127."""

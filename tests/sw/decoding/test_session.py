@@ -103,6 +103,13 @@ def test_bad_tokens_are_refused_and_nothing_is_appended(device):
         DecoderSession(device, quantized(), 0)
 
 
+def test_steps_of_other_numbers_of_programs_are_refused(device, monkeypatch):
+    monkeypatch.setattr(session_module, "_sizes", lambda *_: [1 << 20] * 2)
+    session = DecoderSession(device, quantized(), 8)
+    with pytest.raises(ValueError, match="a step of 1 tokens is 1 programs, one of 16 is 2"):
+        session.append([1])
+
+
 @pytest.mark.parametrize("row", [0, 15, 16, 17, -1])
 def test_a_cache_that_somebody_writes_to_is_noticed(device, row):
     session = shared_session(device, quantized(), 8)

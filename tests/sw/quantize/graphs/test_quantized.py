@@ -211,7 +211,7 @@ def quantized_from(nodes, constants, shape):
 
 @pytest.mark.parametrize("normalized", [False, True])
 def test_a_difference_of_what_the_accelerator_computes_is_its_own(normalized):
-    """Of a product and a product, and of a norm and a product, with a norm behind it."""
+    """Two products, or a norm and a product, are subtracted, and a norm reads the difference."""
     constants = {"w": floats(16, 16) / 4, "v": floats(16, 16) / 2, "ones": np.ones(16, np.float32)}
     first = node("LayerNormalization", ["x", "ones"], ["a"], axis=-1)
     nodes = [

@@ -225,7 +225,7 @@ def test_a_cache_has_new_rows_behind_its_first_ones():
 )
 @pytest.mark.parametrize("axis", [0, 1])
 def test_the_largest_elements_are_those_of_onnx_runtime(x, axis, smallest):
-    """Of equal ones the first come first; of no elements there are none."""
+    """The first of equal elements comes first, and no elements have no largest ones."""
     for count in (0, 1, x.shape[axis]):
         names = ["values", "places"]
         node = helper.make_node("TopK", ["x", "count"], names, axis=axis, largest=not smallest)
