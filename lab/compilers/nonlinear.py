@@ -12,6 +12,7 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.presets import resolve_config
+from celosia.lab.compilers.serialize import Unit, serialize
 from celosia.lab.graphs.offloaded import host_elements, offloaded
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import measure_compiled
@@ -25,7 +26,6 @@ from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_layer_case
-from celosia.sw.passes.serialize import Unit, serialize
 from celosia.sw.reference.encoder import BERT_BASE, EncoderShape
 
 __all__ = [

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Final
 
 from celosia.isa.foreign_file import MIB
+from celosia.lab.substitute.graph_file import load_constants, save_text
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import float_graph_of, print_float_graph
 from celosia.sw.ir.graph import Graph
-from celosia.sw.mlir.graph_file import load_constants, save_text
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import graph_of
 

@@ -10,6 +10,15 @@ from celosia.lab.substitute.floats.table import FLOAT_SUBSTITUTIONS
 from celosia.lab.substitute.integers.prove import random_tensor
 from celosia.lab.substitute.integers.table import SUBSTITUTIONS
 from celosia.lab.substitute.rules import RULES
+from celosia.lab.substitute.search import (
+    ALPHA,
+    BUDGET,
+    Found,
+    Problem,
+    Taken,
+    greedy,
+    search,
+)
 from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
@@ -19,15 +28,6 @@ from celosia.sw.ir.graph_interpret import Array, interpret
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
 from celosia.sw.rewriting.engine import exhaust
-from celosia.sw.rewriting.search import (
-    ALPHA,
-    BUDGET,
-    Found,
-    Problem,
-    Taken,
-    greedy,
-    search,
-)
 
 __all__ = [
     "Optimized",

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celosia.lab.training.corpus import corpus_key
-from celosia.sw.decoding.scorers import float_scorer
+from celosia.lab.training.held_out import held_out_texts
+from celosia.lab.training.ngram import Trigrams
+from celosia.lab.training.perplexity import Likelihood, score
+from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.llama_graph import llama_float_graph
-from celosia.sw.reference.language.held_out import held_out_texts
 from celosia.sw.reference.language.model_file import LanguageModel
-from celosia.sw.reference.language.ngram import Trigrams
-from celosia.sw.reference.language.perplexity import Likelihood, score
 
 __all__ = ["Comparison", "calibration_windows", "compare_with_trigrams", "held_out_tokens"]
 

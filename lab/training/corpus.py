@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal
 
-from celosia.sw.reference.language.held_out import held_out_texts
+from celosia.lab.training.held_out import held_out_texts
 
 __all__ = [
     "HELD_OUT",

@@ -17,7 +17,9 @@ from celosia.lab.training.compare import (
     held_out_tokens,
 )
 from celosia.lab.training.corpus import training_texts
+from celosia.lab.training.perplexity import Likelihood, score
 from celosia.lab.training.recipe import Recipe
+from celosia.lab.training.scorers import device_scorer, float_scorer, integer_scorer
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
@@ -27,10 +29,8 @@ from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
-from celosia.sw.decoding.scorers import device_scorer, float_scorer, integer_scorer
 from celosia.sw.decoding.session import session_bytes
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
-from celosia.sw.reference.language.perplexity import Likelihood, score
 
 __all__ = ["language_app"]
 

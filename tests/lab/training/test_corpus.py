@@ -14,7 +14,7 @@ from celosia.lab.training.corpus import (
     training_texts,
     without_near_duplicates,
 )
-from celosia.sw.reference.language.held_out import held_out_texts
+from celosia.lab.training.held_out import held_out_texts
 
 SOURCE = '''"""What the module is for, in a sentence."""
 

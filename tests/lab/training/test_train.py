@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from celosia.lab.training.corpus import corpus_key
+from celosia.lab.training.perplexity import score
 from celosia.lab.training.recipe import Recipe
-from celosia.sw.decoding.scorers import float_scorer
+from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
-from celosia.sw.reference.language.perplexity import score
 from celosia.sw.reference.language.weights import LlamaWeights
 from tests.support.language import random_weights, small_shape
 

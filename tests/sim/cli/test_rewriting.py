@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from celosia.lab.graphs.rewritable import Sizes, adapter, packed_classifier
+from celosia.lab.substitute.graph_file import save_text
 from celosia.sw.frontend.nn.text import print_float_graph
-from celosia.sw.mlir.graph_file import save_text
 from tests.support.command_line import refused, right
 
 TINY = Sizes(layers=1, width=32, heads=2, hidden=32, tokens=6, rank=4, classes=4)

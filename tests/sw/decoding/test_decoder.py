@@ -3,11 +3,11 @@
 import numpy as np
 
 from celosia.lab.training.compare import held_out_tokens
+from celosia.lab.training.perplexity import score
+from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sim.command.options.language import quantized_model
-from celosia.sw.decoding.scorers import float_scorer, integer_scorer
 from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.reference.language.model_file import load_language_model
-from celosia.sw.reference.language.perplexity import score
 from tests.support.integer_models import SHAPE, quantized, tokens
 
 

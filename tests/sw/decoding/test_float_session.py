@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from celosia.lab.training.scorers import float_scorer
 from celosia.sw.decoding.float_session import FloatSession, check_steps
 from celosia.sw.decoding.problem import DecoderProblem
-from celosia.sw.decoding.scorers import float_scorer
 from celosia.sw.decoding.step_graph import Table
 from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.models.texts import Text

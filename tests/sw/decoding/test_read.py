@@ -13,12 +13,12 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.decoders.llama import gemma2
 from celosia.lab.exports.writing.size import SMALL
+from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.float_session import FloatSession
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.read import read_decoder
-from celosia.sw.decoding.scorers import float_scorer, integer_scorer
 from celosia.sw.decoding.session import DecoderSession, session_bytes
 from celosia.sw.models.texts import CacheLayout, Text
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save

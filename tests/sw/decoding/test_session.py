@@ -5,9 +5,9 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.training.scorers import device_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding import session as session_module
-from celosia.sw.decoding.scorers import device_scorer, integer_scorer
 from celosia.sw.decoding.session import DecoderSession, DifferenceError, session_bytes
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import SHAPE, quantized, tokens

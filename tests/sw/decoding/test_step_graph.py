@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from celosia.lab.exports.writing.size import SMALL
+from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.read import read_decoder
-from celosia.sw.decoding.scorers import float_scorer, integer_scorer
 from celosia.sw.decoding.step_graph import TOKENS, step_graph
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from celosia.lab.exports.writing.size import SMALL
+from celosia.lab.training.scorers import integer_scorer
 from celosia.sim.workloads.models.prepare import ModelRun, prepare
 from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.read import read_decoder
-from celosia.sw.decoding.scorers import integer_scorer
 from celosia.sw.models.texts import Text
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.decoder_exports import exported, save

@@ -10,9 +10,9 @@ import pytest
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 
+from celosia.lab.substitute.graph_file import save_text
 from celosia.sw.frontend.dialects.text import parse_verified
 from celosia.sw.frontend.nn.text import blank_constants as blank_floats
-from celosia.sw.mlir.graph_file import save_text
 from celosia.sw.mlir.read_graph import blank_constants
 from tests.support.command_line import invoke
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from celosia.sw.decoding.scorers import float_scorer
+from celosia.lab.training.perplexity import log_likelihoods, score, windows
+from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.errors import TokenError
-from celosia.sw.reference.language.perplexity import log_likelihoods, score, windows
 from tests.support.language import TINY, random_weights
 
 

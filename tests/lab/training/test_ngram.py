@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from celosia.sw.reference.language.ngram import Trigrams
+from celosia.lab.training.ngram import Trigrams
 
 TEXT = [0, 1, 2, 0, 1, 3, 0, 1, 2, 0]
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
+from celosia.lab.training.perplexity import Scorer
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.step_graph import step_graph
@@ -12,7 +13,6 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.models.texts import Text
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.perplexity import Scorer
 
 __all__ = ["device_scorer", "float_scorer", "integer_scorer"]
 

@@ -8,19 +8,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.ir.graph import Graph
-from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.mlir.read_graph import parse_graph
-
-__all__ = ["load_constants", "load_graph", "save_graph", "save_text"]
+__all__ = ["load_constants", "save_text"]
 
 _RESOURCE: Final = "values/"
 """What names of constants begin with in an .npz: any name may follow."""
-
-
-def save_graph(graph: Graph, path: Path) -> None:
-    """Write the text of `graph` to `path`, and the constants to an .npz of the same name."""
-    save_text(print_graph(graph), graph.constants, path)
 
 
 def save_text(text: str, constants: Mapping[str, NDArray[Any]], path: Path) -> None:
@@ -29,15 +20,6 @@ def save_text(text: str, constants: Mapping[str, NDArray[Any]], path: Path) -> N
     with path.with_suffix(".npz").open("wb") as file:
         np.savez(file, **arrays)
     path.write_text(text)
-
-
-def load_graph(path: Path) -> Graph:
-    """What `save_graph` has written to `path`; raises `ValueError` that names the file."""
-    constants = load_constants(path)
-    try:
-        return parse_graph(path.read_text(), constants)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def load_constants(path: Path) -> dict[str, NDArray[Any]]:

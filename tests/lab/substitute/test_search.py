@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from celosia.lab.substitute.search import Problem, greedy, search
 from celosia.sw.rewriting.engine import Level, Refusal, Rule, alternatives, exhaust, sweep
-from celosia.sw.rewriting.search import Problem, greedy, search
 from celosia.sw.rewriting.walk import Walk
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from celosia.lab.training.compare import held_out_tokens
-from celosia.sw.decoding.scorers import float_scorer
+from celosia.lab.training.perplexity import score
+from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.llama_graph import llama_float_graph
 from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
-from celosia.sw.reference.language.perplexity import score
 from celosia.sw.reference.language.shape import SMALL
 
 FIRST_TOKENS = 2_560
