@@ -12,6 +12,8 @@ from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from tests.support.command_line import SCHEMA
 from tests.support.faulty_devices import Idle, Stopping
+from tests.sw.frontend.importer.models import floats
+from tests.sw.frontend.importer.source.test_fixed import branching
 
 SIZES = {"batch": 2, "sequence": 8}
 
@@ -89,6 +91,18 @@ def test_inputs_that_do_not_fit_are_refused(model, arrays, named, message):
     full = {} if not arrays else {k: v for k, v in samples(0).items() if k != "input_ids"}
     with pytest.raises(ValueError, match=message):
         model(*arrays, **full, **named)
+
+
+def test_an_input_that_is_set_is_no_input(tmp_path):
+    path = tmp_path / "branching.onnx"
+    path.write_bytes(branching().SerializeToString())
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    options = {"simulator": "functional", "set_input": {"cached": True}}
+    model = celosia.compile(path, calibration={"x": np.stack([x] * 64)}, **options)
+    assert model.inputs.keys() == {"x"}
+    np.testing.assert_allclose(model(x)["y"], x @ floats(4, 4), atol=0.05)
+    with pytest.raises(ValueError, match=r"--set-input cached=2: .* is not true or false"):
+        celosia.compile(path, set_input={"cached": 2})
 
 
 def test_what_cannot_be_compiled_is_refused(path, tmp_path):
