@@ -18,6 +18,7 @@ from celosia.sw.frontend.importer.handlers.resize import RESIZE
 from celosia.sw.frontend.importer.handlers.shapes import SHAPES
 from celosia.sw.frontend.importer.handlers.transposed import TRANSPOSED
 from celosia.sw.frontend.importer.microsoft.attention import FUSED_ATTENTION
+from celosia.sw.frontend.importer.microsoft.few_bits import FEW_BITS
 from celosia.sw.frontend.importer.microsoft.fused import FUSED
 from celosia.sw.frontend.importer.microsoft.quantized import FUSED_QUANTIZED
 from celosia.sw.frontend.importer.source.model_file import DEFAULT_DOMAIN
@@ -43,7 +44,7 @@ _FAMILIES: Final = (
 MICROSOFT: Final = "com.microsoft"
 """The domain of operators that only ONNX Runtime defines."""
 
-_FUSED: Final = (FUSED, FUSED_ATTENTION, FUSED_QUANTIZED)
+_FUSED: Final = (FUSED, FUSED_ATTENTION, FUSED_QUANTIZED, FEW_BITS)
 
 LIMITS: Final[Mapping[str, Mapping[str, str]]] = {
     DEFAULT_DOMAIN: {name: but for each in _FAMILIES for name, but in each.limits.items()},

@@ -13,9 +13,10 @@ from celosia.sw.frontend.importer.handlers.quantized import (
     quantize_linear,
     requantized,
 )
+from celosia.sw.frontend.importer.handlers.recurrent import RECURRENT
 from celosia.sw.frontend.importer.handlers.registry import Handlers
 from celosia.sw.frontend.importer.microsoft.attention import Places, attention
-from celosia.sw.frontend.importer.source.call import Call
+from celosia.sw.frontend.importer.source.call import Call, Result
 from celosia.sw.frontend.importer.source.problems import Refusal
 
 __all__ = ["FUSED_QUANTIZED"]
@@ -24,7 +25,9 @@ FUSED_QUANTIZED: Final = Handlers()
 FUSED_QUANTIZED.of("DequantizeLinear")(dequantize_linear)
 FUSED_QUANTIZED.of("QuantizeLinear")(quantize_linear)
 
-_KNOWN: Final = {**ELEMENTWISE, **LAYOUT, **ACTIVATIONS, **PRODUCTS}
+_KNOWN: Final = {**ELEMENTWISE, **LAYOUT, **ACTIVATIONS, **PRODUCTS, **RECURRENT}
+_LSTM: Final = 14
+"""The opset of LSTM whose attributes DynamicQuantizeLSTM has."""
 _FLAT_SOFTMAX: Final = 13
 """The opset from which on a softmax is along one axis."""
 
@@ -119,3 +122,26 @@ def _qattention(call: Call) -> list[str | None]:
     x = dequantized(call, call[0], call[3], call.optional(6), -2)
     weights = dequantized(call, call[1], call[4], call.optional(7), -1)
     return attention(call, matmul(call, x, weights), Places(bias=2, mask=5, past=8))
+
+
+@FUSED_QUANTIZED.of("DynamicQuantizeLSTM", but=RECURRENT.limits["LSTM"])
+def _dynamic_quantize_lstm(call: Call) -> Result:
+    weights = [_turned(call, 1, scale=8), _turned(call, 2, scale=10)]
+    call.quantization.leave_out(call[0])
+    operands = [call[0], *weights, *(call.optional(index) for index in range(3, 8))]
+    return RECURRENT["LSTM"](call.instead("LSTM", _LSTM, operands))
+
+
+def _turned(call: Call, index: int, scale: int) -> str:
+    """The floats of weights (directions x inputs x gates) as LSTM takes them, gates first."""
+    floats = call.type(scale).dtype
+
+    def each(values: str) -> str:
+        """Numbers for each direction, or for each gate of it, beside the weights."""
+        ways = call.type(index).shape[0]
+        apart = call.reshape(values, (ways, 1, call.build.type(values).size // max(ways, 1)))
+        return call.op("cast", apart, to=floats)
+
+    found, zero = call.op("cast", call[index], to=floats), call.optional(scale + 1)
+    found = found if zero is None else call.op("sub", found, each(zero))
+    return call.op("transpose", call.op("mul", found, each(call[scale])), permutation=(0, 2, 1))

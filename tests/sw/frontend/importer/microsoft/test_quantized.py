@@ -95,3 +95,22 @@ def test_attention(causal):
         *(mask, np.uint8(120), np.int8(0)),
     ]
     compare("QAttention", operands, num_heads=2, unidirectional=causal, within=(1e-4, 1e-4))
+
+
+@pytest.mark.parametrize("gates", [False, True])
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_lstm_with_weights_of_integers(gates, direction):
+    ways, hidden = 2 if direction == "bidirectional" else 1, 8
+    shape = (ways, 4 * hidden) if gates else (ways,)
+    scales = RANDOM.uniform(0.002, 0.004, shape).astype(np.float32)
+    zero = np.zeros(shape, np.int8) + np.int8(3 if not gates else 0)
+    operands = [
+        floats(5, 2, 6),
+        int8(ways, 6, 4 * hidden),
+        int8(ways, hidden, 4 * hidden),
+        floats(ways, 8 * hidden),
+        *(None, None, None, None),
+        *(scales, zero, scales, zero),
+    ]
+    more = {"direction": direction, "hidden_size": hidden}
+    compare("DynamicQuantizeLSTM", operands, ("y", "h", "c"), within=(0, 0.02), **more)
