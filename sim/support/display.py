@@ -20,6 +20,8 @@ __all__ = ["PATIENCE", "Steps", "line_of", "progress_bar", "table_console"]
 
 PATIENCE = 20.0
 """Seconds from one line to the next where there is no terminal."""
+_FIRST: Final = 5.0
+"""Seconds up to the first line."""
 _PAPER_WIDTH: Final = 124
 """Columns of tables that go to a file or a pipe."""
 
@@ -64,12 +66,14 @@ def progress_bar() -> Iterator[Tell]:
 
 @contextmanager
 def _lines() -> Iterator[Tell]:
-    """What was told last, as a line of standard error after `PATIENCE` seconds, and so on."""
+    """What was told last, as a line of standard error soon, and then after `PATIENCE` seconds."""
     told: list[tuple[str, float | None]] = []
     over, begun = threading.Event(), time.monotonic()
 
     def write() -> None:
-        while not over.wait(PATIENCE):
+        pause = min(_FIRST, PATIENCE)
+        while not over.wait(pause):
+            pause = PATIENCE
             if told:
                 typer.echo(f"celosia: {line_of(*told[-1], time.monotonic() - begun)}", err=True)
 
