@@ -129,10 +129,7 @@ class Transfers:
             cols=pooling.cols,
         )
         shape = pooling.cols, store.cols
-        starts = [
-            (store.address + row * pooling.pitch * store.stride) % (1 << 64)
-            for row in range(pooling.rows)
-        ]
+        starts = [store.address + r * pooling.pitch * store.stride for r in range(pooling.rows)]
         # All of memory that is written is looked at before any of it is.
         targets = [self.memory.rows(start, store.stride, shape, _INT8) for start in starts]
         for target, row in zip(targets, pixels, strict=True):
