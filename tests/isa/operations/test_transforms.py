@@ -180,6 +180,16 @@ def test_rows_take_the_blocks_of_their_type(cols):
     assert first.last(3) == 130 + 8 * (bytes_ - 1)
 
 
+@pytest.mark.parametrize("cols", [1, 3, 4, 5, 8, 9])
+def test_parameters_take_the_rows_of_whole_blocks(cols):
+    """Gamma and beta have two rows for each block of int16, others one of bytes."""
+    bytes_, halves = -(-cols // DIM), -(-2 * cols // DIM)
+    norm = made(**NORMAL, parameter_row=5, cols=cols)
+    assert list(norm.parameters(DIM)) == [(5, 2 * halves)]
+    both = made(bias=1, column_scale=1, bias_row=3, scale_row=7, cols=cols)
+    assert list(both.parameters(DIM)) == [(3, bytes_), (7, bytes_)]
+
+
 def test_a_second_result_is_one_of_a_normalization():
     assert not made(two=1).two
     assert not made(**NORMAL | {"two": 0}).two
