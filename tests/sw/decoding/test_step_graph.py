@@ -145,6 +145,17 @@ def test_attention_to_later_tokens_is_refused():
     refused("its queries see later keys", make)
 
 
+@pytest.mark.parametrize("first", [1, 3])
+def test_attention_of_queries_behind_other_keys_is_none_of_a_whole_text(first):
+    """Its causal mask shows later tokens."""
+
+    def make(build, x):
+        rows = build.op("reshape", x, shape=(1, 1, 8, 4))
+        return build.op("attention", rows, rows, rows, scale=1.0, causal=True, first_query=first)
+
+    refused("its queries see later keys", make)
+
+
 def test_some_of_the_tokens_are_refused_but_the_last_one_is_the_logits():
     def some(build, x):
         return build.op("slice", x, starts=(0, 2, 0), sizes=(1, 3, 4), steps=(1, 1, 1))

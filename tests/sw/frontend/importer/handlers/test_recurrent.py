@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from onnx import numpy_helper
 
 from tests.sw.frontend.importer.microsoft.nodes import compare, model_of
 from tests.sw.frontend.importer.models import floats, imported
@@ -58,6 +59,18 @@ def test_lengths_of_all_steps():
     proto.graph.initializer.add(name="i4", data_type=6, dims=[BATCH], int32_data=values["i4"])
     proto.graph.input.remove(kept)
     assert not imported(proto).refused
+
+
+@pytest.mark.parametrize("lengths", [(STEPS - 1, STEPS), (STEPS, 0), (STEPS - 1, STEPS - 1)])
+def test_shorter_texts_are_refused(lengths):
+    inputs = operands("LSTM", 1)
+    inputs[4] = np.array(lengths, np.int32)
+    proto, _ = model_of("LSTM", inputs, ("y",), "", hidden_size=HIDDEN)
+    kept = proto.graph.input[4]
+    proto.graph.initializer.append(numpy_helper.from_array(inputs[4], kept.name))
+    proto.graph.input.remove(kept)
+    (reason,) = imported(proto).refused.values()
+    assert "texts of several lengths are not supported" in reason
 
 
 @pytest.mark.parametrize(

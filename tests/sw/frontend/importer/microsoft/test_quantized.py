@@ -68,6 +68,19 @@ def test_products_with_a_bias(turned):
     compare("QGemm", operands, transB=turned, within=(1e-4, 1e-4))
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+@pytest.mark.parametrize("bias", [None, RANDOM.integers(-2000, 2000, 6, np.int32)])
+def test_products_with_a_factor(alpha, bias):
+    """It multiplies the bias, too."""
+    operands = (uint8(5, 8), *numbers(0.02, 120), int8(8, 6), np.float32(0.01), np.int8(0), bias)
+    steps("QGemm", *operands, *numbers(0.3, 128), alpha=alpha)
+    compare("QGemm", operands, alpha=alpha, within=(1e-4, 1e-4))
+
+
+def test_results_without_a_zero_point_are_uint8_as_what_they_are_made_of():
+    steps("QLinearSigmoid", uint8(3, 8), np.float32(0.02), None, np.float32(1 / 256), None)
+
+
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("bias", [None, floats(6)])
 def test_products_of_integers_with_float_results(columns, bias):
