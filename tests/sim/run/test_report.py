@@ -184,6 +184,23 @@ def test_a_failure_names_cause_and_command():
     assert failure == Failure(message="text", cause="SHAPE", command=7)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("latency", 7),
+        ("bytes_per_cycle", 3),
+        ("stall_percent", 20),
+        ("reorder", True),
+        ("ready_after_valid", True),
+    ],
+)
+def test_each_option_of_memory_is_told_by_itself(option, value):
+    usual = report(FIRST).document()["memory"]
+    timing = replace(SETTING.timing, **{option: value})
+    memory = replace(report(FIRST), setting=replace(SETTING, timing=timing)).document()["memory"]
+    assert memory == {**usual, option: value} != usual
+
+
 def test_a_document_is_json_that_everybody_reads():
     text = as_json(report(FIRST).document())
     assert text.endswith("}\n")

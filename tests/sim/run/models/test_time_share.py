@@ -5,7 +5,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.run.models import time_share
-from celosia.sim.run.models.time_share import TimeShare, predict_shares
+from celosia.sim.run.models.time_share import TimeShare, host_times, predict_shares
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -38,6 +38,23 @@ def test_shares_add_up_and_the_largest_of_the_host_comes_first(monkeypatch):
     monkeypatch.setattr(time_share, "_FOLLOWED", 0)
     apart = predict_shares(graph(), Costs(PRESETS["tiny"]))
     assert apart.accelerator == pytest.approx(found.accelerator, rel=0.1)
+
+
+def test_a_node_that_became_several_takes_the_time_of_all():
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (8, 16)))
+    with builder.origin("both (Softplus)"):
+        first = builder.op("exp", x)
+        second = builder.op("log", builder.op("add", first, builder.like(1, first)))
+    with builder.origin("one (Exp)"):
+        alone = builder.op("exp", x)
+    graph = builder.finish({"second": second, "alone": alone})
+    found = host_times(graph.nodes)
+    assert list(found) == ["both (Softplus)", "one (Exp)"]
+    apart = [host_times([node]) for node in graph.nodes]
+    assert sum(sum(each.values()) for each in apart[:3]) == found["both (Softplus)"]
+    assert len([each for each in apart[:3] if each]) > 1
+    assert apart[3]["one (Exp)"] == found["one (Exp)"]
 
 
 def test_of_nothing_all_is_the_accelerators():
