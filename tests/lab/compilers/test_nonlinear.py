@@ -56,7 +56,15 @@ def test_the_document_and_the_table_say_it():
     document = json.loads(as_json(bench.document()))
     jsonschema.validate(document, SCHEMA)
     assert [mode["name"] for mode in document["nonlinear"]["modes"]] == list(CYCLES)
-    assert nonlinear_table(FOUND).row_count == len(MODES)
+    columns = nonlinear_table(FOUND).columns
+    cells = {name: column.cells for column in columns if isinstance(name := column.header, str)}
+    host = sum(FOUND.line("offloaded").host.values())
+    assert list(cells["mode"]) == list(CYCLES)
+    assert list(cells["accelerator (RTL)"]) == [f"{cycles:,}" for cycles in CYCLES.values()]
+    wanted = [f"{1000 + host:,}", *(f"{CYCLES[mode]:,}" for mode in list(CYCLES)[1:])]
+    assert list(cells["cycles"]) == wanted
+    assert list(cells["host (model)"]) == [f"{host:,}", *["0"] * (len(MODES) - 1)]
+    assert list(cells["speed-up"])[-1] == f"{(1000 + host) / 200:.1f}x"
     assert bench.right
 
 

@@ -58,6 +58,30 @@ def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():
     assert small.timing.stall_percent == MemoryTiming().stall_percent
 
 
+PLAIN = {"stall_percent": 0, "channel_stalls": (), "reorder": False, "ready_after_valid": False}
+DIFFICULT = {
+    "stall_percent": 60,
+    "channel_stalls": (("r", 90),),
+    "reorder": True,
+    "ready_after_valid": True,
+}
+"""What makes a memory difficult, and without."""
+
+
+def difficulties(case):
+    return {"issue": case.issue} | {name: getattr(case.timing, name) for name in PLAIN}
+
+
+@pytest.mark.parametrize("needed", [*PLAIN, "issue"])
+def test_shrinking_leaves_only_the_difficulty_that_matters(needed):
+    case = draw_case(11, "tiny", ())
+    case = replace(case, issue="ring", timing=replace(case.timing, **DIFFICULT))
+    hard, plain = difficulties(case), {"issue": "stream"} | PLAIN
+    small = shrink(case, lambda other: difficulties(other)[needed] == hard[needed])
+    assert difficulties(small) == plain | {needed: hard[needed]}
+    assert not small.recipe.middle
+
+
 def test_shrinking_ends_in_time():
     case = draw_case(11, "tiny", ())
     assert shrink(case, lambda _: True, seconds=0) == case

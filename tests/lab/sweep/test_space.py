@@ -50,6 +50,23 @@ def test_configurations_that_are_the_same_are_one_point(read):
     assert [point.key for point in read(other)] == [point.key for point in read(same)]
 
 
+def test_a_point_depends_on_all_that_its_result_does(read):
+    """Workload, simulator, configuration, memory: a change of any one is another point."""
+    base = '[space]\npreset = ["tiny"]\n[[workload]]\nrun = "matmul --shape 8x8x8"\n'
+    keys = [
+        read(text)[0].key
+        for text in (
+            base,
+            base + 'sim = "verilator"\n',
+            base.replace("8x8x8", "8x8x4"),
+            base.replace('["tiny"]', '["base"]'),
+            base.replace("[[", "mem_latency = [41]\n[["),
+            base.replace("[[", "mem_bytes_per_cycle = [4]\n[["),
+        )
+    ]
+    assert len(set(keys)) == len(keys)
+
+
 def test_a_point_that_breaks_a_rule_says_which(read):
     points = read(SPACE.replace("[4, 16]", "[4, 5]"))
     refused = [point.refused for point in points if point.choices["set.dim"] == 5]

@@ -112,7 +112,9 @@ def test_a_point_is_a_prediction_or_a_run(space):
     assert options.target.simulator == "verilator"
     assert options.target.config == run.config
     assert done.report
-    assert done.line["read_bytes"] == done.report["dram_read_bytes"] > 0
+    read, written = (done.report[f"dram_{way}_bytes"] for way in ("read", "write"))
+    assert (done.line["read_bytes"], done.line["write_bytes"]) == (read, written)
+    assert 0 < written < read
     assert "wrong" not in done.line
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.lab.compilers.nonlinear import HOST_CYCLES
 from celosia.lab.survey.items import bottleneck, generation, latency, memories, silicon
 from celosia.lab.survey.items.inconsistencies import STUDIES as INCONSISTENT
 from celosia.lab.survey.items.intensity import STUDIES as INTENSITIES
@@ -189,6 +190,26 @@ def test_the_shares_before_are_those_that_the_host_was_fitted_to():
         assert whole[f"speed-up, {mode}"].ours == pytest.approx(ours(whole["speed-up"]))
     shares = [ours(value) for name, value in whole.items() if name.startswith("before: ")]
     assert sum(shares) == pytest.approx(100)
+
+
+def test_the_host_before_works_on_every_element_of_a_layer():
+    """BERT-Base at 512 tokens: 12 heads of 512 scores each, 768 columns, 3,072 of them hidden.
+
+    A host quantizes what each product makes: query, key, value, scores, context, output, up, down.
+    """
+    scores, rows = 12 * 512 * 512, 512 * 768
+    elements = {
+        "softmax": scores,
+        "gelu": 4 * rows,
+        "layernorm": 2 * rows,
+        "residual": 2 * rows,
+        "quantize": 3 * rows + scores + rows + rows + 4 * rows + rows,
+    }
+    found = made(bottleneck.STUDIES[0])
+    cycles = {kind: HOST_CYCLES[kind] * count for kind, count in elements.items()}
+    for kind, spent in cycles.items():
+        share = ours(found[f"before: {kind} share"]) / ours(found["before: gelu share"])
+        assert share == pytest.approx(spent / cycles["gelu"], rel=1e-6), kind
 
 
 def test_the_shares_after_are_those_that_are_not_hidden():
