@@ -39,13 +39,16 @@ def test_the_distance_of_nothing_and_of_scalars():
 
 def test_rows_of_hidden_tokens_are_left_out():
     real = np.arange(1.0, 13.0).reshape(2, 3, 2)
-    found = real.copy()
+    found, best = real.copy(), real.copy()
     found[0, 2] += 100
     found[1, 0, 0] += 1
+    best[0, 2] += 50
+    best[1, 0, 0] += 0.5
     shown = np.array([[True, True, False], [True, True, True]])
-    (far,) = distances({"y": real}, {"y": found}, {"y": real}, {"y": Rows(shown, texts=True)})
+    (far,) = distances({"y": real}, {"y": found}, {"y": best}, {"y": Rows(shown, texts=True)})
     rows = np.array([1, 2, 3, 4, 7, 8, 9, 10, 11, 12.0])
     assert far.sqnr_db == pytest.approx(10 * np.log10(rows @ rows / 1))
+    assert far.exact_sqnr_db == pytest.approx(10 * np.log10(rows @ rows / 0.25))
     assert far.all_sqnr_db == pytest.approx(10 * np.log10(650 / 20001))
     assert far.all_cosine < 0.7
     assert far.cosine > 0.99

@@ -71,6 +71,22 @@ def test_few_rows_are_told_with_the_product_that_lacks_the_most():
     assert not notes(4096, 128), "some hundred do for wide products, too"
 
 
+@pytest.mark.parametrize("columns", [(40, 100, 60), (100, 40, 60), (40, 60, 100)])
+def test_of_several_products_the_one_that_lacks_the_most_is_named(columns):
+    """128 rows are the least that any needs, and 200 are two for each of 100 columns."""
+    builder = GraphBuilder("three")
+    outputs = {}
+    for count in columns:
+        x = builder.input(f"x{count}", TensorType("float32", (1, 4, count)))
+        with builder.origin(f"/{count} (MatMul)"):
+            y = builder.op("matmul", x, builder.constant(np.ones((count, 3), np.float32)))
+        outputs[f"y{count}"] = y
+    made = builder.finish(outputs)
+    (note,) = few_rows(made, find_units(made), (), 10 * [{}])
+    assert note.startswith("few rows of calibration: 40 for the 100 columns of /100 (MatMul):")
+    assert "with 200 or more" in note
+
+
 def test_hidden_tokens_are_no_rows_of_calibration():
     assert not notes(32, 32, shown=3)
     (note,) = notes(32, 32, shown=3, masks=("mask",))
