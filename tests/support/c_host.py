@@ -13,10 +13,12 @@ from tempfile import TemporaryDirectory, mkdtemp
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
+from celosia.sim.c_host import build
 from celosia.sim.c_host.build import build_c_host
+from celosia.sim.c_host.constants import isa_header
 from celosia.sim.verilator.toolchain import find_compiler
 
-__all__ = ["CHost", "c_host"]
+__all__ = ["CHost", "c_host", "compile_parts"]
 
 _PLAYER = Path(__file__).parents[1] / "sim" / "c_host" / "player.c"
 _STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
@@ -95,3 +97,25 @@ def c_host(preset: str = "tiny") -> CHost:
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     build_c_host(root, {preset: resolve_config(preset)})
     return CHost(root, preset)
+
+
+def compile_parts(work: Path, own: Path, *parts: str) -> Path:
+    """A program of one file and parts of the library; `work` has the headers that are made.
+
+    What is undefined in C++ ends it, where the compiler can tell.
+    """
+    (work / "isa.h").write_text(isa_header())
+    library, program = Path(build.__file__).parent / "library", work / own.stem
+    includes = [work, library, library.parents[1] / "verilator" / "harness"]
+    command = [
+        *find_compiler().command,
+        *("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"),
+        *(f"-I{path}" for path in includes),
+        *(*(str(library / part) for part in parts), str(own), "-o", str(program)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "ubsan" in done.stderr:
+        command.remove("-fsanitize=undefined")
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program

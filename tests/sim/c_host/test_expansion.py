@@ -10,9 +10,8 @@ from celosia.isa.encoding import FLUSH, REPEAT, RING_ENTRY, Command, pack_ring
 from celosia.isa.operations.loop_ws import LoopWs
 from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS
-from celosia.sim.c_host import build
-from celosia.sim.c_host.constants import isa_header, presets_header
-from celosia.sim.verilator.toolchain import find_compiler
+from celosia.sim.c_host.constants import presets_header
+from tests.support.c_host import compile_parts
 from tests.support.loop_ws import loop
 from tests.support.loops import LoopPrograms
 
@@ -24,24 +23,9 @@ LOOPS = 60
 def expander(tmp_path_factory) -> Path:
     """A program that turns commands into others."""
     work = tmp_path_factory.mktemp("expander")
-    (work / "isa.h").write_text(isa_header())
     (work / "presets.h").write_text(presets_header(KNOWN))
-    library = Path(build.__file__).parent / "library"
-    sources = [*map(library.joinpath, ("matmul_loop.cpp", "repeat.cpp"))]
-    sources.append(Path(__file__).with_name("expander.cpp"))
-    includes = [work, library, library.parents[1] / "verilator" / "harness"]
-    command = [
-        *find_compiler().command,
-        *("-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"),
-        *(f"-I{path}" for path in includes),
-        *(*map(str, sources), "-o", str(work / "expander")),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if "ubsan" in done.stderr:
-        command.remove("-fsanitize=undefined")
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return work / "expander"
+    own = Path(__file__).with_name("expander.cpp")
+    return compile_parts(work, own, "matmul_loop.cpp", "repeat.cpp")
 
 
 @pytest.mark.parametrize("preset", KNOWN)

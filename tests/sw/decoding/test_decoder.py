@@ -1,5 +1,7 @@
 """Decoders in integers foretell nearly what float32 does."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from celosia.lab.training.compare import held_out_tokens
@@ -25,6 +27,16 @@ def test_a_step_has_to_read_its_weights_and_what_its_caches_hold():
     layer = 2 * width * width + 2 * width * keys + 3 * width * hidden
     weights = SHAPE.layers * layer + width * SHAPE.vocabulary
     assert step.least_bytes(10) == weights + 10 * 2 * SHAPE.layers * keys
+
+
+def test_weights_that_several_products_read_are_read_once():
+    step = quantized().step([Text(9, 1)], CacheLayout(1, 30))
+    segments = tuple(
+        replace(each, graph=replace(each.graph, ops=2 * each.graph.ops))
+        for each in step.model.segments
+    )
+    twice = replace(step, model=replace(step.model, segments=segments))
+    assert twice.least_bytes(10) == step.least_bytes(10)
 
 
 def test_the_projects_model_in_integers_foretells_as_well():
