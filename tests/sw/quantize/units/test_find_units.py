@@ -18,6 +18,7 @@ from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import (
     Attention,
     Finishing,
+    Multiplication,
     Normalization,
     Product,
     Rotation,
@@ -103,6 +104,27 @@ def test_a_difference_of_two_tensors_is_a_unit(first):
     assert isinstance(difference, Subtraction)
     assert (difference.a.tensor, difference.b.tensor) == ((x, y) if first else (y, x))
     assert {form.role for form in difference.reads()} == {"wide"}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("read", "second"), [(False, "up"), (True, None)], ids=["alone", "read by others, too"]
+)
+def test_of_two_factors_a_product_that_nobody_else_reads_is_the_second(turned, read, second):
+    """Its channels may be spread: a gate is no product, and is read as it is."""
+    builder = GraphBuilder("gated")
+    x = builder.input("x", TensorType("float32", (2, 16)))
+    weights = builder.constant(np.eye(16, dtype=np.float32))
+    gate = builder.op("silu", builder.op("matmul", x, weights), name="gate", alpha=1.0)
+    up = builder.op("matmul", x, weights, name="up")
+    factors = (up, gate) if turned else (gate, up)
+    outputs = {"y": builder.op("mul", *factors, name="both")}
+    if read:
+        outputs["up"] = builder.op("relu", up)
+    unit = find_units(builder.finish(outputs)).units["both"]
+    assert isinstance(unit, Multiplication)
+    assert {unit.a.tensor, unit.b.tensor} == {"gate", "up"}
+    assert unit.b.tensor == (second or factors[1])
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
