@@ -6,6 +6,7 @@ is a shape, and for each command in it the operands that it is issued with first
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,11 @@ class Node:
     """The commands that it takes in the program."""
 
 
+_NONE: Final = np.zeros(1, np.int64)
+_STILL: Final = still((MAX_LOOP_DEPTH, 1, 2))
+"""The advances of a command that is in no loop: all have the same ones, which nobody changes."""
+
+
 class Shapes:
     """The numbers of shapes seen so far."""
 
@@ -69,9 +75,9 @@ def command_node(command: Command, shapes: Shapes) -> Node:
         depth=0,
         first=words,
         last=words,
-        levels=np.zeros(1, np.int64),
-        advances=still((MAX_LOOP_DEPTH, 1, 2)),
-        strides=np.zeros(1, np.int64),
+        levels=_NONE,
+        advances=_STILL,
+        strides=_NONE,
         cost=1,
     )
 

@@ -6,7 +6,7 @@ chooses among all loops of such stretches those that, one behind the other, leav
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ __all__ = ["Reach", "with_loops"]
 
 _FEW: Final = 4
 """The number of iterations up to which all numbers of them are tried."""
+_TOGETHER: Final = 1 << 17
+"""Pairs of commands that are compared at once, about: each takes some hundred bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +64,24 @@ def with_loops(
     for reach in passes:
         found: list[list[_Loops]] = [[] for _ in left]
         least = reach.iterations - reach.partial  # Complete ones.
-        for length in range(reach.shortest, min(reach.longest, len(left) // least) + 1):
-            for place, loops in stretch.loops(length, entries, reach):
-                found[place].append(loops)
+        lengths = range(reach.shortest, min(reach.longest, len(left) // least) + 1)
+        for place, loops in stretch.loops(lengths, entries, reach):
+            found[place].append(loops)
         if any(found):
             left = _chosen(left, found, reach, entries, shapes)
             stretch = _Stretch(left)
     return left
+
+
+class _Repeats(NamedTuple):
+    """Nodes that are like those a length behind them: an element for each length and place."""
+
+    length: NDArray[np.int64]
+    place: NDArray[np.int64]
+    again: NDArray[np.int64]
+    """Nodes that are like those of the first iteration, or of one behind it."""
+    body: NDArray[np.int64]
+    """The commands of a body."""
 
 
 class _Stretch:
@@ -87,98 +100,127 @@ class _Stretch:
         self.advances = np.concatenate([node.advances for node in nodes], axis=1)
         self.depth = int(self.depths.max())
         self.summed_costs = _summed(self.costs)
-        self._known: dict[int, list[tuple[int, int, int]]] = {}
+        self._known: dict[int, _Repeats] = {}
 
-    def loops(self, length: int, entries: int, reach: Reach) -> Iterator[tuple[int, _Loops]]:
-        """Where loops of `length` nodes begin."""
-        least = 1 if reach.partial else length
-        if length not in self._known:  # Most passes leave what the one before them has seen.
-            self._known[length] = list(self._repeats(length, entries))
-        for place, again, body in self._known[length]:
-            most, more = 1 + again // length, again % length * reach.partial
-            if again < least or most + (more > 0) < reach.iterations:
-                continue
-            behind = place + length * most + more
-            plain = int(self.summed_costs[behind] - self.summed_costs[place])
-            cost = 1 + body
-            if cost < plain * (1 - reach.saved):
-                yield place, _Loops(length, most, more, cost)
-
-    def _repeats(self, length: int, entries: int) -> Iterator[tuple[int, int, int]]:
-        """Where nodes go on `length` behind them.
-
-        With the nodes that are like those of the first iteration, or of one behind it, and the
-        commands of a body, up to `entries`.
-        """
-        alike = np.zeros(len(self.shapes), np.bool_)
-        alike[:-length] = self.shapes[:-length] == self.shapes[length:]
-        alike &= self.depths < MAX_LOOP_DEPTH
-        if not alike.any():
+    def loops(
+        self, lengths: Sequence[int], entries: int, reach: Reach
+    ) -> Iterator[tuple[int, _Loops]]:
+        """Where loops of so many nodes begin, length by length."""
+        wanted: list[int] = []
+        for some in self._parts(lengths):
+            likely = self._likely(some)
+            wanted += np.unique(likely.length[self._worth(likely, entries, reach)]).tolist()
+        # Most passes leave what the one before them has seen.
+        for some in self._parts([each for each in wanted if each not in self._known]):
+            self._find(some)
+        if not wanted:
             return
-        joins, more, extra = self._joined(length, alike)
-        if not joins.any():
-            return
-        run, further = _run(joins), _run(more)
-        again = np.where(run < length, run, np.minimum(run, length + further))
-        strides = _summed(extra)
-        places = np.flatnonzero(again[: len(again) - length + 1])
-        again = again[places]
-        body = self.summed_costs[places + length] - self.summed_costs[places]
-        body += strides[places + np.minimum(again, length)] - strides[places]
-        good = body <= entries
-        yield from zip(*(each[good].tolist() for each in (places, again, body)), strict=True)
+        known = _Repeats(*map(np.concatenate, zip(*(self._known[n] for n in wanted), strict=True)))
+        good = self._worth(known, entries, reach)
+        each = (values[good].tolist() for values in known)
+        for length, place, again, body in zip(*each, strict=True):
+            more = again % length * reach.partial
+            yield place, _Loops(length, 1 + again // length, more, 1 + body)
+
+    def _parts(self, lengths: Sequence[int]) -> Iterator[NDArray[np.int64]]:
+        """So many of `lengths` as are looked at together."""
+        count = max(1, _TOGETHER // len(self.levels))
+        for start in range(0, len(lengths), count):
+            yield np.array(lengths[start : start + count])
+
+    def _worth(self, found: _Repeats, entries: int, reach: Reach) -> NDArray[np.bool_]:
+        """Which loops a pass takes: those as well that go on longer, or have shorter bodies."""
+        most, more = 1 + found.again // found.length, found.again % found.length * reach.partial
+        plain = self._cost(found.place, found.length * most + more)
+        good = found.again >= (1 if reach.partial else found.length)
+        good &= (most + (more > 0) >= reach.iterations) & (found.body <= entries)
+        return good & (1 + found.body < plain * (1 - reach.saved))
+
+    def _cost(self, places: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The commands of so many nodes from each place on."""
+        return self.summed_costs[places + count] - self.summed_costs[places]
+
+    def _likely(self, lengths: NDArray[np.int64]) -> _Repeats:
+        """What `_find` finds, and more: nodes whose shapes are alike, without STRIDEs."""
+        return self._repeats(lengths, _run(self._alike(lengths)))
+
+    def _repeats(self, lengths: NDArray[np.int64], again: NDArray[np.int64]) -> _Repeats:
+        """Where so many nodes (lengths x nodes) go on; the bodies have no STRIDEs."""
+        row, place = np.nonzero(again)
+        length = lengths[row]
+        return _Repeats(length, place, again[row, place], self._cost(place, length))
+
+    def _alike(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each node may be in a loop with the one behind it: lengths x nodes."""
+        behind = np.concatenate([self.shapes, np.full(lengths[-1], -1)])
+        behind = np.lib.stride_tricks.sliding_window_view(behind, len(self.shapes))[lengths]
+        return (behind == self.shapes) & (self.depths < MAX_LOOP_DEPTH)
+
+    def _find(self, lengths: NDArray[np.int64]) -> None:
+        """Find where nodes go on a length behind them."""
+        joins, more, extra = self._joined(lengths, self._alike(lengths))
+        run, further, column = _run(joins), _run(more), lengths[:, None]
+        run = np.where(run < column, run, np.minimum(run, column + further))
+        found = self._repeats(lengths, run)
+        strides, row = np.cumsum(extra, axis=1) - extra, np.searchsorted(lengths, found.length)
+        behind = found.place + np.minimum(found.again, found.length)
+        body = found.body + strides[row, behind] - strides[row, found.place]
+        cuts = np.searchsorted(row, np.arange(1, len(lengths)))
+        parts = (np.split(each, cuts) for each in found._replace(body=body))
+        self._known |= zip(lengths.tolist(), map(_Repeats, *parts), strict=True)
 
     def _joined(
-        self, length: int, alike: NDArray[np.bool_]
+        self, lengths: NDArray[np.int64], alike: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
-        """Whether each node goes with the one `length` behind it, and these two with the next.
+        """Whether each node goes with the one behind it, and these two with the next.
 
-        And how many more STRIDEs it then needs.
+        And how many more STRIDEs it then needs.  All are lengths x nodes.
         """
-        places = np.flatnonzero(alike)
-        sizes = self.sizes[places]
-        owner = np.repeat(np.arange(len(places)), sizes)
-        offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        one = self.starts[places][owner] + offset
-        other = self.starts[places + length][owner] + offset
+        row, place = np.nonzero(alike)
+        sizes = self.sizes[place]
+        starts = np.cumsum(sizes) - sizes
+        one = _places(self.starts[place], sizes)
+        other = _places(self.starts[place + lengths[row]], sizes)
         steps = advances(self.last[one], self.first[other])
         good = possible(steps).all(-1)
         if self.depth:
             within = join(self.advances[: self.depth, one], self.advances[: self.depth, other])
             good &= possible(within).all((0, 2))
         new = np.where(moves(steps).any(-1), self.levels[one] + 1 - self.strides[one], 0)
-        joins = np.zeros(len(alike), np.bool_)
-        joins[places] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
-        extra = np.zeros(len(alike), np.int64)
-        extra[places] = np.add.reduceat(new, np.cumsum(sizes) - sizes)
-        return joins, self._continued(joins, places, length, one, steps), extra
+        joins, extra = np.zeros(alike.shape, np.bool_), np.zeros(alike.shape, np.int64)
+        joins[row, place] = np.logical_and.reduceat(good, starts)
+        extra[row, place] = np.add.reduceat(new, starts)
+        where = np.zeros(alike.shape, np.int64)
+        where[row, place] = starts
+        return joins, self._continued(joins, lengths, where, steps), extra
 
     def _continued(
         self,
         joins: NDArray[np.bool_],
-        places: NDArray[np.int64],
-        length: int,
-        one: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        where: NDArray[np.int64],
         steps: Advances,
     ) -> NDArray[np.bool_]:
-        """Where nodes advance to those `length` behind them as these do to the next."""
-        every = np.zeros((len(self.levels), *steps.shape[1:]), np.int64)
-        every[one] = steps
-        both = joins.copy()
-        both[:-length] &= joins[length:]
-        both[-length:] = False
-        more = np.zeros(len(both), np.bool_)
-        places = np.flatnonzero(both)
-        if not len(places):
-            return more
-        sizes = self.sizes[places]
-        owner = np.repeat(np.arange(len(places)), sizes)
-        offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        here = self.starts[places][owner] + offset
-        there = self.starts[places + length][owner] + offset
-        good = possible(join(every[here], every[there])).all(-1)
-        more[places] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
+        """Where nodes advance to those behind them as these do to the next.
+
+        The first of `steps` of each node is at `where`.
+        """
+        row, place = np.nonzero(joins)
+        behind = np.minimum(place + lengths[row], joins.shape[1] - 1)
+        both = joins[row, behind] & (place + lengths[row] < joins.shape[1])
+        row, place, behind = row[both], place[both], behind[both]
+        more = np.zeros(joins.shape, np.bool_)
+        if len(row):
+            sizes = self.sizes[place]
+            here, there = (_places(where[row, each], sizes) for each in (place, behind))
+            good = possible(join(steps[here], steps[there])).all(-1)
+            more[row, place] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
         return more
+
+
+def _places(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """So many places from each start on, one stretch behind the other."""
+    return np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
 def _chosen(
@@ -237,6 +279,7 @@ def _summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _run(true: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The length of the run of true values that begins at each place; 0 where it is false."""
-    ends = np.where(true, len(true), np.arange(len(true)))
-    return np.minimum.accumulate(ends[::-1])[::-1] - np.arange(len(true))
+    """The length of the run of true values that begins at each place of a row; 0: it is false."""
+    places = np.arange(true.shape[-1])
+    ends = np.where(true, true.shape[-1], places)
+    return np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1] - places
