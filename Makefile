@@ -24,6 +24,10 @@ PIP = $(shell test -x $(BIN)/pip && echo $(BIN)/python -m pip \
 # Seconds from one line to the next while packages are installed: pip downloads without a word.
 BEAT := 10
 
+# Tests start Python some hundred times, and each would compile all sources anew where the
+# environment says that none may keep what it has compiled.  `make clean` removes that.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
